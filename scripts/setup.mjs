@@ -1,0 +1,73 @@
+// What every entry script needs first: the packages of the lock file, and a build as new as the sources.
+// Plain Node without packages, because it runs before they are there.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+/** Ends the process with a sentence a person can act on when this Node is too old to run the project. */
+export function requireNode() {
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  console.error(`orch needs Node 20.19 or newer; this is ${process.version}.`);
+  process.exit(1);
+}
+
+/** Installs the locked packages unless the installed set already stems from this very lock file. */
+export function install() {
+  requireNode();
+  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const stamp = join(root, 'node_modules', '.orch-lock');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  console.error('Installing packages…');
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (npm.status !== 0) process.exit(npm.status ?? 1);
+  writeFileSync(stamp, lock);
+}
+
+/** Compiles `src` to `dist` unless the last successful build is newer than every source. */
+export function build() {
+  install();
+  const stamp = join(root, 'dist', '.built');
+  if (existsSync(stamp) && newest([join(root, 'src'), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json'), join(root, 'package.json')]) < statSync(stamp).mtimeMs) return;
+  try {
+    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, stdio: ['ignore', 2, 2] });
+  } catch {
+    process.exit(1);
+  }
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(stamp, '');
+}
+
+/**
+ * @param {string[]} paths
+ * @returns {number} the latest modification time below any of the paths, in milliseconds
+ */
+function newest(paths) {
+  let latest = 0;
+  for (const path of paths) {
+    const stat = statSync(path);
+    latest = Math.max(latest, stat.mtimeMs);
+    if (stat.isDirectory()) latest = Math.max(latest, newest(readdirSync(path).map((name) => join(path, name))));
+  }
+  return latest;
+}
+
+/**
+ * Runs a tool of the project and returns its exit status; its output goes where ours goes.
+ * @param {string} name what is shown before the output
+ * @param {string} script the tool's JavaScript entry, relative to the project
+ * @param {string[]} args
+ */
+export function run(name, script, args) {
+  console.log(`\n— ${name}`);
+  const child = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  return child.status ?? 1;
+}

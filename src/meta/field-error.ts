@@ -1,0 +1,60 @@
+import type { Json } from './json.ts';
+
+/** What is wrong with a field; the names are the `reason` of a Status cause. */
+export type FieldErrorReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueDuplicate'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+  | 'FieldValueTypeInvalid'
+  | 'InternalError';
+
+/** One finding of a validation: `message` is complete, `field` its path such as `spec.ports[0].name`. */
+export interface FieldError {
+  readonly reason: FieldErrorReason;
+  readonly field: string;
+  readonly message: string;
+}
+
+const error = (reason: FieldErrorReason, field: string, ...parts: string[]): FieldError => ({
+  reason,
+  field,
+  message: parts.filter((part) => part !== '').join(': '),
+});
+
+/** Constructors of findings, with the wording that clients know. */
+export const fieldError = {
+  required: (field: string, detail = '') => error('FieldValueRequired', field, 'Required value', detail),
+  invalid: (field: string, value: Json | undefined, detail: string) =>
+    error('FieldValueInvalid', field, 'Invalid value', quoteValue(value), detail),
+  typeInvalid: (field: string, value: Json | undefined, detail: string) =>
+    error('FieldValueTypeInvalid', field, 'Invalid value', quoteValue(value), detail),
+  duplicate: (field: string, value: Json) => error('FieldValueDuplicate', field, 'Duplicate value', quoteValue(value)),
+  notSupported: (field: string, value: Json, supported: readonly string[]) =>
+    error(
+      'FieldValueNotSupported',
+      field,
+      'Unsupported value',
+      quoteValue(value),
+      `supported values: ${supported.map((v) => JSON.stringify(v)).join(', ')}`,
+    ),
+  forbidden: (field: string, detail: string) => error('FieldValueForbidden', field, 'Forbidden', detail),
+  notFound: (field: string, value: Json) => error('FieldValueNotFound', field, 'Not found', quoteValue(value)),
+  /** `max` in bytes. */
+  tooLong: (field: string, max: number) =>
+    error('FieldValueTooLong', field, 'Too long', `may not be more than ${max} bytes`),
+  tooMany: (field: string, actual: number, max: number) =>
+    error('FieldValueTooMany', field, 'Too many', String(actual), `must have at most ${max} items`),
+  internal: (field: string, detail: string) => error('InternalError', field, 'Internal error', detail),
+};
+
+/** A value as messages show it: text in quotes, the rest as JSON. */
+function quoteValue(value: Json | undefined): string {
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'bigint') return value.toString();
+  return JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? Number(v) : v));
+}

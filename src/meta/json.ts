@@ -1,0 +1,48 @@
+/** Any JSON value. Integers that a double cannot hold exactly are `bigint`; no other number ever is. */
+export type Json = null | boolean | number | bigint | string | JsonArray | JsonObject;
+export type JsonArray = Json[];
+/** Keys are plain data, whatever they spell: write them with {@link setKey} when they come from outside. */
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Sets an own property under any key, `__proto__` included. */
+export function setKey<V>(target: { [key: string]: V }, key: string, value: V): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    target[key] = value;
+  }
+}
+
+/** The own property under any key; what an object inherits is never data. */
+export function getKey<V>(target: { [key: string]: V }, key: string): V | undefined {
+  return Object.hasOwn(target, key) ? target[key] : undefined;
+}
+
+/** Whether two JSON values are the same; the order of object keys does not count. */
+export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item, b[i]));
+  }
+  if (Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]));
+}
+
+/** A copy that shares no object or array with the original. */
+export function jsonCopy<T extends Json>(value: T): T;
+export function jsonCopy(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => jsonCopy(item));
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) setKey(out, key, jsonCopy(value[key] as Json));
+  return out;
+}

@@ -1,0 +1,47 @@
+/** Every identifier that carries a product's or a domain's name. No other file spells one. */
+export interface Names {
+  /** API group suffix, such as `orch.io` in `networking.orch.io`. */
+  readonly domain: string;
+  /** Prefix of labels and annotations, such as `orch.io` in `orch.io/metadata.name`; also the private claim in tokens. */
+  readonly labels: string;
+  /** The bare product word: name of the API service object in `default`, of the namespace finalizer. */
+  readonly product: string;
+  /** Prefix of schema extensions, such as `x-orch-` in `x-orch-list-type`. */
+  readonly extension: string;
+  /** Reversed domain that OpenAPI names start with, such as `io.orch`. */
+  readonly openApi: string;
+  readonly protobufMediaType: string;
+  readonly systemNamespace: string;
+  readonly publicNamespace: string;
+  readonly nodeLeaseNamespace: string;
+  readonly execInfoVariable: string;
+  readonly flowControlHeader: string;
+  /** Name of the health check of the backing store. */
+  readonly storeCheck: string;
+}
+
+/** The names under an API domain. `k8s.io` selects the Kubernetes spelling; any other domain speaks for itself. */
+export function namesFor(domain: string): Names {
+  const kubernetes = domain === 'k8s.io';
+  const product = kubernetes ? 'kubernetes' : (domain.split('.')[0] ?? domain);
+  const short = kubernetes ? 'kube' : product;
+  return {
+    domain,
+    labels: kubernetes ? 'kubernetes.io' : domain,
+    product,
+    extension: `x-${product}-`,
+    openApi: domain.split('.').reverse().join('.'),
+    protobufMediaType: `application/vnd.${product}.protobuf`,
+    systemNamespace: 'kube-system',
+    publicNamespace: `${short}-public`,
+    nodeLeaseNamespace: `${short}-node-lease`,
+    execInfoVariable: `${product.toUpperCase().replaceAll('-', '_')}_EXEC_INFO`,
+    flowControlHeader: `X-${product.charAt(0).toUpperCase()}${product.slice(1)}-PF-`,
+    storeCheck: kubernetes ? 'etcd' : 'store',
+  };
+}
+
+/** Replaces `{domain}`, `{labels}` and `{product}` in declared data by the names in force. */
+export function expandNames(text: string, names: Names): string {
+  return text.replace(/\{(domain|labels|product)\}/g, (_, key: 'domain' | 'labels' | 'product') => names[key]);
+}

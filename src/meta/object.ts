@@ -1,0 +1,45 @@
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
+
+/** An API object as decoded: plain JSON with the fields that every object has. */
+export interface ApiObject extends JsonObject {
+  kind: string;
+  apiVersion: string;
+  metadata: ObjectMeta & JsonObject;
+}
+
+/** `metadata` of an object (spec/resource-api.md, "Common object fields"). Absent fields are absent keys. */
+export interface ObjectMeta {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  /** RFC 3339 in UTC with whole seconds. */
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: { [key: string]: string };
+  annotations?: { [key: string]: string };
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: Json[];
+}
+
+export interface OwnerReference {
+  [key: string]: Json;
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+}
+
+/** Reads a value below an object by field names; undefined as soon as one is missing or not an object. */
+export function at(value: Json | undefined, ...path: string[]): Json | undefined {
+  let current = value;
+  for (const name of path) {
+    if (!isJsonObject(current) || !Object.hasOwn(current, name)) return undefined;
+    current = current[name];
+  }
+  return current;
+}

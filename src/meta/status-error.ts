@@ -1,0 +1,140 @@
+import type { FieldError } from './field-error.ts';
+import { formatGroupResource, type GroupResource } from './gvk.ts';
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  /** The resource for most reasons, the kind for `Invalid`. */
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The `Status` object that answers a request without an object of its own. */
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+/** The one error that crosses a room's door: a failure with its `Status` for the client. */
+export class StatusError extends Error {
+  readonly code: number;
+  readonly reason: string;
+  readonly details: StatusDetails | undefined;
+  /** Fields of `metadata` in the answer, such as the token that continues an expired list. */
+  readonly metadata: Status['metadata'];
+
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    details?: StatusDetails,
+    options: { cause?: unknown; metadata?: Status['metadata'] } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.name = 'StatusError';
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+    this.metadata = options.metadata ?? {};
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: this.metadata,
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+const named = (of: GroupResource, name: string): StatusDetails => ({
+  ...(name === '' ? {} : { name }),
+  ...(of.group === '' ? {} : { group: of.group }),
+  kind: of.resource,
+});
+
+/** One constructor for each reason of the wire (`reason` and `code` as the reference server pairs them). */
+export const statusError = {
+  notFound: (of: GroupResource, name: string) =>
+    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${JSON.stringify(name)} not found`, named(of, name)),
+  /** A path that names no resource at all. */
+  noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
+  alreadyExists: (of: GroupResource, name: string) =>
+    new StatusError(409, 'AlreadyExists', `${formatGroupResource(of)} ${JSON.stringify(name)} already exists`, named(of, name)),
+  conflict: (of: GroupResource, name: string, why: string) =>
+    new StatusError(
+      409,
+      'Conflict',
+      `Operation cannot be fulfilled on ${formatGroupResource(of)} ${JSON.stringify(name)}: ${why}`,
+      named(of, name),
+    ),
+  /** A write against a version that is no longer the latest. */
+  modified: (of: GroupResource, name: string) =>
+    statusError.conflict(of, name, 'the object has been modified; please apply your changes to the latest version and try again'),
+  invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
+    const texts = errors.map((e) => `${e.field}: ${e.message}`);
+    const what = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+    return new StatusError(
+      422,
+      'Invalid',
+      `${what} ${JSON.stringify(name)} is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
+      {
+        ...(name === '' ? {} : { name }),
+        ...(kind.group === '' ? {} : { group: kind.group }),
+        ...(kind.kind === '' ? {} : { kind: kind.kind }),
+        causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+      },
+    );
+  },
+  badRequest: (message: string, cause?: unknown) => new StatusError(400, 'BadRequest', message, undefined, { cause }),
+  unauthorized: () => new StatusError(401, 'Unauthorized', 'Unauthorized'),
+  /** `who` may not do `what`; with no resource the details are empty. */
+  forbidden: (of: GroupResource | undefined, name: string, why: string) => {
+    if (of === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {});
+    const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${JSON.stringify(name)}`}`;
+    return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, named(of, name));
+  },
+  methodNotAllowed: () =>
+    new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
+  notAcceptable: (available: readonly string[]) =>
+    new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`, {}),
+  unsupportedMediaType: (accepted: readonly string[]) =>
+    new StatusError(
+      415,
+      'UnsupportedMediaType',
+      `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    ),
+  /** `limit` in bytes. */
+  tooLarge: (limit: number) =>
+    new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
+  tooManyRequests: (message: string, retryAfterSeconds: number) =>
+    new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds }),
+  /** A version, or a place in a list, that is no longer kept. */
+  expired: (message: string, metadata?: Status['metadata']) =>
+    new StatusError(410, 'Expired', message, undefined, metadata === undefined ? {} : { metadata }),
+  timeout: (message: string, retryAfterSeconds = 0) =>
+    new StatusError(504, 'Timeout', message, retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+  /** `cause` is for the log alone: what the client reads is `message`. */
+  internal: (message: string, cause?: unknown) =>
+    new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, { cause }),
+  unavailable: (message: string) => new StatusError(503, 'ServiceUnavailable', message),
+};

@@ -19,7 +19,9 @@ export function requireNode() {
 /** Installs the locked packages unless the installed set already stems from this very lock file. */
 export function install() {
   requireNode();
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const stamp = join(root, 'node_modules', '.orch-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   console.error('Installing packages…');
@@ -36,9 +38,21 @@ export function install() {
 export function build() {
   install();
   const stamp = join(root, 'dist', '.built');
-  if (existsSync(stamp) && newest([join(root, 'src'), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json'), join(root, 'package.json')]) < statSync(stamp).mtimeMs) return;
+  if (
+    existsSync(stamp) &&
+    newest([
+      join(root, 'src'),
+      join(root, 'tsconfig.json'),
+      join(root, 'tsconfig.build.json'),
+      join(root, 'package.json'),
+    ]) < statSync(stamp).mtimeMs
+  )
+    return;
   try {
-    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, stdio: ['ignore', 2, 2] });
+    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    });
   } catch {
     process.exit(1);
   }
@@ -68,6 +82,9 @@ function newest(paths) {
  */
 export function run(name, script, args) {
   console.log(`\n— ${name}`);
-  const child = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawnSync(process.execPath, [join(root, script), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   return child.status ?? 1;
 }

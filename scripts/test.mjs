@@ -10,7 +10,9 @@ const checks = [
   ['dead code', 'node_modules/knip/bin/knip.js', []],
   ['tests', 'node_modules/vitest/vitest.mjs', ['run', ...filters]],
 ];
-const failed = checks.filter(([name, script, args]) => run(String(name), String(script), /** @type {string[]} */ (args)) !== 0).map(([name]) => name);
+const failed = checks
+  .filter(([name, script, args]) => run(String(name), String(script), /** @type {string[]} */ (args)) !== 0)
+  .map(([name]) => name);
 if (failed.length > 0) {
   console.error(`\nfailed: ${failed.join(', ')}`);
   process.exit(1);

@@ -1,0 +1,76 @@
+// The bare programs: what a Node server needs at the least to send, keep or spread the same bytes.
+//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, list, fanout, create
+// Prints its port. `get` and `list` send the bytes of FOLDER/body; `create` and `fanout` use what is sent to them.
+import { readFileSync } from 'node:fs';
+import https from 'node:https';
+import { join } from 'node:path';
+
+const [kind = '', cert = '', key = '', folder = ''] = process.argv.slice(2);
+const chunk = 256 * 1024;
+
+/** @type {{ [kind: string]: () => https.ServerOptions | import('node:http').RequestListener }} */
+const programs = {
+  get: () => {
+    const body = readFileSync(join(folder, 'body'));
+    return (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+      response.end(body);
+    };
+  },
+  list: () => {
+    const body = readFileSync(join(folder, 'body'));
+    return async (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      for (let at = 0; at < body.length; at += chunk) {
+        if (!response.write(body.subarray(at, at + chunk)))
+          await new Promise((resolve) => response.once('drain', resolve));
+      }
+      response.end();
+    };
+  },
+  fanout: () => {
+    /** @type {Set<import('node:http').ServerResponse>} */
+    const watchers = new Set();
+    const frame = readFileSync(join(folder, 'body'));
+    return (request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.flushHeaders();
+        watchers.add(response);
+        response.on('close', () => watchers.delete(response));
+        return;
+      }
+      request.resume().on('end', () => {
+        for (const watcher of watchers) watcher.write(frame);
+        response.writeHead(200, { 'Content-Length': 2 }).end('{}');
+      });
+    };
+  },
+};
+
+/** One durable put for each request, answered with the bytes that were sent. */
+async function create() {
+  const { open } = await import('lmdb');
+  const store = open({ path: join(folder, 'bare-lmdb'), encoding: 'binary', overlappingSync: false });
+  let made = 0;
+  return (
+    /** @type {import('node:http').IncomingMessage} */ request,
+    /** @type {import('node:http').ServerResponse} */ response,
+  ) => {
+    /** @type {Buffer[]} */
+    const pieces = [];
+    request.on('data', (piece) => pieces.push(piece));
+    request.on('end', async () => {
+      const body = Buffer.concat(pieces);
+      await store.put(`/bare/${made++}`, body);
+      response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+      response.end(body);
+    });
+  };
+}
+
+const listener = /** @type {import('node:http').RequestListener} */ (
+  kind === 'create' ? await create() : programs[kind]?.()
+);
+const server = https.createServer({ cert: readFileSync(cert), key: readFileSync(key) }, listener);
+server.listen(0, '127.0.0.1', () => console.log(/** @type {import('node:net').AddressInfo} */ (server.address()).port));

@@ -1,0 +1,166 @@
+// The load generator, in a process of its own: raw TLS sockets and as little parsing as can be, so that the servers
+// are what is measured. Reads one job as JSON from its argument, prints one result as JSON.
+import { readFileSync } from 'node:fs';
+import tls from 'node:tls';
+
+/**
+ * @typedef {{ port: number, token: string, ca: string }} Server
+ * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string }} Requests
+ * @typedef {Server & { kind: 'fanout', watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
+ */
+
+/** @param {Server} server @returns {Promise<tls.TLSSocket>} */
+function connect({ port, ca }) {
+  return new Promise((resolve, reject) => {
+    const socket = tls.connect({
+      host: '127.0.0.1',
+      port,
+      ca: readFileSync(ca),
+      servername: 'localhost',
+      ALPNProtocols: ['http/1.1'],
+    });
+    socket.once('secureConnect', () => resolve(socket));
+    socket.once('error', reject);
+    socket.setNoDelay(true);
+  });
+}
+
+/** @param {Server} server @param {string} method @param {string} path @param {string} [body] @param {string} [contentType] */
+function request({ token }, method, path, body, contentType = 'application/json') {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nAccept: application/json\r\n`;
+  return body === undefined
+    ? `${head}\r\n`
+    : `${head}Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/**
+ * Calls `done` with the status each time one response has been read to its end.
+ * @param {tls.TLSSocket} socket
+ * @param {(status: number, bytes: number) => void} done
+ */
+function responses(socket, done) {
+  let status = 0;
+  let missing = -1; // bytes of the body still to come; -2: until the closing chunk
+  let bytes = 0;
+  let tail = '';
+  socket.on('data', (/** @type {Buffer} */ data) => {
+    let start = 0;
+    while (start < data.length) {
+      if (missing === -1) {
+        const end = data.indexOf('\r\n\r\n', start);
+        if (end < 0) throw new Error('a response head came in pieces');
+        const head = data.toString('latin1', start, end);
+        status = Number(head.slice(9, 12));
+        const length = /content-length: (\d+)/i.exec(head);
+        missing = length ? Number(length[1]) : -2;
+        bytes = 0;
+        tail = '';
+        start = end + 4;
+      }
+      const rest = data.length - start;
+      if (missing === -2) {
+        bytes += rest;
+        tail = (tail + data.toString('latin1', Math.max(start, data.length - 7))).slice(-7);
+        start = data.length;
+        if (!tail.endsWith('\r\n0\r\n\r\n')) return;
+      } else {
+        const taken = Math.min(rest, missing);
+        bytes += taken;
+        missing -= taken;
+        start += taken;
+        if (missing > 0) return;
+      }
+      missing = -1;
+      done(status, bytes);
+    }
+  });
+}
+
+/** @param {Requests} job */
+async function requests(job) {
+  let count = 0;
+  let failed = 0;
+  let bytes = 0;
+  let made = 0;
+  const id = `${process.pid.toString(36)}${Date.now().toString(36)}`;
+  const next = () =>
+    request(
+      job,
+      job.method,
+      job.path,
+      job.body?.replace('$NAME', () => `b-${id}-${made++}`),
+    );
+  const sockets = await Promise.all(Array.from({ length: job.connections }, () => connect(job)));
+  const started = process.hrtime.bigint();
+  const stop = Date.now() + job.seconds * 1000;
+  await Promise.all(
+    sockets.map(
+      (socket) =>
+        new Promise((resolve, reject) => {
+          socket.on('error', reject);
+          responses(socket, (status, size) => {
+            count++;
+            bytes += size;
+            if (status >= 300) failed++;
+            if (Date.now() < stop) socket.write(next());
+            else resolve(undefined);
+          });
+          socket.write(next());
+        }),
+    ),
+  );
+  const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+  for (const socket of sockets) socket.destroy();
+  return { rate: count / seconds, count, failed, bytesEach: Math.round(bytes / count) };
+}
+
+/** Time from a change to its arrival at the last of many watchers. @param {Fanout} job */
+async function fanout(job) {
+  const marker = '"fan"';
+  let arrived = 0;
+  let wanted = Number.POSITIVE_INFINITY;
+  let reached = () => {};
+  const watchers = [];
+  for (let i = 0; i < job.watchers; i += 50) {
+    watchers.push(...(await Promise.all(Array.from({ length: Math.min(50, job.watchers - i) }, () => connect(job)))));
+  }
+  await Promise.all(
+    watchers.map(
+      (socket) =>
+        new Promise((resolve) => {
+          socket.on('data', (/** @type {Buffer} */ data) => {
+            resolve(undefined);
+            for (let at = data.indexOf(marker); at >= 0; at = data.indexOf(marker, at + marker.length)) arrived++;
+            if (arrived >= wanted) reached();
+          });
+          socket.write(request(job, 'GET', job.watchPath));
+        }),
+    ),
+  );
+  const writer = await connect(job);
+  let answered = () => {};
+  responses(writer, () => answered());
+  const times = [];
+  for (let i = 0; i < job.changes; i++) {
+    const started = process.hrtime.bigint();
+    wanted = arrived + job.watchers;
+    const all = new Promise((resolve) => {
+      reached = () => resolve(undefined);
+    });
+    const answer = new Promise((resolve) => {
+      answered = () => resolve(undefined);
+    });
+    writer.write(request(job, job.method, job.path, job.body.replace('$I', String(i)), job.contentType));
+    await Promise.all([all, answer]);
+    times.push(Number(process.hrtime.bigint() - started) / 1e6);
+  }
+  for (const socket of [...watchers, writer]) socket.destroy();
+  times.sort((a, b) => a - b);
+  const median = times[times.length >> 1] ?? 0;
+  return { rate: (job.watchers * 1000) / median, median };
+}
+
+/** @type {Requests | Fanout} */
+const job = JSON.parse(process.argv[2] ?? '{}');
+console.log(JSON.stringify(await (job.kind === 'fanout' ? fanout(job) : requests(job))));
+process.exit(0);

@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cruise, type ICruiseResult, type IModule } from 'dependency-cruiser';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+// The rules of the house, checked on the whole tree. The table of rooms in ARCHITECTURE.md is the rule itself.
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const files = sources(join(root, 'src')).map((path) => relative(root, path));
+const rooms = roomTable(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
+let modules: IModule[] = [];
+
+beforeAll(async () => {
+  const result = await cruise(
+    ['src'],
+    { parser: 'swc', tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },
+    { extensions: ['.ts', '.js', '.json'] },
+  );
+  modules = (result.output as ICruiseResult).modules.filter((module) => module.source.startsWith('src/'));
+});
+
+describe('layers', () => {
+  it('reads every source file', () => {
+    expect(modules.map((module) => module.source).sort()).toEqual([...files].sort());
+    expect(modules.flatMap((module) => module.dependencies).length).toBeGreaterThan(files.length);
+  });
+
+  it('knows every room', () => {
+    expect([...new Set(files.map(roomOf))].sort()).toEqual([...rooms.keys()].sort());
+  });
+
+  it('lets a room import only the rooms of its row', () => {
+    const offences = crossings().filter(({ from, to }) => !rooms.get(from)?.has(to));
+    expect(offences).toEqual([]);
+  });
+
+  it('enters other rooms through their door only', () => {
+    expect(
+      crossings().filter(({ target, to }) => target !== `src/${to}/index.ts` && !target.includes('/testing/')),
+    ).toEqual([]);
+  });
+
+  it('has no import cycles', () => {
+    expect(
+      modules.flatMap((m) =>
+        m.dependencies
+          .filter((d) => d.circular && !d.dependencyTypes.includes('type-only'))
+          .map((d) => `${m.source} → ${d.resolved}`),
+      ),
+    ).toEqual([]);
+  });
+
+  it('resolves every import', () => {
+    expect(
+      modules.flatMap((m) => m.dependencies.filter((d) => d.couldNotResolve).map((d) => `${m.source} → ${d.module}`)),
+    ).toEqual([]);
+  });
+});
+
+describe('sizes and words', () => {
+  it('keeps files below 400 lines, types as data aside', () => {
+    const long = files
+      .filter(
+        (file) => !file.endsWith('.test.ts') && !file.startsWith('src/resources/types/') && !file.includes('/testing/'),
+      )
+      .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
+      .filter(({ lines }) => lines > 400);
+    expect(long).toEqual([]);
+  });
+
+  it('spells product names in meta/names.ts only', () => {
+    const spelled = files.filter((file) => {
+      if (file === 'src/meta/names.ts' || file.endsWith('.test.ts') || file.includes('/testing/')) return false;
+      return /k8s\.io|kubernetes|orch\.io/i.test(readFileSync(join(root, file), 'utf8'));
+    });
+    expect(spelled).toEqual([]);
+  });
+
+  it('uses no eval and no any', () => {
+    const offences = files.filter((file) =>
+      /\beval\(|new Function\(|\bas any\b|: any\b/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(offences).toEqual([]);
+  });
+});
+
+/** Imports that leave a room, tests of a room included. */
+function crossings() {
+  return modules.flatMap((module) =>
+    module.dependencies
+      .filter(
+        (dependency) => dependency.resolved.startsWith('src/') && roomOf(dependency.resolved) !== roomOf(module.source),
+      )
+      // A test may set up what its room is handed at run time.
+      .filter(() => !module.source.endsWith('.test.ts') && !module.source.includes('/testing/'))
+      .map(({ resolved }) => ({
+        file: module.source,
+        from: roomOf(module.source),
+        to: roomOf(resolved),
+        target: resolved,
+      })),
+  );
+}
+
+function roomOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+/** Room → rooms it may import, from the rows `| floor | room | purpose | may import |`. */
+function roomTable(text: string): Map<string, Set<string>> {
+  const rows = [...text.matchAll(/^\| \w+ \| `(\w+)` \| .* \| ([^|]+) \|$/gm)];
+  const names = rows.map(([, room = '']) => room);
+  return new Map(
+    rows.map(([, room = '', allowed = '']) => [
+      room,
+      new Set(allowed === 'all' ? names : allowed === 'none' ? [] : allowed.split(', ')),
+    ]),
+  );
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? sources(path) : path.endsWith('.ts') ? [path] : [];
+  });
+}

@@ -11,16 +11,17 @@ export type ByteString = string & { readonly [oneByteAChar]: true };
 
 /** UTF-8 bytes of a text. Costs a scan, and nothing more, when the text is ASCII. */
 export function encodeText(text: string): ByteString {
-  return (Buffer.byteLength(text) === text.length ? text : Buffer.from(text).latin1Slice()) as ByteString;
+  return (Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1')) as ByteString;
 }
 
 /** The text whose UTF-8 bytes these are. */
 export function decodeText(bytes: ByteString): string {
-  return Buffer.from(bytes, 'latin1').toString();
+  // Only of ASCII are there as many bytes as characters.
+  return Buffer.byteLength(bytes) === bytes.length ? bytes : Buffer.from(bytes, 'latin1').toString();
 }
 
 export function bytesOf(buffer: Uint8Array): ByteString {
-  return Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength).latin1Slice() as ByteString;
+  return Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength).toString('latin1') as ByteString;
 }
 
 export function bufferOf(bytes: ByteString): Buffer {

@@ -9,8 +9,81 @@ export {
   type GroupVersionKind,
   parseGroupVersion,
 } from './gvk.ts';
-export { getKey, isJsonObject, type Json, type JsonArray, jsonCopy, jsonEqual, type JsonObject, setKey } from './json.ts';
-export { expandNames, type Names, namesFor } from './names.ts';
+export {
+  getKey,
+  isJsonObject,
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  jsonCopy,
+  jsonEqual,
+  setKey,
+} from './json.ts';
+export { defaultDomain, expandNames, compatibleDomain, type Names, namesFor } from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
+export {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  subtractQuantities,
+} from './quantity.ts';
+export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
+export {
+  everything,
+  type FieldSelector,
+  type FieldTerm,
+  fieldSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelector,
+  type Labels,
+  labelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+} from './selectors.ts';
 export { type Status, type StatusCause, type StatusDetails, StatusError, statusError } from './status-error.ts';
+export {
+  canonicalDuration,
+  canonicalTime,
+  formatAge,
+  formatDuration,
+  formatMicroTime,
+  formatSpan,
+  formatTime,
+  parseDuration,
+  parseTime,
+} from './time.ts';
+export {
+  immutable,
+  type MetaRules,
+  validateAnnotations,
+  validateManager,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from './validate-meta.ts';
+export {
+  cIdentifier,
+  cidr,
+  configMapKey,
+  dns1035Label,
+  dns1123Label,
+  dns1123Subdomain,
+  envVarName,
+  httpHeaderName,
+  inRange,
+  ipAddress,
+  labelValue,
+  type NameRule,
+  pathSegmentName,
+  pathSegmentPrefix,
+  percent,
+  portName,
+  portNumber,
+  qualifiedName,
+  wildcardDns1123Subdomain,
+} from './validate-names.ts';

@@ -20,9 +20,14 @@ export interface Names {
   readonly storeCheck: string;
 }
 
+/** The domain that a server speaks for when it is told no other. */
+export const defaultDomain = 'orch.io';
+/** The domain under which existing clients work unchanged. */
+export const compatibleDomain = 'k8s.io';
+
 /** The names under an API domain. `k8s.io` selects the Kubernetes spelling; any other domain speaks for itself. */
 export function namesFor(domain: string): Names {
-  const kubernetes = domain === 'k8s.io';
+  const kubernetes = domain === compatibleDomain;
   const product = kubernetes ? 'kubernetes' : (domain.split('.')[0] ?? domain);
   const short = kubernetes ? 'kube' : product;
   return {

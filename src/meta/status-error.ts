@@ -21,7 +21,11 @@ export interface StatusDetails {
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
-  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly metadata: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
   readonly status: 'Success' | 'Failure';
   readonly message?: string;
   readonly reason?: string;
@@ -79,7 +83,12 @@ export const statusError = {
   /** A path that names no resource at all. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
-    new StatusError(409, 'AlreadyExists', `${formatGroupResource(of)} ${JSON.stringify(name)} already exists`, named(of, name)),
+    new StatusError(
+      409,
+      'AlreadyExists',
+      `${formatGroupResource(of)} ${JSON.stringify(name)} already exists`,
+      named(of, name),
+    ),
   conflict: (of: GroupResource, name: string, why: string) =>
     new StatusError(
       409,
@@ -89,9 +98,14 @@ export const statusError = {
     ),
   /** A write against a version that is no longer the latest. */
   modified: (of: GroupResource, name: string) =>
-    statusError.conflict(of, name, 'the object has been modified; please apply your changes to the latest version and try again'),
+    statusError.conflict(
+      of,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    ),
   invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
-    const texts = errors.map((e) => `${e.field}: ${e.message}`);
+    // A finding that several checks made is a cause each time, but told once.
+    const texts = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))];
     const what = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
     return new StatusError(
       422,
@@ -116,7 +130,12 @@ export const statusError = {
   methodNotAllowed: () =>
     new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
   notAcceptable: (available: readonly string[]) =>
-    new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`, {}),
+    new StatusError(
+      406,
+      'NotAcceptable',
+      `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`,
+      {},
+    ),
   unsupportedMediaType: (accepted: readonly string[]) =>
     new StatusError(
       415,

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { namesFor, statusError } from '../meta/index.ts';
+import { admit, namespaceLifecycle, review } from './index.ts';
+import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
+
+const names = namesFor('k8s.io');
+const request = (part: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+  operation: 'CREATE',
+  kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+  resource: { group: '', version: 'v1', resource: 'configmaps' },
+  subresource: '',
+  namespace: 'n',
+  name: 'x',
+  object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'x' } },
+  oldObject: undefined,
+  user: { name: 'u', groups: [] },
+  dryRun: false,
+  warn: () => {},
+  ...part,
+});
+
+describe('chain', () => {
+  it('calls the plugins in order and stops at the first refusal', async () => {
+    const calls: string[] = [];
+    const plugin = (name: string, refuse = false): AdmissionPlugin => ({
+      name,
+      mutate: async () => {
+        await Promise.resolve();
+        calls.push(`${name} mutates`);
+      },
+      validate: () => {
+        calls.push(`${name} validates`);
+        if (refuse) throw statusError.badRequest('no');
+      },
+    });
+    const plugins = [plugin('a'), plugin('b', true), plugin('c')];
+    await admit(plugins, request());
+    await expect(review(plugins, request())).rejects.toThrow('no');
+    expect(calls).toEqual(['a mutates', 'b mutates', 'c mutates', 'a validates', 'b validates']);
+  });
+});
+
+describe('namespace lifecycle', () => {
+  const namespaces = new Map([
+    ['n', { terminating: false }],
+    ['going', { terminating: true }],
+  ]);
+  const outcome = async (part: Partial<AdmissionRequest>, later = false) => {
+    const lookup = (name: string) => (later ? Promise.resolve(namespaces.get(name)) : namespaces.get(name));
+    try {
+      await admit([namespaceLifecycle(lookup, names)], request(part));
+      return 'admitted';
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('admits into a namespace that is there', async () => {
+    expect(await outcome({})).toBe('admitted');
+    expect(await outcome({}, true)).toBe('admitted');
+  });
+
+  it('refuses a namespace that is absent', async () => {
+    const refusal = {
+      code: 404,
+      message: 'namespaces "nope" not found',
+      details: { kind: 'namespaces', name: 'nope' },
+    };
+    expect(await outcome({ namespace: 'nope' })).toMatchObject(refusal);
+    expect(await outcome({ namespace: 'nope' }, true)).toMatchObject(refusal);
+    expect(await outcome({ namespace: 'nope', operation: 'UPDATE' })).toMatchObject(refusal);
+  });
+
+  it('refuses creations alone while the namespace is being terminated', async () => {
+    expect(await outcome({ namespace: 'going' })).toMatchObject({
+      code: 403,
+      message:
+        'configmaps "x" is forbidden: unable to create new content in namespace going because it is being terminated',
+      details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] },
+    });
+    expect(await outcome({ namespace: 'going', operation: 'UPDATE' })).toBe('admitted');
+    expect(await outcome({ namespace: 'going', operation: 'DELETE' })).toBe('admitted');
+  });
+
+  it('keeps the namespaces that the server needs', async () => {
+    const resource = { group: '', version: 'v1', resource: 'namespaces' };
+    const remove = (name: string) => outcome({ operation: 'DELETE', resource, namespace: '', name });
+    expect(await remove('kube-system')).toMatchObject({
+      code: 403,
+      message: 'namespaces "kube-system" is forbidden: this namespace may not be deleted',
+    });
+    expect(await remove('default')).toMatchObject({ code: 403 });
+    expect(await remove('n')).toBe('admitted');
+  });
+
+  it('has nothing to say about cluster-scoped objects and access reviews', async () => {
+    expect(await outcome({ namespace: '' })).toBe('admitted');
+    const resource = { group: 'authorization.k8s.io', version: 'v1', resource: 'localsubjectaccessreviews' };
+    expect(await outcome({ namespace: 'nope', resource })).toBe('admitted');
+  });
+});

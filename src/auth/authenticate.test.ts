@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { anonymous, authenticateInOrder, certificateAuthenticator, tokenAuthenticator } from './authenticate.ts';
+import type { Credentials } from './types.ts';
+
+const nothing: Credentials = { authorization: undefined, certificate: undefined };
+const bearer = (authorization: string): Credentials => ({ authorization, certificate: undefined });
+const ada = { token: 'abc', user: { name: 'ada', uid: '7', groups: ['ops'] } };
+
+describe('certificateAuthenticator', () => {
+  const authenticate = certificateAuthenticator();
+
+  it('takes the user from the common name and the groups from the organizations', async () => {
+    const certificate = { commonName: 'ada', organizations: ['ops', 'dev'] };
+    expect(await authenticate({ authorization: undefined, certificate })).toEqual({
+      name: 'ada',
+      groups: ['ops', 'dev', 'system:authenticated'],
+    });
+  });
+
+  it('knows nobody without a certificate or without a common name', async () => {
+    expect(await authenticate(nothing)).toBeUndefined();
+    const certificate = { commonName: '', organizations: ['system:masters'] };
+    expect(await authenticate({ authorization: undefined, certificate })).toBeUndefined();
+  });
+});
+
+describe('tokenAuthenticator', () => {
+  const authenticate = tokenAuthenticator([ada]);
+
+  it('knows the bearer of a token, with the scheme in any case', async () => {
+    const user = { name: 'ada', uid: '7', groups: ['ops', 'system:authenticated'] };
+    expect(await authenticate(bearer('Bearer abc'))).toEqual(user);
+    expect(await authenticate(bearer('bEARER  abc '))).toEqual(user);
+  });
+
+  it('adds system:authenticated once', async () => {
+    const again = tokenAuthenticator([{ token: 't', user: { name: 'x', groups: ['system:authenticated'] } }]);
+    expect(await again(bearer('Bearer t'))).toEqual({ name: 'x', groups: ['system:authenticated'] });
+  });
+
+  it.each(['Bearer abcd', 'Bearer ab', 'bearer x', 'Bearer abc def'])('refuses %j with 401', (header) => {
+    expect(() => authenticate(bearer(header))).toThrow(expect.objectContaining({ code: 401, reason: 'Unauthorized' }));
+  });
+
+  it.each(['', 'Bearer', 'Bearer ', 'Basic YTpi', 'Bearerabc'])('has no opinion on %j', async (header) => {
+    expect(await authenticate(bearer(header))).toBeUndefined();
+  });
+});
+
+describe('authenticateInOrder', () => {
+  const authenticate = authenticateInOrder([tokenAuthenticator([ada]), certificateAuthenticator()], anonymous);
+  const certificate = { commonName: 'bob', organizations: [] };
+
+  it('asks one after the other', async () => {
+    expect((await authenticate({ authorization: 'Bearer abc', certificate }))?.name).toBe('ada');
+    expect((await authenticate({ authorization: undefined, certificate }))?.name).toBe('bob');
+  });
+
+  it('lets a later method speak for whom an earlier one refused', async () => {
+    expect((await authenticate({ authorization: 'Bearer wrong', certificate }))?.name).toBe('bob');
+  });
+
+  it('knows who shows nothing as anonymous, and not as authenticated', async () => {
+    expect(await authenticate(nothing)).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
+  });
+
+  it('refuses wrong credentials although anonymous is on', async () => {
+    expect(() => authenticate(bearer('Bearer wrong'))).toThrow(expect.objectContaining({ code: 401 }));
+  });
+
+  it('waits for methods that take their time, with the same rules', async () => {
+    const slow = authenticateInOrder(
+      [
+        async (credentials) => tokenAuthenticator([ada])(credentials),
+        async () => undefined,
+        certificateAuthenticator(),
+      ],
+      anonymous,
+    );
+    expect((await slow({ authorization: 'Bearer abc', certificate }))?.name).toBe('ada');
+    expect((await slow({ authorization: 'Bearer wrong', certificate }))?.name).toBe('bob');
+    expect((await slow(nothing))?.name).toBe('system:anonymous');
+    await expect(slow(bearer('Bearer wrong'))).rejects.toMatchObject({ code: 401 });
+  });
+
+  it('knows nobody without a fallback', async () => {
+    expect(await authenticateInOrder([certificateAuthenticator()])(nothing)).toBeUndefined();
+  });
+
+  it('passes on failures that are no refusal', async () => {
+    const broken = () => Promise.reject(new Error('down'));
+    await expect(authenticateInOrder([broken, certificateAuthenticator()])(nothing)).rejects.toThrow('down');
+  });
+});

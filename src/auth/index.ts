@@ -1,0 +1,5 @@
+/** Who makes a request, and what they may do: authenticators and authorizers. */
+export { anonymous, authenticateInOrder, certificateAuthenticator, tokenAuthenticator } from './authenticate.ts';
+export { allowFirst, discoveryAuthorizer, mastersAuthorizer } from './authorize.ts';
+export { parseTokenFile } from './token-file.ts';
+export type { Attributes, Authenticator, Authorizer, User } from './types.ts';

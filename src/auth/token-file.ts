@@ -1,0 +1,56 @@
+import { statusError } from '../meta/index.ts';
+import type { User } from './types.ts';
+
+export interface TokenUser {
+  readonly token: string;
+  readonly user: User;
+}
+
+/**
+ * Reads a token file: lines `token,user,uid` or `token,user,uid,"group1,group2"` in CSV (RFC 4180), blank lines and
+ * the white space before a field left out. Throws a 400 StatusError that names the line, never a token.
+ */
+export function parseTokenFile(text: string): TokenUser[] {
+  const lineOf = new Map<string, number>();
+  return readCsv(text).map(({ line, fields }) => {
+    const [token = '', name = '', uid = '', groups = ''] = fields;
+    if (fields.length < 3) throw wrong(line, `has ${fields.length} of at least 3 columns (token, user, uid)`);
+    if (fields.length > 4)
+      throw wrong(line, 'has more than 4 columns; several groups stand in quotes: "group1,group2"');
+    if (token === '') throw wrong(line, 'has an empty token');
+    if (name === '') throw wrong(line, 'has an empty user name');
+    const earlier = lineOf.get(token);
+    if (earlier !== undefined) throw wrong(line, `repeats the token of line ${earlier}`);
+    lineOf.set(token, line);
+    const names = groups.split(',').map((group) => group.trim());
+    return { token, user: { name, ...(uid === '' ? {} : { uid }), groups: names.filter((group) => group !== '') } };
+  });
+}
+
+const wrong = (line: number, problem: string) => statusError.badRequest(`line ${line} ${problem}`);
+
+interface Row {
+  readonly line: number;
+  readonly fields: string[];
+}
+
+/** A field in quotes (with `""` for a quote) or without, then what ends it. */
+const field = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^",\r\n]*))(,|\r?\n|$)/y;
+
+function readCsv(text: string): Row[] {
+  const rows: Row[] = [];
+  let line = 1;
+  let row: Row = { line, fields: [] };
+  field.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
+  for (;;) {
+    const match = field.exec(text);
+    if (match === null) throw wrong(line, 'has a quote that is not closed or stands inside a field');
+    const [whole, quoted, plain = '', end] = match;
+    row.fields.push(quoted === undefined ? plain.trimEnd() : quoted.replaceAll('""', '"'));
+    line += whole.split('\n').length - 1;
+    if (end === ',') continue;
+    if (row.fields.length > 1 || row.fields[0] !== '') rows.push(row);
+    if (end === '') return rows;
+    row = { line, fields: [] };
+  }
+}

@@ -1,0 +1,102 @@
+import type { ByteString } from '../meta/index.ts';
+import type { CachedObject, CacheOptions, WatchEvent } from './types.ts';
+
+/** What an event weighs beyond the bytes of its object: the rest of its frame. */
+const frameOverhead = 32;
+
+/** One object before and after a commit, with the events that watchers may see of it. */
+export class Change {
+  readonly revision: number;
+  readonly current: CachedObject | undefined;
+  readonly previous: CachedObject | undefined;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly #describeDeleted: CacheOptions['describeDeleted'];
+  #shared = true;
+  #added: WatchEvent | undefined;
+  #modified: WatchEvent | undefined;
+  #deleted: WatchEvent | undefined;
+
+  constructor(
+    revision: number,
+    time: number,
+    current: CachedObject | undefined,
+    previous: CachedObject | undefined,
+    describeDeleted: CacheOptions['describeDeleted'],
+  ) {
+    this.revision = revision;
+    this.time = time;
+    this.current = current;
+    this.previous = previous;
+    this.#describeDeleted = describeDeleted;
+  }
+
+  /** What someone sees for whom the object was selected before the change, and is after it. */
+  event(was: boolean, is: boolean): WatchEvent | undefined {
+    if (is) return was ? this.#modify() : this.#add();
+    return was ? this.#remove() : undefined;
+  }
+
+  /** Lets go of the events and their frames; from then on each caller gets an event of its own. */
+  unshare(): void {
+    this.#shared = false;
+    this.#added = undefined;
+    this.#modified = undefined;
+    this.#deleted = undefined;
+  }
+
+  #add(): WatchEvent {
+    if (this.#added !== undefined) return this.#added;
+    const event = new ObjectEvent('ADDED', this.revision, this.current!);
+    if (this.#shared) this.#added = event;
+    return event;
+  }
+
+  #modify(): WatchEvent {
+    if (this.#modified !== undefined) return this.#modified;
+    const event = new ObjectEvent('MODIFIED', this.revision, this.current!);
+    if (this.#shared) this.#modified = event;
+    return event;
+  }
+
+  #remove(): WatchEvent {
+    if (this.#deleted !== undefined) return this.#deleted;
+    const event = new ObjectEvent('DELETED', this.revision, this.#describeDeleted(this.previous!, this.revision));
+    if (this.#shared) this.#deleted = event;
+    return event;
+  }
+}
+
+class ObjectEvent implements WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly revision: number;
+  readonly object: CachedObject;
+  #frame: ByteString | undefined;
+
+  constructor(type: ObjectEvent['type'], revision: number, object: CachedObject) {
+    this.type = type;
+    this.revision = revision;
+    this.object = object;
+  }
+
+  /** A concatenation that the engine makes flat, in place, when the first socket reads it. */
+  get frame(): ByteString {
+    this.#frame ??= `{"type":"${this.type}","object":${this.object.bytes}}\n` as ByteString;
+    return this.#frame;
+  }
+}
+
+/** The event by which a watch tells of an object that was there when it began. */
+export function addedEvent(object: CachedObject): WatchEvent {
+  return new ObjectEvent('ADDED', object.revision, object);
+}
+
+/** Says that everything up to `revision` has been delivered. */
+export function bookmarkEvent(revision: number): WatchEvent {
+  return { type: 'BOOKMARK', revision, object: undefined, frame: '' as ByteString };
+}
+
+/** Bytes that an event adds to what piles up before a subscriber. */
+export function weightOf(event: WatchEvent): number {
+  return frameOverhead + (event.object?.bytes.length ?? 0);
+}

@@ -1,0 +1,73 @@
+import type { Change } from './change.ts';
+import { fieldOf, type Selection } from './selection.ts';
+
+/** Someone who takes changes as they happen. */
+export interface Member {
+  readonly selection: Selection;
+  offer(change: Change): void;
+}
+
+type Group = Map<string, Set<Member>>;
+
+/** Live subscribers, each found by the narrowest thing it asks for: a change looks only at those it may concern. */
+export class Directory {
+  readonly #all = new Set<Member>();
+  readonly #byNamespace: Group = new Map();
+  readonly #byName: Group = new Map();
+  /** By namespace and name, joined with a slash, which neither contains. */
+  readonly #byObject: Group = new Map();
+  readonly #byField: ReadonlyMap<string, Group>;
+
+  constructor(indexedFields: readonly string[]) {
+    this.#byField = new Map(indexedFields.map((path) => [path, new Map()]));
+  }
+
+  add(member: Member): void {
+    const [group, key] = this.#place(member.selection);
+    if (group === undefined) {
+      this.#all.add(member);
+      return;
+    }
+    const set = group.get(key);
+    if (set === undefined) group.set(key, new Set([member]));
+    else set.add(member);
+  }
+
+  remove(member: Member): void {
+    const [group, key] = this.#place(member.selection);
+    const set = group === undefined ? this.#all : group.get(key);
+    set?.delete(member);
+    if (set?.size === 0) group?.delete(key);
+  }
+
+  /** Offers a change to every member that it may concern, once. Members may leave meanwhile. */
+  offer(change: Change): void {
+    const { current, previous } = change;
+    const object = current ?? previous!;
+    offerTo(this.#all, change);
+    offerTo(this.#byNamespace.get(object.namespace), change);
+    offerTo(this.#byName.get(object.name), change);
+    if (this.#byObject.size > 0) offerTo(this.#byObject.get(`${object.namespace}/${object.name}`), change);
+    for (const [path, group] of this.#byField) {
+      if (group.size === 0) continue;
+      const value = fieldOf(object, path);
+      offerTo(group.get(value), change);
+      if (previous === undefined || previous === object) continue;
+      const former = fieldOf(previous, path);
+      if (former !== value) offerTo(group.get(former), change);
+    }
+  }
+
+  #place({ namespace, name, field }: Selection): [Group | undefined, string] {
+    if (namespace && name) return [this.#byObject, `${namespace}/${name}`];
+    if (name) return [this.#byName, name];
+    const byValue = field === undefined ? undefined : this.#byField.get(field.path);
+    if (field !== undefined && byValue !== undefined) return [byValue, field.value];
+    return namespace ? [this.#byNamespace, namespace] : [undefined, ''];
+  }
+}
+
+function offerTo(members: Set<Member> | undefined, change: Change): void {
+  if (members === undefined) return;
+  for (const member of members) member.offer(change);
+}

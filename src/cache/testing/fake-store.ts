@@ -1,0 +1,160 @@
+import {
+  type Change,
+  type CommitResult,
+  type Entry,
+  type GetResult,
+  type Guard,
+  type ListRange,
+  type ListResult,
+  type Store,
+  StoreError,
+  type StoreErrorCode,
+  type Watch,
+  type WatchSink,
+  type Write,
+} from '../../store/index.ts';
+
+interface Follower {
+  readonly prefix: string;
+  readonly sink: WatchSink;
+}
+
+/** A small store in memory whose failures are at the test's command. Watches deliver within `commit`. */
+export class FakeStore implements Store {
+  /** State by revision; the last is the present one. */
+  readonly #states: { revision: number; entries: Map<string, Entry> }[] = [{ revision: 1, entries: new Map() }];
+  readonly #log: { revision: number; changes: Change[] }[] = [];
+  readonly #followers = new Set<Follower>();
+  #compacted = 0;
+  /** Codes with which the next calls of `list` or `watch` fail. */
+  readonly listFailures: StoreErrorCode[] = [];
+  readonly watchFailures: StoreErrorCode[] = [];
+  /** What has been asked of the store. */
+  readonly calls = { lists: 0, watches: 0, progress: 0 };
+  /** Answers progress only when told to: see `answerProgress`. */
+  holdProgress = false;
+  readonly #held: (() => void)[] = [];
+
+  get latest(): number {
+    return this.#states.at(-1)!.revision;
+  }
+
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  async revision(): Promise<number> {
+    return this.latest;
+  }
+
+  async get(key: string, revision?: number): Promise<GetResult> {
+    const state = this.#at(revision);
+    return { entry: state.entries.get(key), revision: revision ?? state.revision };
+  }
+
+  async list({ prefix, after, revision, limit }: ListRange): Promise<ListResult> {
+    this.calls.lists++;
+    const failure = this.listFailures.shift();
+    if (failure !== undefined) throw new StoreError(failure, 'as told');
+    const state = this.#at(revision);
+    const entries = [...state.entries.values()]
+      .filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareBytes(key, after) > 0))
+      .sort((a, b) => compareBytes(a.key, b.key));
+    const page = entries.slice(0, limit);
+    return { entries: page, revision: revision ?? state.revision, remaining: entries.length - page.length };
+  }
+
+  async commit(_: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {
+    return { ok: true, revision: this.write(writes) };
+  }
+
+  /** A commit without guards, delivered before it returns. */
+  write(writes: readonly Write[]): number {
+    const last = this.#states.at(-1)!;
+    const revision = last.revision + 1;
+    const entries = new Map(last.entries);
+    const changes: Change[] = [];
+    for (const { key, value } of writes) {
+      const previous = entries.get(key);
+      const entry = value === undefined ? undefined : { key, value, revision };
+      if (entry === undefined) entries.delete(key);
+      else entries.set(key, entry);
+      if (entry !== undefined || previous !== undefined) changes.push({ key, entry, previous });
+    }
+    this.#states.push({ revision, entries });
+    if (this.#states.length > 50) this.#states.shift();
+    this.#log.push({ revision, changes });
+    for (const follower of this.#followers) deliver(follower, revision, changes);
+    return revision;
+  }
+
+  /** Fills the empty store with many entries in one state, without history. */
+  fill(entries: readonly Entry[], revision: number): void {
+    this.#states.splice(0, 1, { revision, entries: new Map(entries.map((entry) => [entry.key, entry])) });
+  }
+
+  watch(prefix: string, after: number, sink: WatchSink): Watch {
+    this.calls.watches++;
+    const failure = this.watchFailures.shift();
+    if (failure !== undefined) throw new StoreError(failure, 'as told');
+    const follower = { prefix, sink };
+    queueMicrotask(() => this.#start(follower, after));
+    return {
+      progress: () => {
+        this.calls.progress++;
+        const { latest } = this;
+        const answer = () => {
+          if (this.#followers.has(follower)) sink.batch(latest, []);
+        };
+        if (this.holdProgress) this.#held.push(answer);
+        else queueMicrotask(answer);
+      },
+      close: () => this.#followers.delete(follower),
+    };
+  }
+
+  answerProgress(): void {
+    for (const answer of this.#held.splice(0)) answer();
+  }
+
+  /** Ends every watch. */
+  fail(code: StoreErrorCode): void {
+    const followers = [...this.#followers];
+    this.#followers.clear();
+    for (const { sink } of followers) sink.error(new StoreError(code, 'as told'));
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#compacted = revision;
+  }
+
+  async close(): Promise<void> {
+    this.fail('closed');
+  }
+
+  #start(follower: Follower, after: number): void {
+    if (after + 1 < this.#compacted) {
+      follower.sink.error(new StoreError('compacted', 'as told', { revision: this.#compacted }));
+      return;
+    }
+    for (const { revision, changes } of this.#log) {
+      if (revision > after) deliver(follower, revision, changes);
+    }
+    this.#followers.add(follower);
+  }
+
+  #at(revision = this.latest) {
+    const state = this.#states.findLast((candidate) => candidate.revision <= revision);
+    if (state === undefined || revision < this.#compacted) throw new StoreError('compacted', 'given up');
+    return state;
+  }
+}
+
+function deliver({ prefix, sink }: Follower, revision: number, changes: readonly Change[]): void {
+  const concerned = changes.filter(({ key }) => key.startsWith(prefix));
+  if (concerned.length > 0) sink.batch(revision, concerned);
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

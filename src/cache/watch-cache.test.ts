@@ -1,0 +1,620 @@
+import { describe, expect, it } from 'vitest';
+import { StatusError } from '../meta/index.ts';
+import { openMemoryStore } from '../store/index.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { prefix, put, Reader, settle, setup, tell } from './testing/objects.ts';
+import type { SubscribeOptions, Subscription } from './types.ts';
+
+const bufferBytes = 1 << 20;
+const keysOf = (objects: Iterable<{ key: string }>) => [...objects].map(({ key }) => key.slice(prefix.length));
+
+async function ready(...options: Parameters<typeof setup>) {
+  const all = setup(...options);
+  await all.cache.ready();
+  await settle();
+  const follow = (more: Partial<SubscribeOptions> = {}) =>
+    new Reader(all.cache.subscribe({ after: all.cache.revision, bufferBytes, ...more }));
+  return { ...all, follow };
+}
+
+describe('loading', () => {
+  it('holds nothing before it is ready, then what the store holds', async () => {
+    const { store, cache } = setup();
+    store.write([put('a/x', {}), put('b/y', {}), { key: '/other/z', value: Buffer.from('{}') }]);
+    expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([0, 0, []]);
+    expect(cache.ready()).toBe(cache.ready());
+    await cache.ready();
+    expect([cache.revision, cache.oldest]).toEqual([2, 2]);
+    expect(keysOf(cache.snapshot().range(prefix))).toEqual(['a/x', 'b/y']);
+    expect(cache.snapshot().get(`${prefix}a/x`)?.bytes).toBe('{"rv":"2","padding":""}');
+    expect(store.calls.watches).toBe(1);
+  });
+
+  it('reads 100,000 objects in pages and lets others run between them', async () => {
+    const { store, cache } = setup();
+    const entries = Array.from({ length: 100_000 }, (_, i) => ({
+      key: `${prefix}n/${String(i).padStart(6, '0')}`,
+      value: Buffer.from('{"padding":""}'),
+      revision: 1,
+    }));
+    store.fill(entries, 1);
+    // The fake sorts everything for every page: pages of the sorted whole are the same.
+    store.list = async ({ after, limit = Number.POSITIVE_INFINITY }) => {
+      store.calls.lists++;
+      const start = after === undefined ? 0 : Number(after.slice(-6)) + 1;
+      const page = entries.slice(start, start + limit);
+      return { entries: page, revision: 1, remaining: entries.length - start - page.length };
+    };
+    let turns = 0;
+    let loading = true;
+    const count = () => {
+      turns++;
+      if (loading) setImmediate(count);
+    };
+    setImmediate(count);
+    await cache.ready();
+    loading = false;
+    expect(store.calls.lists).toBe(200);
+    expect(turns).toBeGreaterThanOrEqual(200);
+    expect(cache.snapshot().count(prefix)).toBe(100_000);
+  });
+
+  it('lets others run between large objects too', async () => {
+    const { store, cache } = setup();
+    store.write(Array.from({ length: 8 }, (_, i) => put(`a/${i}`, { padding: 1 << 20 })));
+    let turns = 0;
+    let loading = true;
+    const count = () => {
+      turns++;
+      if (loading) setImmediate(count);
+    };
+    setImmediate(count);
+    await cache.ready();
+    loading = false;
+    expect(store.calls.lists).toBe(1);
+    expect(turns).toBeGreaterThanOrEqual(8);
+  });
+
+  it('tries again, each time later, while the store cannot be read', async () => {
+    const { store, clock, cache } = setup();
+    store.listFailures.push('unavailable', 'unavailable', 'compacted');
+    let isReady = false;
+    void cache.ready().then(() => {
+      isReady = true;
+    });
+    for (const [delay, lists] of [
+      [50, 1],
+      [100, 2],
+      [200, 3],
+    ] as const) {
+      await settle();
+      expect(store.calls.lists).toBe(lists);
+      clock.advance(delay - 1);
+      await settle();
+      expect([store.calls.lists, isReady]).toEqual([lists, false]);
+      clock.advance(1);
+    }
+    await settle();
+    expect(isReady).toBe(true);
+  });
+
+  it('is never ready once closed, by itself or with the store', async () => {
+    const first = setup();
+    const waiting = first.cache.ready();
+    first.cache.close();
+    await expect(waiting).rejects.toMatchObject({ code: 503 });
+    const second = setup();
+    second.store.listFailures.push('closed');
+    await expect(second.cache.ready()).rejects.toBeInstanceOf(StatusError);
+    const third = setup();
+    third.cache.close();
+    await expect(third.cache.ready()).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
+    expect(third.store.calls.lists).toBe(0);
+  });
+
+  it('ends early subscribers that have missed something, not those that start later', async () => {
+    const { store, cache } = setup();
+    const [early, late] = [2, 10].map((after) => new Reader(cache.subscribe({ after, bufferBytes })));
+    for (let i = 0; i < 5; i++) store.write([put(`a/${i}`, {})]);
+    await cache.ready();
+    await settle();
+    expect(early?.end).toBe('too old resource version: 2 (6)');
+    for (let i = 5; i < 10; i++) store.write([put(`a/${i}`, {})]);
+    await settle();
+    expect([late?.end, late?.told]).toEqual([undefined, ['ADDED a/9 11']]);
+  });
+});
+
+describe('snapshots', () => {
+  it('are of one revision, shared until the next change, and stay as they are', async () => {
+    const { store, cache } = await ready();
+    store.write([put('a/x', {}), put('a/y', {}), put('b/z', {})]);
+    const before = cache.snapshot();
+    expect(cache.snapshot()).toBe(before);
+    const range = before.range(`${prefix}a/`);
+    store.write([put('a/x'), put('a/y', { node: 'n' })]);
+    expect(before.revision).toBe(2);
+    expect([...range].map(({ revision }) => revision)).toEqual([2, 2]);
+    const after = cache.snapshot();
+    expect([after.revision, keysOf(after.range(prefix)), after.count(prefix)]).toEqual([3, ['a/y', 'b/z'], 2]);
+    expect(keysOf(after.range(prefix, `${prefix}a/y`))).toEqual(['b/z']);
+    expect(after.count(prefix, `${prefix}b/z`)).toBe(0);
+  });
+});
+
+describe('reach', () => {
+  it('is immediate for what is there, and asks the store for the rest', async () => {
+    const { store, cache } = await ready();
+    store.write([put('a/x', {})]);
+    await expect(cache.reach(2, 0)).resolves.toBe(true);
+    expect(store.calls.progress).toBe(0);
+    store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
+    expect(cache.revision).toBe(2);
+    await expect(cache.reach(3, 1_000)).resolves.toBe(true);
+    expect([cache.revision, cache.snapshot().revision, store.calls.progress]).toEqual([3, 3, 1]);
+  });
+
+  it('gives up after its time', async () => {
+    const { clock, cache } = await ready();
+    let result: boolean | undefined;
+    void cache.reach(99, 500).then((reached) => {
+      result = reached;
+    });
+    clock.advance(499);
+    await settle();
+    expect(result).toBeUndefined();
+    clock.advance(1);
+    await settle();
+    expect(result).toBe(false);
+  });
+
+  it('asks once for many, and once more for those who came while the answer was under way', async () => {
+    const { store, cache } = await ready();
+    store.holdProgress = true;
+    store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
+    const first = [cache.reach(2, 1_000)];
+    store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
+    const second = [cache.reach(3, 1_000), cache.reach(3, 1_000)];
+    expect(store.calls.progress).toBe(1);
+    store.answerProgress();
+    await expect(Promise.all(first)).resolves.toEqual([true]);
+    expect([cache.revision, store.calls.progress]).toEqual([2, 2]);
+    store.answerProgress();
+    await expect(Promise.all(second)).resolves.toEqual([true, true]);
+    // A revision that does not exist yet is not asked for over and over.
+    void cache.reach(99, 1_000);
+    store.answerProgress();
+    store.answerProgress();
+    await settle();
+    expect(store.calls.progress).toBe(3);
+  });
+
+  it('is not set back by news of progress that a commit has overtaken', async () => {
+    const { store, cache } = await ready();
+    store.holdProgress = true;
+    store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
+    const reached = cache.reach(2, 1_000);
+    store.write([put('a/x', {})]);
+    store.answerProgress();
+    await expect(reached).resolves.toBe(true);
+    expect([cache.revision, cache.snapshot().revision]).toEqual([3, 3]);
+  });
+
+  it('asks again when the store is followed again, and is in vain after close', async () => {
+    const { store, clock, cache } = await ready();
+    store.fail('unavailable');
+    store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
+    const waiting = cache.reach(2, 10_000);
+    expect(store.calls.progress).toBe(0);
+    clock.advance(50);
+    await expect(waiting).resolves.toBe(true);
+    const late = cache.reach(77, 10_000);
+    cache.close();
+    await expect(late).resolves.toBe(false);
+    await expect(cache.reach(78, 10_000)).resolves.toBe(false);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('following', () => {
+  it('goes on without a gap when the watch breaks off', async () => {
+    const { store, clock, cache, follow } = await ready();
+    const reader = follow();
+    store.write([put('a/x', {})]);
+    store.fail('unavailable');
+    store.write([put('a/x', { node: 'n' })]);
+    store.watchFailures.push('unavailable');
+    clock.advance(50);
+    await settle();
+    store.write([put('a/x')]);
+    expect(cache.revision).toBe(2);
+    clock.advance(99);
+    await settle();
+    expect(cache.revision).toBe(2);
+    clock.advance(1);
+    await settle();
+    expect(cache.revision).toBe(4);
+    await settle();
+    expect(reader.told).toEqual(['ADDED a/x 2', 'MODIFIED a/x 3', 'DELETED a/x 4']);
+    expect([reader.end, store.calls.lists]).toEqual([undefined, 1]);
+  });
+
+  it('begins anew, and ends its subscribers, when the store has given up what came since', async () => {
+    const { store, clock, cache, follow } = await ready();
+    store.write([put('a/x', {}), put('a/y', {})]);
+    const kept = cache.snapshot().get(`${prefix}a/x`);
+    const reader = follow();
+    const future = follow({ after: 6 });
+    store.fail('unavailable');
+    store.write([put('a/y')]);
+    store.write([put('a/z', {})]);
+    await store.compact(4);
+    clock.advance(50);
+    await settle();
+    clock.advance(100);
+    await settle();
+    expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([4, 4, ['a/x', 'a/z']]);
+    expect(cache.snapshot().get(`${prefix}a/x`)).toBe(kept);
+    expect([reader.told, reader.end]).toEqual([[], 'too old resource version: 2 (4)']);
+    expect(() => cache.subscribe({ after: 2, bufferBytes })).toThrow('too old resource version: 2 (4)');
+    for (let i = 5; i < 8; i++) store.write([put('a/z', {})]);
+    await settle();
+    expect([future.told, future.end]).toEqual([['MODIFIED a/z 7'], undefined]);
+  });
+
+  it('begins anew with everyone when the store has gone back', async () => {
+    const { store, clock, cache, follow } = await ready();
+    store.write([put('a/x', { node: 'old' })]);
+    store.write([put('a/y', {})]);
+    const [present, future] = [follow(), follow({ after: 9 })];
+    const { key, value = Buffer.alloc(0) } = put('a/x', { node: 'new' });
+    store.list = async () => ({ entries: [{ key, value, revision: 2 }], revision: 2, remaining: 0 });
+    store.watch = () => ({ progress() {}, close() {} });
+    store.fail('future');
+    clock.advance(50);
+    await settle();
+    expect([cache.revision, cache.oldest]).toEqual([2, 2]);
+    // The same key at the same revision, but of another history.
+    expect([...cache.snapshot().range(prefix)].map(({ fields }) => fields['spec.nodeName'])).toEqual(['new']);
+    for (const { end } of [present, future]) expect(end).toContain('too old resource version');
+  });
+
+  it('ends with the store', async () => {
+    const { store, follow } = await ready();
+    const reader = follow();
+    await store.close();
+    await settle();
+    expect(reader.end).toBe('done');
+  });
+});
+
+describe('over the memory store', () => {
+  it('has an object before its writer has been answered', async () => {
+    const clock = new ManualClock();
+    const store = openMemoryStore({ clock });
+    const { cache } = setup({ store, clock });
+    await store.commit([], [put('a/x', {})]);
+    await cache.ready();
+    const reader = new Reader(cache.subscribe({ after: cache.revision, bufferBytes }));
+    for (const write of [put('a/y', {}), put('a/x'), put('a/y', { node: 'n' })]) {
+      const { revision } = await store.commit([], [write]);
+      expect([cache.revision, cache.snapshot().get(write.key)?.revision]).toEqual([
+        revision,
+        write.value === undefined ? undefined : revision,
+      ]);
+    }
+    await store.commit([], [{ key: '/other/x', value: Buffer.from('{}') }]);
+    await expect(cache.reach(await store.revision(), 1_000)).resolves.toBe(true);
+    await settle();
+    expect(reader.told).toEqual(['ADDED a/y 3', 'DELETED a/x 4', 'MODIFIED a/y 5']);
+    await store.close();
+    await settle();
+    expect(reader.end).toBe('done');
+  });
+});
+
+describe('replay', () => {
+  it('gives what came after a revision, then goes on live', async () => {
+    const { store, follow } = await ready();
+    store.write([put('a/x', {})]);
+    store.write([put('a/x', { node: 'n' }), put('a/y', {})]);
+    store.write([put('a/x')]);
+    const reader = follow({ after: 2 });
+    await settle();
+    store.write([put('a/z', {})]);
+    await settle();
+    expect(reader.told).toEqual(['MODIFIED a/x 3', 'ADDED a/y 3', 'DELETED a/x 4', 'ADDED a/z 5']);
+  });
+
+  it('refuses a revision before the window with the message that clients know', async () => {
+    const { store, cache } = await ready({ windowBytes: 128 * 2 });
+    for (let i = 0; i < 5; i++) store.write([put(`a/${i}`, {})]);
+    // Revisions 2 to 6; two changes are kept, so everything after 4 can be replayed.
+    expect(cache.oldest).toBe(4);
+    expect(() => cache.subscribe({ after: 3, bufferBytes })).toThrow(
+      expect.objectContaining({ code: 410, reason: 'Expired', message: 'too old resource version: 3 (4)' }),
+    );
+    const reader = new Reader(cache.subscribe({ after: 4, bufferBytes }));
+    await settle();
+    expect(reader.told).toEqual(['ADDED a/3 5', 'ADDED a/4 6']);
+  });
+
+  it('goes slice by slice, with others in between, and misses nothing that happens meanwhile', async () => {
+    const { store, follow } = await ready({ windowBytes: 1 << 30 });
+    for (let i = 0; i < 30; i++) store.write(Array.from({ length: 100 }, (_, j) => put(`a/${i}-${j}`, {})));
+    const all = follow({ after: 1 });
+    const none = follow({ after: 1, namespace: 'b' });
+    for (let i = 0; i < 8; i++) {
+      await settle(1);
+      store.write([put(`b/${i}`, {})]);
+    }
+    await settle();
+    expect(all.events).toHaveLength(3_008);
+    expect(Math.max(...all.batches)).toBe(1_000);
+    expect(none.told).toEqual(Array.from({ length: 8 }, (_, i) => `ADDED b/${i} ${32 + i}`));
+  });
+
+  it('gives at most about 256 KiB at once, and costs nothing while it is not read', async () => {
+    const { store, cache } = await ready({ windowBytes: 1 << 30 });
+    for (let i = 0; i < 10; i++) store.write([put('a/x', { padding: 100_000 })]);
+    const subscription = cache.subscribe({ after: 1, bufferBytes: 1 });
+    const sizes: number[] = [(await subscription.next()).value?.length ?? 0];
+    // Revisions 2 to 4 have been given out: from there it may be resumed.
+    expect(subscription.revision).toBe(4);
+    while (sizes.reduce((a, b) => a + b, 0) < 10) sizes.push((await subscription.next()).value?.length ?? 0);
+    expect(sizes).toEqual([3, 3, 3, 1]);
+  });
+
+  it('gives a commit whole, though that makes a slice longer', async () => {
+    const { store, follow } = await ready({ windowBytes: 1 << 30 });
+    for (let i = 0; i < 2; i++) store.write(Array.from({ length: 1_500 }, (_, j) => put(`a/${i}-${j}`, {})));
+    const reader = follow({ after: 1 });
+    await settle(5);
+    expect(reader.batches).toEqual([1_500, 1_500]);
+  });
+
+  it('ends with 410 when the window leaves it behind', async () => {
+    const { store, cache } = await ready({ windowBytes: 128 * 5 });
+    for (let i = 0; i < 5; i++) store.write([put(`a/${i}`, {})]);
+    const subscription = cache.subscribe({ after: 2, bufferBytes });
+    for (let i = 5; i < 10; i++) store.write([put(`a/${i}`, {})]);
+    await expect(subscription.next()).rejects.toMatchObject({
+      code: 410,
+      message: 'too old resource version: 2 (6)',
+    });
+    await expect(subscription.next()).resolves.toEqual({ value: undefined, done: true });
+  });
+});
+
+describe('selection', () => {
+  const labelled = (key: string, value: string) => (object: { labels: { readonly [key: string]: string } }) =>
+    object.labels[key] === value;
+
+  it('turns entering into ADDED, staying into MODIFIED, leaving into DELETED with the last state', async () => {
+    const { store, follow } = await ready();
+    const live = follow({ matches: labelled('in', 'yes') });
+    store.write([put('a/t', { labels: { in: 'no' } })]);
+    store.write([put('a/t', { labels: { in: 'yes' } })]);
+    store.write([put('a/t', { labels: { in: 'yes' }, node: 'x' })]);
+    store.write([put('a/t', { labels: { in: 'no' } })]);
+    store.write([put('a/t', { labels: { in: 'yes' } })]);
+    store.write([put('a/t')]);
+    const replayed = follow({ after: 1, matches: labelled('in', 'yes') });
+    await settle();
+    // The recorded exchange of the reference has the same five, in this order.
+    const expected = ['ADDED a/t 3', 'MODIFIED a/t 4', 'DELETED a/t 5', 'ADDED a/t 6', 'DELETED a/t 7'];
+    expect(live.told).toEqual(expected);
+    expect(replayed.told).toEqual(expected);
+    expect(live.events[2]?.object?.bytes).toBe('{"rv":"5","labels":{"in":"yes"},"node":"x","padding":""}');
+    expect(live.events[4]?.object).toMatchObject({ revision: 7, labels: { in: 'yes' } });
+  });
+
+  const cases: [string, Partial<SubscribeOptions>, string[]][] = [
+    ['everything', {}, ['a/x', 'a/y', 'b/x', 'b/y']],
+    ['a namespace', { namespace: 'a' }, ['a/x', 'a/y']],
+    ['a name in any namespace', { name: 'x' }, ['a/x', 'b/x']],
+    ['one object', { namespace: 'b', name: 'x' }, ['b/x']],
+    ['the value of an indexed field', { field: { path: 'spec.nodeName', value: 'n1' } }, ['a/x', 'b/x']],
+    ['a field in a namespace', { namespace: 'b', field: { path: 'spec.nodeName', value: 'n1' } }, ['b/x']],
+    ['a field and a name', { name: 'y', field: { path: 'spec.nodeName', value: 'n1' } }, []],
+    ['an unset field', { field: { path: 'spec.nodeName', value: '' } }, ['a/y', 'b/y']],
+    ['a field that is not indexed', { field: { path: '__proto__', value: '' } }, ['a/x', 'a/y', 'b/x', 'b/y']],
+    ['empty names', { namespace: '', name: '' }, ['a/x', 'a/y', 'b/x', 'b/y']],
+    ['names that mean something to the language', { namespace: '__proto__', name: 'constructor' }, []],
+  ];
+  it.each(cases)('finds those who want %s', async (_, options, expected) => {
+    const { store, follow } = await ready();
+    const live = follow(options);
+    for (const namespace of ['a', 'b']) {
+      store.write([put(`${namespace}/x`, { node: 'n1' }), put(`${namespace}/y`, {})]);
+    }
+    const replayed = follow({ after: 1, ...options });
+    await settle();
+    for (const reader of [live, replayed]) expect(keysOf(reader.events.map(({ object }) => object!))).toEqual(expected);
+  });
+
+  it('follows an object from one value of an indexed field to another', async () => {
+    const { store, follow } = await ready();
+    const [one, two] = ['n1', 'n2'].map((value) => follow({ field: { path: 'spec.nodeName', value } }));
+    store.write([put('a/x', { node: 'n1' })]);
+    store.write([put('a/x', { node: 'n2' })]);
+    store.write([put('a/x', { node: 'n2', padding: 1 })]);
+    store.write([put('a/x')]);
+    await settle();
+    expect(one?.told).toEqual(['ADDED a/x 2', 'DELETED a/x 3']);
+    expect(two?.told).toEqual(['ADDED a/x 3', 'MODIFIED a/x 4', 'DELETED a/x 5']);
+  });
+
+  it('looks only at those whom a change may concern', async () => {
+    const { store, follow } = await ready();
+    let looks = 0;
+    const matches = () => {
+      looks++;
+      return true;
+    };
+    for (let i = 0; i < 100; i++) {
+      follow({ namespace: `ns${i}`, matches });
+      follow({ namespace: `ns${i}`, name: 'x', matches });
+      follow({ field: { path: 'spec.nodeName', value: `n${i}` }, matches });
+    }
+    store.write([put('ns7/x', { node: 'n3' })]);
+    expect(looks).toBe(3);
+  });
+
+  it('encodes an event once for all', async () => {
+    const { store, follow } = await ready();
+    const [one, two] = [follow(), follow({ namespace: 'a' })];
+    store.write([put('a/x', {})]);
+    await settle();
+    expect(one?.events[0]).toBe(two?.events[0]);
+    expect(one?.events[0]?.frame).toBe('{"type":"ADDED","object":{"rv":"2","padding":""}}\n');
+  });
+});
+
+describe('a subscription', () => {
+  const subscribe = (
+    { cache }: { cache: { revision: number; subscribe(options: SubscribeOptions): Subscription } },
+    more: Partial<SubscribeOptions> = {},
+  ) => cache.subscribe({ after: cache.revision, bufferBytes, ...more });
+
+  it('gives all that has piled up at once, and a commit whole', async () => {
+    const all = await ready();
+    const waiting = all.follow();
+    const subscription = subscribe(all);
+    all.store.write([put('a/x', {}), put('a/y', {})]);
+    all.store.write([put('a/z', {})]);
+    const { value } = await subscription.next();
+    expect(value?.map(tell)).toEqual(['ADDED a/x 2', 'ADDED a/y 2', 'ADDED a/z 3']);
+    await settle();
+    expect(waiting.batches).toEqual([2, 1]);
+  });
+
+  it('is cut off when too much piles up, alone', async () => {
+    const all = await ready();
+    const slow = subscribe(all, { bufferBytes: 3_000 });
+    const patient = subscribe(all, { bufferBytes: 30_000 });
+    const reader = all.follow({ bufferBytes: 3_000 });
+    for (let i = 0; i < 4; i++) {
+      all.store.write([put(`a/${i}`, { padding: 900 })]);
+      await settle(1);
+    }
+    await expect(slow.next()).rejects.toMatchObject({ code: 410, reason: 'Expired' });
+    await expect(slow.next()).resolves.toEqual({ value: undefined, done: true });
+    expect(slow.revision).toBe(1);
+    expect((await patient.next()).value).toHaveLength(4);
+    expect([reader.events.length, reader.end]).toEqual([4, undefined]);
+    // It may come back where it was.
+    const again = new Reader(all.cache.subscribe({ after: slow.revision, bufferBytes }));
+    await settle();
+    expect(again.events).toHaveLength(4);
+  });
+
+  it('is not cut off by what comes first, nor by one commit while it waits', async () => {
+    const all = await ready();
+    const subscription = subscribe(all, { bufferBytes: 100, bookmarkMs: 1_000 });
+    all.clock.advance(1_000);
+    all.store.write([put('a/x', { padding: 10_000 })]);
+    expect((await subscription.next()).value?.map(tell)).toEqual(['BOOKMARK 1', 'ADDED a/x 2']);
+    const pending = subscription.next();
+    all.store.write([put('a/y', { padding: 10_000 }), put('a/z', { padding: 10_000 })]);
+    expect((await pending).value?.map(tell)).toEqual(['ADDED a/y 3', 'ADDED a/z 3']);
+  });
+
+  it('tells up to where everything has been given out', async () => {
+    const all = await ready();
+    const { store, cache } = all;
+    const subscription = subscribe(all, { namespace: 'a' });
+    store.write([put('b/x', {})]);
+    expect(subscription.revision).toBe(2);
+    store.write([put('a/x', {})]);
+    store.write([put('b/x', {})]);
+    expect(subscription.revision).toBe(2);
+    await subscription.next();
+    expect(subscription.revision).toBe(4);
+    const replaying = subscribe(all, { after: 2, namespace: 'a' });
+    expect(replaying.revision).toBe(2);
+    await replaying.next();
+    expect(replaying.revision).toBe(4);
+    expect(subscribe(all, { after: 50 }).revision).toBe(50);
+    store.write([put('a/y', {})]);
+    cache.close();
+    expect(subscription.revision).toBe(4);
+    expect((await subscription.next()).value?.map(tell)).toEqual(['ADDED a/y 5']);
+    expect(subscription.revision).toBe(5);
+  });
+
+  it('gets bookmarks by the clock, behind what has piled up', async () => {
+    const all = await ready();
+    const { store, clock } = all;
+    const subscription = subscribe(all, { namespace: 'a', bookmarkMs: 1_000 });
+    const pending = subscription.next();
+    store.write([put('b/x', {})]);
+    clock.advance(1_000);
+    const [bookmark] = (await pending).value ?? [];
+    expect(bookmark).toEqual({ type: 'BOOKMARK', revision: 2, object: undefined, frame: '' });
+    store.write([put('a/x', {})]);
+    clock.advance(1_000);
+    store.write([put('b/x', {})]);
+    clock.advance(1_000);
+    expect(subscription.revision).toBe(2);
+    store.write([put('a/y', {})]);
+    expect((await subscription.next()).value?.map(tell)).toEqual(['ADDED a/x 3', 'BOOKMARK 4', 'ADDED a/y 5']);
+    clock.advance(1_000);
+    expect([subscription.revision, (await subscription.next()).value?.map(tell)]).toEqual([5, ['BOOKMARK 5']]);
+    subscription.close();
+    // What stays is the tick of the window.
+    expect(clock.pending).toBe(1);
+  });
+
+  it('gets no bookmark before its own start, and hears of the progress of the store', async () => {
+    const { store, clock, follow } = await ready();
+    const reader = follow({ after: 3, bookmarkMs: 1_000 });
+    clock.advance(1_000);
+    await settle();
+    store.write([{ key: '/other/x', value: Buffer.from('{}') }]);
+    store.write([{ key: '/other/x', value: Buffer.from('{}') }]);
+    clock.advance(1_000);
+    await settle();
+    expect(reader.told).toEqual([]);
+    clock.advance(1_000);
+    await settle();
+    expect(reader.told).toEqual(['BOOKMARK 3']);
+  });
+
+  it('ends when it is closed, dropping what has piled up', async () => {
+    const all = await ready();
+    const subscription = subscribe(all);
+    const waiting = subscribe(all);
+    const pending = waiting.next();
+    waiting.close();
+    await expect(pending).resolves.toEqual({ value: undefined, done: true });
+    all.store.write([put('a/x', {})]);
+    subscription.close();
+    await expect(subscription.next()).resolves.toEqual({ value: undefined, done: true });
+    for await (const _ of subscribe(all, { after: 1 })) break;
+    all.store.write([put('a/x', {})]);
+  });
+
+  it('ends cleanly with the cache, after what has piled up', async () => {
+    const all = await ready();
+    const reader = all.follow({ bookmarkMs: 1_000 });
+    const subscription = subscribe(all);
+    all.store.write([put('a/x', {})]);
+    all.cache.close();
+    await settle();
+    expect([reader.told, reader.end]).toEqual([['ADDED a/x 2'], 'done']);
+    expect((await subscription.next()).value).toHaveLength(1);
+    expect((await subscription.next()).done).toBe(true);
+    expect((await subscribe(all).next()).done).toBe(true);
+    expect([all.clock.pending, all.store.followers]).toEqual([0, 0]);
+  });
+
+  it('may be read once at a time', async () => {
+    const all = await ready();
+    const subscription = subscribe(all);
+    const first = subscription.next();
+    await expect(subscription.next()).rejects.toBeInstanceOf(StatusError);
+    all.store.write([put('a/x', {})]);
+    expect((await first).value).toHaveLength(1);
+  });
+});

@@ -1,0 +1,200 @@
+import { statusError } from '../meta/index.ts';
+import type { Change as StoreChange } from '../store/index.ts';
+import { Change } from './change.ts';
+import { Directory } from './directory.ts';
+import { type Feed, Feeder } from './feeder.ts';
+import { type Hub, Subscriber, tooOld } from './subscriber.ts';
+import { Tree, type TreeView } from './tree.ts';
+import type { CachedObject, CacheOptions, Snapshot, SubscribeOptions, Subscription, WatchCache } from './types.ts';
+import { Waiters } from './waiters.ts';
+import { EventWindow } from './window.ts';
+
+/** A cache that holds nothing until `ready` is called. */
+export function createWatchCache(options: CacheOptions): WatchCache {
+  return new Cache(options);
+}
+
+class Cache implements WatchCache {
+  readonly #options: CacheOptions;
+  readonly #window: EventWindow;
+  readonly #waiters: Waiters;
+  readonly #feeder: Feeder;
+  readonly #hub: Hub;
+  #tree = new Tree();
+  #revision = 0;
+  #snapshot: Snapshot | undefined;
+  #ready: Promise<void> | undefined;
+  #settleReady: { resolve(): void; reject(error: unknown): void } | undefined;
+  #closed = false;
+  /** The store has been asked for progress and has not answered; someone has come to wait since. */
+  #asked = false;
+  #askAgain = false;
+
+  constructor(options: CacheOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.#window = new EventWindow(clock, options.windowMs, options.windowBytes);
+    this.#waiters = new Waiters(clock);
+    this.#feeder = new Feeder(options, this.#feed(), () => this.#following());
+    const revision = () => this.#revision;
+    this.#hub = {
+      get revision() {
+        return revision();
+      },
+      clock,
+      window: this.#window,
+      directory: new Directory(options.indexedFields),
+      open: new Set(),
+      awake: [],
+      progress: () => this.#ask(),
+    };
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get oldest(): number {
+    return this.#window.oldest;
+  }
+
+  ready(): Promise<void> {
+    if (this.#ready === undefined) {
+      this.#ready = new Promise((resolve, reject) => {
+        this.#settleReady = { resolve, reject };
+      });
+      // Whoever awaits it sees the failure; it needs no one to.
+      this.#ready.catch(() => {});
+      if (this.#closed) this.#settleReady?.reject(closed());
+      else void this.#feeder.follow();
+    }
+    return this.#ready;
+  }
+
+  reach(revision: number, timeoutMs: number): Promise<boolean> {
+    if (this.#revision >= revision) return Promise.resolve(true);
+    if (this.#closed) return Promise.resolve(false);
+    this.#ask();
+    return this.#waiters.wait(revision, timeoutMs);
+  }
+
+  snapshot(): Snapshot {
+    this.#snapshot ??= new CacheSnapshot(this.#revision, this.#tree.view());
+    return this.#snapshot;
+  }
+
+  subscribe(options: SubscribeOptions): Subscription {
+    if (options.after < this.oldest) throw tooOld(options.after, this.oldest);
+    const subscriber = new Subscriber(this.#hub, options);
+    if (this.#closed) subscriber.end(undefined);
+    return subscriber;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#feeder.close();
+    this.#window.close();
+    this.#waiters.close();
+    for (const subscriber of this.#hub.open) subscriber.end(undefined);
+    this.#settleReady?.reject(closed());
+  }
+
+  #feed(): Feed {
+    const revision = () => this.#revision;
+    return {
+      get revision() {
+        return revision();
+      },
+      held: (key) => this.#tree.get(key),
+      load: (tree, loaded) => this.#load(tree, loaded),
+      apply: (applied, changes) => this.#apply(applied, changes),
+      end: () => this.close(),
+    };
+  }
+
+  /**
+   * What happened since the last state is not known: whoever has not reached `revision` must begin anew, and so must
+   * all when the store has gone back behind what they have seen.
+   */
+  #load(tree: Tree, revision: number): void {
+    const back = revision < this.#revision;
+    this.#tree = tree;
+    this.#window.reset(revision);
+    for (const subscriber of this.#hub.open) {
+      if (back || !subscriber.hasReached(revision)) subscriber.end(tooOld(subscriber.revision, revision));
+    }
+    this.#advance(revision);
+  }
+
+  #apply(revision: number, changes: readonly StoreChange[]): void {
+    const { describe, describeDeleted, clock } = this.#options;
+    const time = changes.length === 0 ? 0 : clock.now();
+    for (const { key, entry } of changes) {
+      const current = entry === undefined ? undefined : describe(entry);
+      const previous = current === undefined ? this.#tree.delete(key) : this.#tree.set(current);
+      if (current === undefined && previous === undefined) continue;
+      const change = new Change(revision, time, current, previous, describeDeleted);
+      this.#window.append(change);
+      this.#hub.directory.offer(change);
+    }
+    // News of progress may be older than the last commit.
+    this.#advance(Math.max(revision, this.#revision));
+    if (changes.length === 0) this.#answered();
+  }
+
+  #advance(revision: number): void {
+    this.#revision = revision;
+    this.#snapshot = undefined;
+    const { awake } = this.#hub;
+    for (const subscriber of awake) subscriber.flush();
+    awake.length = 0;
+    this.#waiters.reached(revision);
+  }
+
+  /** The answer counts for those who wait now; whoever comes before it arrives makes it ask once more. */
+  #ask(): void {
+    if (this.#asked) this.#askAgain = true;
+    else this.#asked = this.#feeder.progress();
+  }
+
+  #answered(): void {
+    this.#asked = false;
+    const again = this.#askAgain && this.#waiters.size > 0;
+    this.#askAgain = false;
+    if (again) this.#ask();
+  }
+
+  #following(): void {
+    this.#asked = false;
+    this.#askAgain = false;
+    if (this.#waiters.size > 0) this.#ask();
+    this.#settleReady?.resolve();
+  }
+}
+
+class CacheSnapshot implements Snapshot {
+  readonly revision: number;
+  readonly #view: TreeView;
+
+  constructor(revision: number, view: TreeView) {
+    this.revision = revision;
+    this.#view = view;
+  }
+
+  get(key: string): CachedObject | undefined {
+    return this.#view.get(key);
+  }
+
+  range(prefix: string, after?: string): IterableIterator<CachedObject> {
+    return this.#view.range(prefix, after);
+  }
+
+  count(prefix: string, after?: string): number {
+    return this.#view.count(prefix, after);
+  }
+}
+
+function closed() {
+  return statusError.unavailable('the server is shutting down');
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { ByteString } from '../meta/index.ts';
+import { Change } from './change.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { describeDeleted } from './testing/objects.ts';
+import type { CachedObject } from './types.ts';
+import { EventWindow } from './window.ts';
+
+const object = (bytes: number, revision: number): CachedObject => ({
+  key: '/things/a',
+  namespace: '',
+  name: 'a',
+  revision,
+  bytes: 'x'.repeat(bytes) as ByteString,
+  labels: {},
+  fields: {},
+});
+
+function setup(maxAge: number, maxBytes: number) {
+  const clock = new ManualClock();
+  const window = new EventWindow(clock, maxAge, maxBytes);
+  const add = (revision: number, bytes: number, replaced?: number) => {
+    const previous = replaced === undefined ? undefined : object(replaced, revision - 1);
+    const change = new Change(revision, clock.now(), object(bytes, revision), previous, describeDeleted);
+    window.append(change);
+    return change;
+  };
+  const kept = () => {
+    const revisions = [];
+    for (let i = window.first; i < window.end; i++) revisions.push(window.at(i)?.revision);
+    return revisions;
+  };
+  return { clock, window, add, kept };
+}
+
+describe('EventWindow', () => {
+  it('keeps changes for their time, and then lets them go even when no more come', () => {
+    const { clock, window, add, kept } = setup(1_000, 1e9);
+    window.reset(10);
+    expect(window.oldest).toBe(10);
+    add(11, 1);
+    clock.advance(600);
+    add(12, 1);
+    clock.advance(400);
+    expect(kept()).toEqual([11, 12]);
+    clock.advance(100);
+    expect(kept()).toEqual([12]);
+    expect(window.oldest).toBe(11);
+    clock.advance(3_000);
+    expect(kept()).toEqual([]);
+    expect(window.oldest).toBe(12);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('holds at most its bytes: those of replaced objects, and 128 for each change', () => {
+    const { window, add, kept } = setup(1e9, 3 * (128 + 1_000));
+    for (let revision = 1; revision <= 4; revision++) add(revision, 1_000_000, 1_000);
+    expect(kept()).toEqual([2, 3, 4]);
+    expect(window.oldest).toBe(1);
+    // A change that alone is too much leaves nothing behind.
+    add(5, 1, 4_000);
+    expect(kept()).toEqual([]);
+    expect(window.oldest).toBe(5);
+  });
+
+  it('bounds the number of changes that hold nothing', () => {
+    const { add, kept } = setup(1e9, 128 * 10);
+    for (let revision = 1; revision <= 10_000; revision++) add(revision, 1);
+    expect(kept()).toHaveLength(10);
+  });
+
+  it('finds the first change after a revision, also of a commit with several', () => {
+    const { window, add } = setup(1e9, 1e9);
+    for (const revision of [3, 5, 5, 5, 9]) add(revision, 1);
+    const found = (after: number) => window.at(window.seek(after))?.revision;
+    expect([0, 3, 4, 5, 8].map(found)).toEqual([3, 5, 5, 9, 9]);
+    expect(window.seek(4)).toBe(window.first + 1);
+    expect(window.seek(9)).toBe(window.end);
+  });
+
+  it('shares the events of the latest changes only', () => {
+    const { add } = setup(1e9, 1e9);
+    const early = add(1, 600_000);
+    const event = early.event(false, true);
+    expect(early.event(false, true)).toBe(event);
+    add(2, 600_000);
+    expect(early.event(false, true)).not.toBe(event);
+    expect(early.event(false, true)).toEqual(event);
+    const late = add(3, 9_000_000);
+    expect(late.event(false, true)).toBe(late.event(false, true));
+  });
+
+  it('shares the latest events also when it keeps few changes', () => {
+    const { add, kept } = setup(1e9, 128 * 3);
+    for (let revision = 1; revision <= 30; revision++) {
+      const change = add(revision, 100_000);
+      expect(change.event(false, true)).toBe(change.event(false, true));
+    }
+    expect(kept()).toEqual([28, 29, 30]);
+  });
+
+  it('numbers changes on across evictions and resets', () => {
+    const { window, add, kept } = setup(1e9, 128 * 4);
+    for (let revision = 1; revision <= 100; revision++) {
+      add(revision, 1);
+      expect(window.at(window.end - 1)?.revision).toBe(revision);
+      expect(window.end).toBe(revision);
+    }
+    expect(kept()).toEqual([97, 98, 99, 100]);
+    window.reset(200);
+    expect([window.first, window.end, window.oldest]).toEqual([100, 100, 200]);
+    add(201, 1);
+    expect(kept()).toEqual([201]);
+  });
+});

@@ -1,0 +1,40 @@
+import { isJsonObject, type Json, type Status, type StatusDetails, StatusError } from '../meta/index.ts';
+import type { ClientResponse } from './transport.ts';
+
+/** The whole body as text. */
+export async function readAll(response: ClientResponse): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** The JSON of a successful answer; throws a 500 StatusError when it is none. */
+export function parseBody(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new StatusError(500, 'InternalError', `the answer is not JSON: ${excerpt(text)}`, undefined, { cause });
+  }
+}
+
+/** The error that an answer without success tells of: its Status, or its text when it is none. */
+export function failure(code: number, text: string): StatusError {
+  let body: Json = null;
+  try {
+    body = JSON.parse(text) as Json;
+  } catch {
+    // A proxy in between, or a health check: the text is the message.
+  }
+  return statusFailure(body) ?? new StatusError(code, '', excerpt(text));
+}
+
+/** The error that a Status tells of; undefined when the value is no Status. */
+export function statusFailure(value: Json): StatusError | undefined {
+  if (!isJsonObject(value) || value['kind'] !== 'Status') return undefined;
+  const { code, reason, message, details, metadata } = value as unknown as Partial<Status>;
+  return new StatusError(code ?? 500, reason ?? '', message ?? '', details as StatusDetails | undefined, {
+    metadata: metadata ?? {},
+  });
+}
+
+const excerpt = (text: string) => (text.length <= 1000 ? text : `${text.slice(0, 1000)}…`);

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { type ApiObject, type ByteString, encodeText, StatusError, statusError } from '../meta/index.ts';
+import { createClient } from './client.ts';
+import { type InProcessHandler, inProcessTransport } from './in-process.ts';
+
+type Seen = { method: string; url: string; headers: { readonly [name: string]: string }; body: string };
+type Answer = Awaited<ReturnType<InProcessHandler>>;
+
+/** A client of a server that records what it is sent and answers with `answer`. */
+function clientOf(answer: Partial<Answer> | ((request: Parameters<InProcessHandler>[0]) => Partial<Answer>)) {
+  const seen: Seen[] = [];
+  const handler: InProcessHandler = async (request) => {
+    const body = Buffer.from(await request.body(1000)).toString();
+    seen.push({ method: request.method, url: request.url, headers: request.headers, body });
+    return {
+      status: 200,
+      headers: {},
+      body: encodeText('{}'),
+      ...(answer instanceof Function ? answer(request) : answer),
+    };
+  };
+  return { client: createClient({ transport: inProcessTransport(handler), baseHeaders: { 'user-agent': 't' } }), seen };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const out: T[] = [];
+  for await (const item of items) out.push(item);
+  return out;
+}
+
+async function* pieces(...texts: string[]): AsyncGenerator<ByteString> {
+  for (const text of texts) yield encodeText(text);
+}
+
+const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+const object: ApiObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+
+describe('createClient', () => {
+  it('sends each verb to its path', async () => {
+    const { client, seen } = clientOf({});
+    await client.get({ ...configMaps, name: 'a' });
+    await client.list({ apiVersion: 'apps/v1', resource: 'deployments' }, { limit: 5, labelSelector: 'a=b' });
+    await client.create(configMaps, object, { dryRun: true, fieldManager: 'me' });
+    await client.update({ ...configMaps, name: 'a', subresource: 'status' }, object);
+    await client.patch({ ...configMaps, name: 'a' }, 'json', [{ op: 'remove', path: '/data' }]);
+    await client.patch({ ...configMaps, name: 'a' }, 'merge', { data: null });
+    await client.delete({ ...configMaps, name: 'a' }, { propagationPolicy: 'Orphan' });
+    await client.delete({ apiVersion: 'v1', resource: 'namespaces', name: 'x' });
+    expect(seen.map(({ method, url, headers, body }) => [method, url, headers['content-type'], body])).toEqual([
+      ['GET', '/api/v1/namespaces/default/configmaps/a', undefined, ''],
+      ['GET', '/apis/apps/v1/deployments?limit=5&labelSelector=a%3Db', undefined, ''],
+      [
+        'POST',
+        '/api/v1/namespaces/default/configmaps?fieldManager=me&dryRun=All',
+        'application/json',
+        JSON.stringify(object),
+      ],
+      ['PUT', '/api/v1/namespaces/default/configmaps/a/status', 'application/json', JSON.stringify(object)],
+      [
+        'PATCH',
+        '/api/v1/namespaces/default/configmaps/a',
+        'application/json-patch+json',
+        '[{"op":"remove","path":"/data"}]',
+      ],
+      ['PATCH', '/api/v1/namespaces/default/configmaps/a', 'application/merge-patch+json', '{"data":null}'],
+      ['DELETE', '/api/v1/namespaces/default/configmaps/a', 'application/json', '{"propagationPolicy":"Orphan"}'],
+      ['DELETE', '/api/v1/namespaces/x', undefined, ''],
+    ]);
+    expect(seen[0]?.headers).toEqual({ accept: 'application/json', 'user-agent': 't' });
+  });
+
+  it('keeps a name inside its path segment', async () => {
+    const { client, seen } = clientOf({});
+    await client.get({ ...configMaps, name: 'a/b?c#d%' });
+    expect(seen[0]?.url).toBe('/api/v1/namespaces/default/configmaps/a%2Fb%3Fc%23d%25');
+  });
+
+  it('throws the Status of a failure with everything it tells', async () => {
+    const status = statusError.alreadyExists({ group: '', resource: 'configmaps' }, 'a').toStatus();
+    const { client } = clientOf({ status: 409, body: encodeText(JSON.stringify(status)) });
+    const error = await client.create(configMaps, object).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(StatusError);
+    expect((error as StatusError).toStatus()).toEqual(status);
+  });
+
+  it('throws the text of a failure that is no Status', async () => {
+    const { client } = clientOf({ status: 502, body: encodeText('bad gateway') });
+    await expect(client.get({ ...configMaps, name: 'a' })).rejects.toMatchObject({ code: 502, message: 'bad gateway' });
+  });
+
+  it('tells of an answer that is no JSON, and of a server that is away', async () => {
+    const { client } = clientOf({ body: encodeText('hello') });
+    await expect(client.list(configMaps)).rejects.toMatchObject({
+      code: 500,
+      message: 'the answer is not JSON: hello',
+    });
+    const away = createClient({ transport: () => Promise.reject(new Error('connect ECONNREFUSED')) });
+    await expect(away.list(configMaps)).rejects.toMatchObject({
+      code: 503,
+      message: 'the server cannot be reached: connect ECONNREFUSED',
+    });
+  });
+
+  it('hands on any request and its answer as it came', async () => {
+    const { client } = clientOf({ status: 404, headers: { 'X-A': ['1', '2'] }, body: pieces('a', 'b') });
+    const { status, headers, body } = await client.request({ method: 'GET', url: '/metrics', headers: {} });
+    expect([status, headers]).toEqual([404, { 'x-a': '1, 2' }]);
+    expect(Buffer.concat(await all(body)).toString()).toBe('ab');
+  });
+});
+
+describe('watch', () => {
+  const event = (type: string, name: string) => ({ type, object: { ...object, metadata: { name } } });
+  const line = (type: string, name: string) => `${JSON.stringify(event(type, name))}\n`;
+
+  it('puts events together, however the bytes were cut', async () => {
+    const text = line('ADDED', 'grün') + line('DELETED', 'b');
+    const bytes = encodeText(text);
+    for (let size = 1; size < bytes.length; size += 7) {
+      const cut: string[] = [];
+      for (let i = 0; i < bytes.length; i += size) cut.push(bytes.slice(i, i + size));
+      const { client, seen } = clientOf({
+        body: (async function* () {
+          yield* cut as ByteString[];
+        })(),
+      });
+      const events = await all(await client.watch(configMaps, { resourceVersion: '5' }));
+      expect(events).toEqual([event('ADDED', 'grün'), event('DELETED', 'b')]);
+      expect(seen[0]?.url).toBe('/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=5');
+    }
+  });
+
+  it('throws an ERROR event after those before it', async () => {
+    const expired = JSON.stringify({
+      type: 'ERROR',
+      object: statusError.expired('too old resource version').toStatus(),
+    });
+    const { client } = clientOf({ body: pieces(line('ADDED', 'a'), `${expired}\n`) });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const { type } of await client.watch(configMaps)) seen.push(type);
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 410, reason: 'Expired', message: 'too old resource version' });
+    expect(seen).toEqual(['ADDED']);
+  });
+
+  it('refuses as the server refuses', async () => {
+    const status = statusError.badRequest('no').toStatus();
+    const { client } = clientOf({ status: 400, body: encodeText(JSON.stringify(status)) });
+    await expect(client.watch(configMaps)).rejects.toMatchObject({ code: 400, message: 'no' });
+  });
+
+  it('aborts the request when the loop is left, on close, and when the caller aborts', async () => {
+    const endless = () => {
+      let signal: AbortSignal | undefined;
+      const { client } = clientOf((request) => {
+        signal = request.signal;
+        return {
+          body: (async function* () {
+            yield encodeText(line('ADDED', 'a'));
+            await new Promise((resolve) => request.signal.addEventListener('abort', resolve));
+          })(),
+        };
+      });
+      return { client, aborted: () => signal?.aborted };
+    };
+    const left = endless();
+    for await (const _ of await left.client.watch(configMaps)) break;
+    expect(left.aborted()).toBe(true);
+
+    const closed = endless();
+    const watch = await closed.client.watch(configMaps);
+    const seen: string[] = [];
+    for await (const { type } of watch) {
+      seen.push(type);
+      setImmediate(() => watch.close());
+    }
+    expect([closed.aborted(), seen]).toEqual([true, ['ADDED']]);
+
+    const stopped = endless();
+    const stop = new AbortController();
+    for await (const _ of await stopped.client.watch(configMaps, { signal: stop.signal })) {
+      setImmediate(() => stop.abort());
+    }
+    expect(stopped.aborted()).toBe(true);
+  });
+});
+
+describe('inProcessTransport', () => {
+  it('says who calls, and refuses a body past the limit', async () => {
+    const subject = { commonName: 'admin', organizations: ['system:masters'] };
+    const handler: InProcessHandler = async (request) => {
+      expect(request.peer).toEqual({ address: '', certificate: subject });
+      const body = await request.body(3).catch((error: unknown) => (error instanceof StatusError ? error.code : 0));
+      return { status: 200, headers: {}, body: encodeText(typeof body === 'number' ? String(body) : 'taken') };
+    };
+    const transport = inProcessTransport(handler, { subject });
+    const text = async (body: Uint8Array) => {
+      const response = await transport({ method: 'POST', url: '/', headers: {}, body });
+      return Buffer.concat(await all(response.body)).toString();
+    };
+    expect(await text(Buffer.from('abc'))).toBe('taken');
+    expect(await text(Buffer.from('abcd'))).toBe('413');
+  });
+});

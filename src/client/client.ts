@@ -1,0 +1,163 @@
+import type { ApiObject, Json, Status } from '../meta/index.ts';
+import { StatusError } from '../meta/index.ts';
+import { failure, parseBody, readAll } from './answer.ts';
+import type { ClientRequest, ClientResponse, Transport } from './transport.ts';
+import { type ClientWatch, followWatch } from './watch.ts';
+
+/** Where objects are: a resource in a version, in one namespace or in all, and for one object its name. */
+export interface Place {
+  /** `v1`, `apps/v1`. */
+  readonly apiVersion: string;
+  /** Plural name as in the URL, such as `configmaps`. */
+  readonly resource: string;
+  /** Absent: cluster-scoped, or all namespaces. */
+  readonly namespace?: string;
+  readonly name?: string;
+  /** Such as `status`. */
+  readonly subresource?: string;
+}
+
+export interface ItemOptions {
+  readonly dryRun?: boolean;
+  readonly fieldManager?: string;
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+  readonly signal?: AbortSignal;
+}
+
+export interface ListOptions {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  readonly signal?: AbortSignal;
+}
+
+export interface WatchParameters {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Changes after this version; absent: the present objects as ADDED, then every change. */
+  readonly resourceVersion?: string;
+  readonly allowWatchBookmarks?: boolean;
+  readonly sendInitialEvents?: boolean;
+  readonly resourceVersionMatch?: 'NotOlderThan';
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ObjectList<T extends ApiObject> {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: T[];
+}
+
+export interface ClientOptions {
+  readonly transport: Transport;
+  /** Sent with every request; names in lower case. */
+  readonly baseHeaders?: { readonly [name: string]: string };
+}
+
+/**
+ * The verbs of the API. An answer that is no success is thrown as the StatusError that the server sent; a server that
+ * cannot be reached is a StatusError with code 503. Whole numbers beyond 2^53 lose digits.
+ */
+export interface Client {
+  get<T extends ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal'>): Promise<T>;
+  list<T extends ApiObject>(place: Place, options?: ListOptions): Promise<ObjectList<T>>;
+  create<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
+  /** Replaces the object; with its `metadata.resourceVersion` only when that is still the latest. */
+  update<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
+  patch<T extends ApiObject>(place: Place, format: 'json' | 'merge', patch: Json, options?: ItemOptions): Promise<T>;
+  /** The object when it is still there, being deleted; otherwise the Status that tells what was deleted. */
+  delete<T extends ApiObject>(place: Place, deleteOptions?: Json, options?: ItemOptions): Promise<T | Status>;
+  /** Resolves as soon as the server has accepted the watch. */
+  watch<T extends ApiObject>(place: Place, options?: WatchParameters): Promise<ClientWatch<T>>;
+  /** Any request, with the answer as it came: no status is an error here. */
+  request(request: ClientRequest): Promise<ClientResponse>;
+}
+
+const patchTypes = { json: 'application/json-patch+json', merge: 'application/merge-patch+json' };
+
+export function createClient({ transport, baseHeaders = {} }: ClientOptions): Client {
+  const request = async (sent: ClientRequest) => {
+    try {
+      return await transport({ ...sent, headers: { accept: 'application/json', ...baseHeaders, ...sent.headers } });
+    } catch (error) {
+      throw unreachable(error);
+    }
+  };
+  const send = async (method: string, url: string, body: Sent | undefined, signal: AbortSignal | undefined) => {
+    const response = await request({
+      method,
+      url,
+      headers: body === undefined ? {} : { 'content-type': body.type },
+      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body.value)) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await readAll(response).catch((error: unknown) => {
+      throw unreachable(error);
+    });
+    if (response.status >= 300) throw failure(response.status, text);
+    return parseBody(text);
+  };
+  // What the server sends is of the type that the caller knows to be at this place.
+  const item = async <T>(method: string, place: Place, body: Sent | undefined, options: ItemOptions = {}) => {
+    const { signal, dryRun, ...parameters } = options;
+    const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };
+    return (await send(method, urlOf(place, query), body, signal)) as T;
+  };
+  return {
+    request,
+    get: (place, options) => item('GET', place, undefined, options),
+    create: (place, object, options) => item('POST', place, { type: 'application/json', value: object }, options),
+    update: (place, object, options) => item('PUT', place, { type: 'application/json', value: object }, options),
+    patch: (place, format, value, options) => item('PATCH', place, { type: patchTypes[format], value }, options),
+    delete: (place, value, options) =>
+      item('DELETE', place, value === undefined ? undefined : { type: 'application/json', value }, options),
+    list: async <T extends ApiObject>(place: Place, { signal, ...query }: ListOptions = {}) =>
+      (await send('GET', urlOf(place, query), undefined, signal)) as unknown as ObjectList<T>,
+    watch: async (place, { signal, ...query } = {}) => {
+      const stop = new AbortController();
+      const both = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
+      const response = await request({
+        method: 'GET',
+        url: urlOf(place, { watch: true, ...query }),
+        headers: {},
+        signal: both,
+      });
+      if (response.status >= 300) throw failure(response.status, await readAll(response));
+      return followWatch(response.body, both, () => stop.abort());
+    },
+  };
+}
+
+interface Sent {
+  readonly type: string;
+  readonly value: Json;
+}
+
+function urlOf(place: Place, query: { readonly [name: string]: string | number | boolean | undefined }): string {
+  const parts = [
+    ...(place.apiVersion.includes('/') ? ['apis', ...place.apiVersion.split('/')] : ['api', place.apiVersion]),
+    ...(place.namespace === undefined ? [] : ['namespaces', place.namespace]),
+    place.resource,
+    ...(place.name === undefined ? [] : [place.name]),
+    ...(place.subresource === undefined ? [] : [place.subresource]),
+  ];
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  const text = parameters.toString();
+  return `/${parts.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
+}
+
+function unreachable(error: unknown): unknown {
+  if (error instanceof StatusError || (error instanceof Error && error.name === 'AbortError')) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StatusError(503, 'ServiceUnavailable', `the server cannot be reached: ${why}`, undefined, {
+    cause: error,
+  });
+}

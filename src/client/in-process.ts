@@ -1,0 +1,52 @@
+import { type ByteString, bufferOf, statusError } from '../meta/index.ts';
+import type { ClientResponse, Transport } from './transport.ts';
+
+type Subject = { readonly commonName: string; readonly organizations: readonly string[] };
+
+/** What a server looks like without its sockets: the shape that this transport calls. */
+export type InProcessHandler = (request: {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly peer: { readonly address: string; readonly certificate: Subject | undefined };
+  readonly body: (limit: number) => Promise<Uint8Array>;
+  readonly signal: AbortSignal;
+}) => Promise<{
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string | readonly string[] };
+  readonly body: Chunk | AsyncIterable<Chunk>;
+}>;
+
+type Chunk = ByteString | Uint8Array;
+
+export interface InProcessOptions {
+  /** Who calls, as a verified client certificate would say; absent: nobody in particular. */
+  readonly subject?: Subject;
+}
+
+/** Calls a handler of the same process: no socket, no copy of what is answered beyond one for each chunk. */
+export function inProcessTransport(handler: InProcessHandler, { subject }: InProcessOptions = {}): Transport {
+  const peer = { address: '', certificate: subject };
+  return async (request): Promise<ClientResponse> => {
+    const body = request.body ?? new Uint8Array();
+    const response = await handler({
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      peer,
+      body: (limit) => (body.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(body)),
+      signal: request.signal ?? new AbortController().signal,
+    });
+    const headers: { [name: string]: string } = {};
+    for (const [name, value] of Object.entries(response.headers)) {
+      headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ');
+    }
+    return { status: response.status, headers, body: buffers(response.body) };
+  };
+}
+
+async function* buffers(body: Chunk | AsyncIterable<Chunk>): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'string') yield bufferOf(body);
+  else if (body instanceof Uint8Array) yield body;
+  else for await (const chunk of body) yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
+}

@@ -1,0 +1,15 @@
+/** A small typed client, and the ways by which it reaches a server. */
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type ItemOptions,
+  type ListOptions,
+  type ObjectList,
+  type Place,
+  type WatchParameters,
+} from './client.ts';
+export { type HttpsOptions, httpsTransport } from './https.ts';
+export { type InProcessHandler, type InProcessOptions, inProcessTransport } from './in-process.ts';
+export type { ClientRequest, ClientResponse, Transport } from './transport.ts';
+export type { ClientWatch, ClientWatchEvent } from './watch.ts';

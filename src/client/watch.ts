@@ -1,0 +1,58 @@
+import type { ApiObject, Json } from '../meta/index.ts';
+import { StatusError } from '../meta/index.ts';
+import { statusFailure } from './answer.ts';
+
+export interface ClientWatchEvent<T extends ApiObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  /** For a bookmark only kind, apiVersion and metadata. */
+  readonly object: T;
+}
+
+/**
+ * The events of a watch, to be iterated once. Ends when the server ends it, when it is closed, and when the caller's
+ * signal aborts; an ERROR event is thrown as the StatusError it carries.
+ */
+export interface ClientWatch<T extends ApiObject> extends AsyncIterable<ClientWatchEvent<T>> {
+  /** Ends the request. Idempotent. */
+  close(): void;
+}
+
+/** Reads the events of an answer; `close` must abort the request, `signal` tell of it. */
+export function followWatch<T extends ApiObject>(
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  close: () => void,
+): ClientWatch<T> {
+  async function* events(): AsyncGenerator<ClientWatchEvent<T>> {
+    try {
+      for await (const line of lines(body)) {
+        if (signal.aborted) return;
+        const event = JSON.parse(line) as { type: string; object: Json };
+        if (event.type === 'ERROR') {
+          throw statusFailure(event.object) ?? new StatusError(500, 'InternalError', 'the watch failed');
+        }
+        yield event as ClientWatchEvent<T>;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      close();
+    }
+  }
+  return { close, [Symbol.asyncIterator]: events };
+}
+
+/** The text before each line feed; what follows the last one is given up. */
+async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let parts: Uint8Array[] = [];
+  for await (const chunk of body) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const line = Buffer.concat([...parts, chunk.subarray(start, end)]).toString();
+      parts = [];
+      start = end + 1;
+      if (line.trim() !== '') yield line;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+  }
+}

@@ -1,0 +1,27 @@
+/** How bodies travel: JSON with duplicates found and integers exact, YAML, the choice of media types, compression. */
+export { acceptsGzip, compressBody } from './compress.ts';
+export {
+  MAX_DEPTH,
+  type ParsedBody,
+  parseJson,
+  prettyJson,
+  sortFindings,
+  stringifyJson,
+  summarizeBody,
+  unrecognizedBody,
+} from './json.ts';
+export {
+  bodyType,
+  type MediaType,
+  mediaTypeName,
+  metaTransforms,
+  negotiator,
+  type Offer,
+  type PatchFormat,
+  patchFormat,
+  type Representation,
+  type Transform,
+  wantsPretty,
+} from './negotiate.ts';
+export { parseYaml } from './yaml.ts';
+export { stringifyYaml } from './yaml-write.ts';

@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type Json, type StatusError, statusError } from '../meta/index.ts';
+import {
+  MAX_DEPTH,
+  parseJson,
+  prettyJson,
+  sortFindings,
+  stringifyJson,
+  summarizeBody,
+  unrecognizedBody,
+} from './json.ts';
+import { parseExact } from './json-exact.ts';
+
+const bytes = (text: string) => Buffer.from(text);
+const fault = (body: Uint8Array): string => {
+  try {
+    parseJson(body);
+  } catch (error) {
+    return (error as StatusError).message;
+  }
+  return 'accepted';
+};
+
+describe('parseJson', () => {
+  it('finds duplicate keys, with their paths and once each; the last value counts', () => {
+    const text =
+      '{"metadata":{"name":"a","name":"b","name":"c"},"spec":{"l":[{},{"p":[{"x":1,"y":2,"x":3}]}]},"spec ":1}';
+    expect(parseJson(bytes(text))).toEqual({
+      value: { metadata: { name: 'c' }, spec: { l: [{}, { p: [{ x: 3, y: 2 }] }] }, 'spec ': 1 },
+      findings: ['duplicate field "metadata.name"', 'duplicate field "spec.l[1].p[0].x"'],
+    });
+  });
+
+  it('does not take a colon, brace or digit inside text for one outside', () => {
+    const text = String.raw`{"a":"{:\":\\","b\"":["12345678901234567890:"]}`;
+    expect(parseJson(bytes(text))).toEqual({ value: JSON.parse(text), findings: [] });
+  });
+
+  it('keeps integers beyond 2^53 exact, and no other number', () => {
+    const text =
+      '[9007199254740991,9007199254740993,-9223372036854775808,1152921504606846976,0.12345678901234567,1e21,1E2,-0]';
+    expect(parseJson(bytes(text)).value).toEqual([
+      9007199254740991,
+      9007199254740993n,
+      -9223372036854775808n,
+      1152921504606846976n,
+      0.12345678901234566,
+      1e21,
+      100,
+      -0,
+    ]);
+  });
+
+  it('takes __proto__ and constructor as keys like any other', () => {
+    const { value, findings } = parseJson(
+      bytes('{"__proto__":{"a":1},"constructor":9007199254740993,"__proto__":{"b":2}}'),
+    );
+    if (!isJsonObject(value)) throw new Error('no object');
+    expect(findings).toEqual(['duplicate field "__proto__"']);
+    expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(stringifyJson(value)).toBe('{"__proto__":{"b":2},"constructor":9007199254740993}');
+  });
+
+  it('mends what is no text: bytes that are no UTF-8, surrogates without a partner', () => {
+    expect(parseJson(Buffer.from([0x22, 0xff, 0x22])).value).toBe('\ufffd');
+    expect(parseJson(bytes(String.raw`"\ud800 \uDC00 \ud83d\ude00"`)).value).toBe('\ufffd \ufffd 😀');
+  });
+
+  // The words of the wire; the first three as recorded in objects.badBodies.
+  it.each([
+    ['{"apiVersion":"v1","kind":"ConfigMap",', 'unexpected end of JSON input'],
+    ['not json', "invalid character 'o' in literal null (expecting 'u')"],
+    ['', 'unexpected end of JSON input'],
+    ['}', "invalid character '}' looking for beginning of value"],
+    ['[1,]', "invalid character ']' looking for beginning of value"],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
+    ['{"a"x', "invalid character 'x' after object key"],
+    ['{"a":1 "b"', "invalid character '\"' after object key:value pair"],
+    ["[1'", "invalid character '\\'' after array element"],
+    ['{} {', "invalid character '{' after top-level value"],
+    ['01', "invalid character '1' after top-level value"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
+    ['"a\nb"', "invalid character '\\n' in string literal"],
+    ['"a\u0001"', "invalid character '\\x01' in string literal"],
+    ['-x', "invalid character 'x' in numeric literal"],
+    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+    ['1e+x', "invalid character 'x' in exponent of numeric literal"],
+    ['tru', 'unexpected end of JSON input'],
+    ['falsy', "invalid character 'y' in literal false (expecting 'e')"],
+    ['é', "invalid character 'Ã' looking for beginning of value"],
+    ['1e400', 'json: cannot unmarshal number 1e400 into Go value of type float64'],
+    ['['.repeat(MAX_DEPTH + 1), 'exceeded max depth'],
+    ['{"a":'.repeat(100_000), 'exceeded max depth'],
+  ])('refuses %s', (text, message) => {
+    expect(fault(bytes(text))).toBe(message);
+  });
+
+  it('refuses an integer of a million digits without reading it', () => {
+    expect(fault(bytes('9'.repeat(1_000_000)))).toMatch(/^json: cannot unmarshal number 9+ \.\.\. into/);
+  });
+
+  it('reads what is as deep as allowed', () => {
+    const text = '['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH);
+    expect(stringifyJson(parseJson(bytes(text)).value)).toBe(text);
+  });
+
+  it('agrees with the exact parser and with the platform on any document', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const fast = parseJson(bytes(text)).value;
+        expect(fast).toEqual(parseExact(text, { maxDepth: 100 }).value);
+        // Only integers that a double cannot hold may differ, and surrogates without a partner.
+        if (!/\d{16}|\\u/i.test(text)) expect(fast).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('refuses what the platform refuses, and nothing else', () => {
+    const soup = fc.string({
+      unit: fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '1', '-', '.', 'e', ' ', '\\', 'null'),
+    });
+    fc.assert(
+      fc.property(soup, (text) => {
+        let valid = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          valid = false;
+        }
+        expect(fault(bytes(text)) === 'accepted').toBe(valid);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+/** Any JSON value, bigint included, with keys that are dangerous elsewhere. */
+const anyJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constant(null),
+    fc.boolean(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n)),
+    fc.integer(),
+    fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n }),
+    fc.string({ unit: 'grapheme' }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '10', 'a.b')), tie('value'), {
+      maxKeys: 4,
+      noNullPrototype: true,
+    }),
+  ),
+})).value;
+
+/** A double that is written as digits alone is read as an integer. */
+const asWritten = (value: Json): Json => {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return /^-?\d+$/.test(String(value)) ? BigInt(String(value)) : value;
+  }
+  if (Array.isArray(value)) return value.map(asWritten);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asWritten(item)]));
+};
+
+describe('stringifyJson', () => {
+  it('writes what parseJson reads back', () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        const { value: again, findings } = parseJson(bytes(stringifyJson(value)));
+        expect(again).toEqual(asWritten(value));
+        expect(findings).toEqual([]);
+        expect(parseJson(bytes(prettyJson(value))).value).toEqual(again);
+      }),
+    );
+  });
+
+  it('writes a value with a bigint as the platform writes one without', () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        const plain = JSON.parse(JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? 7 : v))) as Json;
+        const wrapped = [plain, 2n ** 60n];
+        expect(stringifyJson(wrapped)).toBe(`[${JSON.stringify(plain)},1152921504606846976]`);
+        expect(prettyJson(wrapped)).toBe(
+          `${JSON.stringify([plain, 0], undefined, 2).replace(/0\n\]$/, '1152921504606846976\n]')}\n`,
+        );
+      }),
+    );
+  });
+
+  it('is pretty', () => {
+    expect(prettyJson({ a: [], b: {}, c: [1, 2n ** 60n] })).toBe(
+      '{\n  "a": [],\n  "b": {},\n  "c": [\n    1,\n    1152921504606846976\n  ]\n}\n',
+    );
+  });
+});
+
+describe('messages about a body', () => {
+  it('is summarised as recorded', () => {
+    expect(summarizeBody(bytes('{"apiVersion":"v1","kind":"ConfigMap",'))).toBe('{"apiVersion":"v1","kind":"Con ...');
+    expect(summarizeBody(bytes('not json'))).toBe('6e6f74206a736f6e');
+    expect(summarizeBody(bytes(''))).toBe('<empty>');
+    const error = unrecognizedBody('ConfigMap', bytes(''), statusError.badRequest('unexpected end of JSON input'));
+    expect([error.code, error.message]).toEqual([
+      400,
+      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)",
+    ]);
+  });
+
+  it('puts findings in the order of the body', () => {
+    const body = '{"bogus":1,"metadata":{"name":"a","name":"a","odd":1},"data":{"a":"1","a":"2"},"late":{}}';
+    const mixed = [
+      'duplicate field "metadata.name"',
+      'duplicate field "data.a"',
+      'unknown field "bogus"',
+      'unknown field "late"',
+      'unknown field "metadata.odd"',
+    ];
+    expect(sortFindings(bytes(body), mixed)).toEqual([
+      'unknown field "bogus"',
+      'duplicate field "metadata.name"',
+      'unknown field "metadata.odd"',
+      'duplicate field "data.a"',
+      'unknown field "late"',
+    ]);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { namesFor, type StatusError } from '../meta/index.ts';
+import { bodyType, metaTransforms, negotiator, type Offer, patchFormat, wantsPretty } from './negotiate.ts';
+
+const names = namesFor('k8s.io');
+const collection: Offer = {
+  types: ['json', 'yaml'],
+  listed: ['json', 'yaml', 'protobuf'],
+  watchable: true,
+  transforms: metaTransforms(names),
+};
+const accept = negotiator(collection, names);
+const refusal = (run: () => unknown): StatusError => {
+  try {
+    run();
+  } catch (error) {
+    return error as StatusError;
+  }
+  throw new Error('accepted');
+};
+const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+
+describe('Accept', () => {
+  it.each<[string | undefined, string, string | undefined]>([
+    [undefined, 'json', undefined],
+    ['*/*', 'json', undefined],
+    ['application/*', 'json', undefined],
+    ['application/yaml', 'yaml', undefined],
+    ['text/html, application/json', 'json', undefined],
+    ['application/json;q=0.2, application/yaml', 'yaml', undefined],
+    ['*/*, application/yaml', 'yaml', undefined],
+    ['application/json;q=0, application/yaml;q=0.1', 'yaml', undefined],
+    ['application/json; charset=utf-8', 'json', undefined],
+    ['APPLICATION/JSON', 'json', undefined],
+    // Protobuf is not produced: whoever asks for it first gets the next best.
+    ['application/vnd.kubernetes.protobuf, application/json', 'json', undefined],
+    ['application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/json', 'json', undefined],
+    [table, 'json', 'Table'],
+    [`${table},application/json`, 'json', 'Table'],
+    ['application/json;as=Table;v=v9;g=meta.k8s.io,application/json', 'json', undefined],
+    ['application/json;v=v1;g=meta.k8s.io;as=PartialObjectMetadataList', 'json', 'PartialObjectMetadataList'],
+    ['application/json;stream=watch', 'json', undefined],
+  ])('%s', (header, mediaType, kind) => {
+    const chosen = accept(header);
+    expect([chosen.mediaType, chosen.as?.kind]).toEqual([mediaType, kind]);
+    // Asked again, the same value comes from memory.
+    expect(accept(header)).toBe(chosen);
+  });
+
+  it('refuses what it does not offer, as recorded', () => {
+    const html = refusal(() => accept('text/html'));
+    expect([html.code, html.message, html.toStatus().details]).toEqual([
+      406,
+      '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+      {},
+    ]);
+    const old = refusal(() => accept('application/json;as=Table;g=meta.k8s.io;v=v9'));
+    expect([old.code, old.reason, old.message, old.details]).toEqual([
+      406,
+      'NotAcceptable',
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      undefined,
+    ]);
+    expect(refusal(() => accept('application/vnd.kubernetes.protobuf')).code).toBe(406);
+    expect(refusal(() => accept('application/json;q=0')).code).toBe(406);
+  });
+
+  it('keeps no more than it may, whatever clients send', () => {
+    for (let i = 0; i < 2000; i++) expect(accept(`application/json;x=${i}`).mediaType).toBe('json');
+    expect(accept(`application/yaml;x=${'y'.repeat(5000)}`).mediaType).toBe('yaml');
+  });
+
+  it('speaks of the domain in force', () => {
+    const own = namesFor('orch.io');
+    const choose = negotiator({ ...collection, transforms: metaTransforms(own) }, own);
+    expect(choose('application/json;as=Table;g=meta.orch.io;v=v1').as?.kind).toBe('Table');
+    expect(refusal(() => choose(table)).message).toContain('application/vnd.orch.protobuf');
+  });
+});
+
+describe('pretty', () => {
+  it.each<[string | undefined, string | undefined, boolean]>([
+    ['true', undefined, true],
+    ['1', undefined, true],
+    ['false', 'curl/8', false],
+    ['nonsense', 'curl/8', false],
+    [undefined, 'curl/8.0', true],
+    ['', 'Mozilla/5.0 (X11)', true],
+    [undefined, 'Wget/1.2', true],
+    [undefined, 'kubectl/v1.33', false],
+    [undefined, undefined, false],
+  ])('%s %s: %s', (parameter, agent, expected) => {
+    expect(wantsPretty(parameter, agent)).toBe(expected);
+  });
+});
+
+describe('Content-Type', () => {
+  it.each<[string | undefined, string]>([
+    [undefined, 'json'],
+    ['application/json', 'json'],
+    ['Application/JSON; charset=utf-8', 'json'],
+    ['application/yaml', 'yaml'],
+  ])('%s is %s', (header, type) => {
+    expect(bodyType(header, collection, names)).toBe(type);
+  });
+  it('refuses others, as recorded', () => {
+    for (const header of ['text/plain', 'application/vnd.kubernetes.protobuf']) {
+      const { code, message } = refusal(() => bodyType(header, collection, names));
+      expect([code, message]).toEqual([
+        415,
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      ]);
+    }
+  });
+  it('tells patches apart, and refuses others as recorded', () => {
+    expect(patchFormat('application/merge-patch+json; charset=utf-8', { strategic: true })).toBe('merge');
+    expect(patchFormat('application/apply-patch+yaml', { strategic: false })).toBe('apply');
+    const plain = refusal(() => patchFormat('application/json', { strategic: true }));
+    expect([plain.code, plain.message, plain.details]).toEqual([415, '415: Unsupported Media Type', {}]);
+    expect(refusal(() => patchFormat('application/strategic-merge-patch+json', { strategic: false })).message).toBe(
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    );
+  });
+});

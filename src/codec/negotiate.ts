@@ -1,0 +1,176 @@
+import { type Names, StatusError, statusError } from '../meta/index.ts';
+
+/** Forms in which bodies travel. Protobuf has its place in messages, but is neither written nor read yet. */
+export type MediaType = 'json' | 'yaml' | 'protobuf';
+export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
+
+/** Another kind that an answer can be asked to have: `;as=Table;g=meta.<domain>;v=v1`. */
+export interface Transform {
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+}
+
+/** What an endpoint can answer with. */
+export interface Offer {
+  /** What it produces, best first. */
+  readonly types: readonly MediaType[];
+  /** What it says it produces: it may list more than it does. */
+  readonly listed: readonly MediaType[];
+  /** Can be watched. */
+  readonly watchable: boolean;
+  readonly transforms: readonly Transform[];
+}
+
+/** How one answer will be written. */
+export interface Representation {
+  readonly mediaType: MediaType;
+  /** The kind that the client wants instead of the object's own. */
+  readonly as: Transform | undefined;
+  /** Indented, because the media type said so; see {@link wantsPretty} for the rest of the request. */
+  readonly pretty: boolean;
+}
+
+/** How many headers an endpoint remembers, and how long they may be. */
+const MEMO_SIZE = 256;
+const MEMO_LENGTH = 1024;
+
+const JSON_TYPE = 'application/json';
+
+/** The media type as headers spell it. */
+export function mediaTypeName(type: MediaType, names: Names): string {
+  return type === 'json' ? JSON_TYPE : type === 'yaml' ? 'application/yaml' : names.protobufMediaType;
+}
+
+/** Tables and bare metadata, which every resource can be shown as. */
+export function metaTransforms(names: Names): Transform[] {
+  const group = `meta.${names.domain}`;
+  return ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'].flatMap((kind) =>
+    ['v1', 'v1beta1'].map((version) => ({ kind, group, version })),
+  );
+}
+
+/**
+ * The choice among what an endpoint offers by the `Accept` header; no header accepts anything. The usual headers cost
+ * one look into a map.
+ * @returns a function that throws StatusError 406 when nothing fits
+ */
+export function negotiator(offer: Offer, names: Names): (accept: string | undefined) => Representation {
+  const memo = new Map<string, Representation>();
+  return (accept = '*/*') => {
+    const known = memo.get(accept);
+    if (known !== undefined) return known;
+    const chosen = choose(accept, offer, names);
+    if (accept.length <= MEMO_LENGTH) {
+      if (memo.size >= MEMO_SIZE) memo.clear();
+      memo.set(accept, chosen);
+    }
+    return chosen;
+  };
+}
+
+function choose(accept: string, offer: Offer, names: Names): Representation {
+  const clauses = parseAccept(accept);
+  for (const clause of clauses) {
+    for (const mediaType of offer.types) {
+      if (!covers(clause.range, mediaTypeName(mediaType, names))) continue;
+      const found = represent(clause, mediaType, offer);
+      if (found !== undefined) return found;
+    }
+  }
+  const listed = offer.listed.map((type) => mediaTypeName(type, names));
+  if (clauses.some(({ range }) => listed.some((type) => covers(range, type)))) {
+    throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${listed.join(', ')}`);
+  }
+  const streams = offer.watchable ? listed.filter((type) => type !== 'application/yaml') : [];
+  throw statusError.notAcceptable([...listed, ...streams.map((type) => `${type};stream=watch`)]);
+}
+
+/** One media type, or range of them, of an `Accept` header, with its parameters. */
+interface Clause {
+  readonly range: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/** The clauses of a header, the most wanted first; among equals the more exact, then the earlier. */
+function parseAccept(accept: string): Clause[] {
+  const vague = ({ range }: Clause) => (range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0);
+  return accept
+    .split(',')
+    .map(parseClause)
+    .filter(({ range, quality }) => range !== '' && quality > 0)
+    .sort((a, b) => b.quality - a.quality || vague(a) - vague(b));
+}
+
+function parseClause(text: string): Clause {
+  const [range = '', ...rest] = text.split(';').map((part) => part.trim());
+  const parameters = new Map(
+    rest.map((parameter) => {
+      const [name = '', value = ''] = parameter.split('=');
+      return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1')];
+    }),
+  );
+  const quality = Number(parameters.get('q') ?? 1);
+  return { range: range.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
+}
+
+const covers = (range: string, type: string): boolean =>
+  range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
+
+/** The representation that a clause asks for; undefined when the endpoint cannot give it. */
+function represent({ parameters }: Clause, mediaType: MediaType, offer: Offer): Representation | undefined {
+  const stream = parameters.get('stream');
+  if (stream !== undefined && !(stream === 'watch' && offer.watchable)) return undefined;
+  const pretty = parameters.get('pretty') === '1';
+  const kind = parameters.get('as');
+  if (kind === undefined) return { mediaType, as: undefined, pretty };
+  const as = offer.transforms.find(
+    (t) => t.kind === kind && t.group === (parameters.get('g') ?? '') && t.version === (parameters.get('v') ?? ''),
+  );
+  return as === undefined ? undefined : { mediaType, as, pretty };
+}
+
+/** Whether an answer is written for a person: by the `pretty` query parameter, else by the program that asks. */
+export function wantsPretty(pretty: string | undefined, userAgent: string | undefined): boolean {
+  if (pretty !== undefined && pretty !== '') return /^(?:1|t|T|true|True|TRUE)$/.test(pretty);
+  return userAgent !== undefined && /^(?:curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+}
+
+const essence = (contentType: string | undefined): string =>
+  (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+
+/**
+ * The form of a request's body; without a header it is JSON. `types` is what the endpoint reads, `listed` what it says.
+ * @throws StatusError 415
+ */
+export function bodyType(
+  contentType: string | undefined,
+  { types, listed }: Pick<Offer, 'types' | 'listed'>,
+  names: Names,
+): MediaType {
+  const name = essence(contentType) || JSON_TYPE;
+  const found = types.find((type) => mediaTypeName(type, names) === name);
+  if (found !== undefined) return found;
+  throw statusError.unsupportedMediaType(listed.map((type) => mediaTypeName(type, names)));
+}
+
+const PATCHES: readonly (readonly [string, PatchFormat])[] = [
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+  ['application/apply-patch+yaml', 'apply'],
+];
+
+/**
+ * The kind of a patch. Types that were defined at run time know no `strategic` one.
+ * @throws StatusError 415
+ */
+export function patchFormat(contentType: string | undefined, { strategic }: { strategic: boolean }): PatchFormat {
+  const name = essence(contentType);
+  const known = PATCHES.filter(([, format]) => strategic || format !== 'strategic');
+  const found = known.find(([type]) => type === name);
+  if (found !== undefined) return found[1];
+  if (!strategic) throw statusError.unsupportedMediaType(known.map(([type]) => type));
+  throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+}

@@ -1,0 +1,201 @@
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+import { isJsonObject, type Json, type JsonObject, type StatusError, setKey, statusError } from '../meta/index.ts';
+import { MAX_DEPTH, type ParsedBody, parseJson } from './json.ts';
+import { resolvePlain } from './yaml-scalar.ts';
+
+/** Most tokens that are read: the library keeps a few hundred bytes for each. */
+const MAX_TOKENS = 400_000;
+/** What the lexer puts before the text of a scalar. */
+const SCALAR_MARK = '\u001f';
+/** What aliases may add to a document: one for each value, and one for each character. */
+const MAX_ALIASED = 1_000_000;
+/** Duplicate keys past this many are not collected. */
+const MAX_DUPLICATES = 100;
+
+/** The YAML library costs 30 ms to load and few servers need it: it waits for the first document. */
+let library: typeof Yaml | undefined;
+function yaml(): typeof Yaml {
+  library ??= createRequire(import.meta.url)('yaml') as typeof Yaml;
+  return library;
+}
+
+/**
+ * Reads the first document of a YAML body, which may well be JSON: words, numbers and keys as in YAML 1.1, times and
+ * binary data as text. An empty document is null. Of a duplicate key the last value counts; the finding about them is
+ * one text with a line for each.
+ * @throws StatusError 400
+ */
+export function parseYaml(bytes: Uint8Array): ParsedBody {
+  const json = asJson(bytes);
+  if (json !== undefined) return json;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  checkSize(text);
+  const lines = new (yaml().LineCounter)();
+  const document = readDocument(text, lines);
+  if (document === undefined) return { value: null, findings: [] };
+  const [error] = document.errors;
+  if (error !== undefined) throw refuse(explain(error, text), lines.linePos(error.pos[0]).line);
+  const reader: Reader = { lines, anchors: new Map(), depth: 0, aliasDepth: 0, aliased: 0, duplicates: [] };
+  const value = readNode(document.contents, reader);
+  const { duplicates } = reader;
+  return { value, findings: duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`] };
+}
+
+/** What a body says that is plain JSON without oddities; undefined for any other. */
+function asJson(bytes: Uint8Array): ParsedBody | undefined {
+  if (bytes[0] !== 0x7b) return undefined;
+  try {
+    const body = parseJson(bytes);
+    return body.findings.length === 0 ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const refuse = (why: string, line?: number): StatusError =>
+  statusError.badRequest(`error converting YAML to JSON: yaml: ${line === undefined ? '' : `line ${line}: `}${why}`);
+
+/** Refuses, before anything is built of it, a text that would take a lot of memory or stack. */
+function checkSize(text: string): void {
+  let tokens = 0;
+  let depth = 0;
+  let before = '';
+  for (const token of new (yaml().Lexer)().lex(text)) {
+    if (before !== SCALAR_MARK) {
+      if (token === '[' || token === '{') depth++;
+      else if (token === ']' || token === '}') depth--;
+    }
+    if (depth > MAX_DEPTH) throw refuse('exceeded max depth');
+    if (++tokens > MAX_TOKENS) throw refuse(`document is too large: it may not have more than ${MAX_TOKENS} tokens`);
+    before = token;
+  }
+}
+
+function readDocument(text: string, lines: Yaml.LineCounter): Yaml.Document.Parsed | undefined {
+  const { Composer, Parser } = yaml();
+  const composer = new Composer({ schema: 'failsafe', version: '1.1', uniqueKeys: false, logLevel: 'silent' });
+  try {
+    for (const document of composer.compose(new Parser(lines.addNewLine).parse(text), true, text.length)) {
+      return document as Yaml.Document.Parsed;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) throw refuse('exceeded max depth');
+    throw refuse('cannot be read');
+  }
+}
+
+/** The fault in the words of the wire where they are known. */
+function explain({ code, message }: Yaml.YAMLParseError, text: string): string {
+  const [, flow] = /^Flow (map|sequence)/.exec(message) ?? [];
+  if (flow !== undefined) {
+    if (/[[{,]\s*$/.test(text.slice(-1000))) return 'did not find expected node content';
+    return `did not find expected ',' or '${flow === 'map' ? '}' : ']'}'`;
+  }
+  if (code === 'TAB_AS_INDENT' || code === 'BAD_SCALAR_START') return 'found character that cannot start any token';
+  if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'mapping values are not allowed in this context';
+  if (message.startsWith('Maximum call stack')) return 'exceeded max depth';
+  return message.split('\n')[0] as string;
+}
+
+interface Reader {
+  readonly lines: Yaml.LineCounter;
+  /** The last node of each name so far; undefined while the node is being read. */
+  readonly anchors: Map<string, Yaml.Node | undefined>;
+  depth: number;
+  /** Above 0 inside an alias. */
+  aliasDepth: number;
+  aliased: number;
+  readonly duplicates: string[];
+}
+
+const lineOf = (node: Yaml.Node, { lines }: Reader): number => lines.linePos(node.range?.[0] ?? 0).line;
+
+function readNode(node: unknown, reader: Reader): Json {
+  const { isAlias, isMap, isNode, isScalar, isSeq } = yaml();
+  if (!isNode(node)) return null;
+  if (isAlias(node)) return readAlias(node, reader);
+  if (isScalar(node)) {
+    const value = readScalar(node, reader);
+    if (node.anchor !== undefined) reader.anchors.set(node.anchor, node);
+    charge(reader, typeof value === 'string' ? value.length + 1 : 1);
+    return value;
+  }
+  if (++reader.depth > MAX_DEPTH) throw refuse('exceeded max depth');
+  charge(reader, 1);
+  if (node.anchor !== undefined && reader.aliasDepth === 0) reader.anchors.set(node.anchor, undefined);
+  let value: Json = null;
+  if (isSeq(node)) value = node.items.map((item) => readNode(item, reader));
+  else if (isMap(node)) value = readMap(node, reader);
+  if (node.anchor !== undefined && reader.aliasDepth === 0) reader.anchors.set(node.anchor, node);
+  reader.depth--;
+  return value;
+}
+
+function charge(reader: Reader, cost: number): void {
+  if (reader.aliasDepth === 0) return;
+  reader.aliased += cost;
+  if (reader.aliased > MAX_ALIASED) throw refuse('document contains excessive aliasing');
+}
+
+function readAlias(alias: Yaml.Alias, reader: Reader): Json {
+  const name = alias.source;
+  if (!reader.anchors.has(name)) throw refuse(`unknown anchor '${name}' referenced`);
+  const node = reader.anchors.get(name);
+  if (node === undefined) throw refuse(`anchor '${name}' value contains itself`);
+  reader.aliasDepth++;
+  const value = readNode(node, reader);
+  reader.aliasDepth--;
+  return value;
+}
+
+function readScalar(node: Yaml.Scalar, reader: Reader): Json {
+  const text = typeof node.value === 'string' ? node.value : (node.source ?? '');
+  const tag = node.tag ?? '';
+  if (tag === '!' || tag.endsWith(':str') || tag.endsWith(':binary') || tag.endsWith(':timestamp')) return text;
+  if (tag === '' && node.type !== 'PLAIN' && node.type !== undefined) return text;
+  if (/^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/.test(text)) {
+    throw refuse(`unsupported value: ${text}`, lineOf(node, reader));
+  }
+  return resolvePlain(text);
+}
+
+function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {
+  const out: JsonObject = {};
+  const merged: unknown[] = [];
+  for (const { key, value } of map.items) {
+    if (yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<') {
+      merged.push(value);
+      continue;
+    }
+    const name = readKey(key, map, reader);
+    if (Object.hasOwn(out, name.text) && reader.aliasDepth === 0 && reader.duplicates.length < MAX_DUPLICATES) {
+      const line = lineOf(yaml().isNode(key) ? key : map, reader);
+      reader.duplicates.push(`line ${line}: key ${name.shown} already set in map`);
+    }
+    setKey(out, name.text, readNode(value, reader));
+  }
+  for (const value of merged) mergeInto(out, readNode(value, reader), reader, map);
+  return out;
+}
+
+/** A key as JSON has it, and as messages show it. */
+function readKey(key: unknown, map: Yaml.YAMLMap, reader: Reader): { text: string; shown: string } {
+  const value = readNode(key, reader);
+  if (typeof value === 'string') return { text: value, shown: JSON.stringify(value) };
+  if (value === null || typeof value === 'object') {
+    const line = lineOf(yaml().isNode(key) ? key : map, reader);
+    throw refuse('a key must be text, a number or a boolean', line);
+  }
+  return { text: String(value), shown: String(value) };
+}
+
+/** Adds what `<<` brings: keys of its own win, then those of the first map. */
+function mergeInto(out: JsonObject, value: Json, reader: Reader, map: Yaml.YAMLMap): void {
+  for (const source of Array.isArray(value) ? value : [value]) {
+    if (!isJsonObject(source))
+      throw refuse('map merge requires map or sequence of maps as the value', lineOf(map, reader));
+    for (const key of Object.keys(source)) if (!Object.hasOwn(out, key)) setKey(out, key, source[key] as Json);
+  }
+}

@@ -1,0 +1,24 @@
+import { type ByteString, encodeText, type JsonObject, type Status } from '../meta/index.ts';
+import type { ApiResponse } from './types.ts';
+
+/** Headers of answers that no cache may keep; shared by all of them. */
+export const jsonHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/json' } as const;
+export const yamlHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/yaml' } as const;
+export const textHeaders = {
+  'cache-control': 'no-cache, private',
+  'content-type': 'text/plain; charset=utf-8',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+export const emptyBody = '' as ByteString;
+
+export function textAnswer(status: number, text: string): ApiResponse {
+  return { status, headers: textHeaders, body: encodeText(text) };
+}
+
+export function jsonAnswer(status: number, value: JsonObject | Status): ApiResponse {
+  return { status, headers: jsonHeaders, body: encodeText(`${JSON.stringify(value)}\n`) };
+}
+
+/** What a path that nobody serves is answered with. */
+export const pageNotFound: ApiResponse = textAnswer(404, '404 page not found\n');

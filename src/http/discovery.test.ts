@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareVersions } from './catalogue.ts';
+import { type Fixture, makeFixture } from './testing/fixture.ts';
+
+interface Exchange {
+  readonly step: string;
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: never;
+}
+
+const recorded = JSON.parse(
+  readFileSync(new URL('../../test/reference/expected/surface.discovery.json', import.meta.url), 'utf8'),
+) as Exchange[];
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+let server: Fixture;
+beforeAll(async () => {
+  server = await makeFixture();
+});
+afterAll(() => server.close());
+
+describe('discovery', () => {
+  const documents = recorded.filter(({ step }) => /^GET \/apis?\/[a-z0-9.]+(\/v[0-9]+)?$/.test(step));
+  it('knows enough recorded documents', () => {
+    expect(documents.length).toBeGreaterThan(20);
+  });
+
+  it.each(documents.map((exchange) => [exchange.step, exchange] as const))(
+    '%s is as recorded',
+    async (step, exchange) => {
+      const answer = await server.send('GET', step.slice(4));
+      expect(answer.status).toBe(exchange.status);
+      expect(answer.headers['content-type']).toBe(exchange.headers['content-type']);
+      if (exchange.headers['content-type'] !== 'application/json') {
+        expect(answer.text).toBe(exchange.body);
+        return;
+      }
+      const body = answer.json() as { resources?: { storageVersionHash?: string }[] };
+      // The recording has none of the hashes.
+      for (const resource of body.resources ?? []) delete resource.storageVersionHash;
+      expect(body).toEqual(exchange.body);
+    },
+  );
+
+  it('tells by a hash where and as what objects are stored', async () => {
+    const { resources } = (await server.send('GET', '/api/v1')).json() as { resources: { [field: string]: unknown }[] };
+    const hash = (name: string) => resources.find((r) => r['name'] === name)?.['storageVersionHash'];
+    // The first eight bytes of SHA-256 of "/v1/Pod".
+    expect(hash('pods')).toBe('xPOwRZ+Yhw8=');
+    expect([hash('pods/status'), hash('bindings')]).toEqual([undefined, undefined]);
+  });
+
+  it('lists groups in the order in which clients look for a name', async () => {
+    const { groups } = (await server.send('GET', '/apis')).json() as { groups: { name: string }[] };
+    const names = groups.map((group) => group.name);
+    expect(names.slice(0, 4)).toEqual(['apiregistration.k8s.io', 'apps', 'events.k8s.io', 'authentication.k8s.io']);
+    const all = recorded.find(({ step }) => step === 'GET /apis')?.body as unknown as { groups: string[] };
+    expect([...names].sort()).toEqual(all.groups);
+    const autoscaling = groups.find((group) => group.name === 'autoscaling');
+    expect(autoscaling).toMatchObject({
+      preferredVersion: { version: 'v2' },
+      versions: [{ version: 'v2' }, { version: 'v1' }],
+    });
+  });
+
+  it.each([
+    ['/api', 'pods', 'aggregated core'],
+    ['/apis', 'deployments', 'aggregated groups'],
+  ])('%s tells everything at once, as recorded', async (path, plural, step) => {
+    const answer = await server.send('GET', path, { headers: { accept: `${aggregated},application/json` } });
+    expect(answer.headers['content-type']).toBe(aggregated);
+    const body = answer.json() as {
+      items: { metadata: { name?: string }; versions: { resources: { resource: string }[] }[] }[];
+    };
+    const group = body.items.find((item) => path === '/api' || item.metadata.name === 'apps');
+    const found = group?.versions[0]?.resources.find(({ resource }) => resource === plural);
+    const expected = recorded.find((exchange) => exchange.step === step)?.body as unknown as { [key: string]: unknown };
+    expect(found).toEqual(expected['res'] ?? expected['apps']);
+  });
+
+  it('gives older clients the older aggregated form, and the plain one to the rest', async () => {
+    const older = await server.send('GET', '/apis', { headers: { accept: aggregated.replace('v=v2', 'v=v2beta1') } });
+    expect(older.json()).toMatchObject({ apiVersion: 'apidiscovery.k8s.io/v2beta1' });
+    const unknown = aggregated.replace('v=v2', 'v=v9');
+    const plain = await server.send('GET', '/apis', { headers: { accept: `${unknown},application/json` } });
+    expect(plain.json()).toMatchObject({ kind: 'APIGroupList' });
+    expect((await server.send('GET', '/apis', { headers: { accept: unknown } })).status).toBe(406);
+  });
+
+  it('sends a document only to those who do not have it', async () => {
+    const first = await server.send('GET', '/apis/apps/v1');
+    const tag = String(first.headers['etag']);
+    const again = await server.send('GET', '/apis/apps/v1', { headers: { 'if-none-match': `"other", ${tag}` } });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const changed = await server.send('GET', '/apis/apps/v1', { headers: { 'if-none-match': '"other"' } });
+    expect(changed.status).toBe(200);
+  });
+
+  it('speaks for the domain that is set', async () => {
+    const own = await makeFixture({ domain: 'orch.io' });
+    const { groups } = (await own.send('GET', '/apis')).json() as { groups: { name: string }[] };
+    expect(groups.map((group) => group.name)).toContain('networking.orch.io');
+    expect(groups.filter((group) => group.name.includes('k8s'))).toEqual([]);
+    await own.close();
+  });
+});
+
+it('orders versions as clients prefer them', () => {
+  const sorted = ['foo', 'v1alpha1', 'v11', 'v2beta1', 'v1', 'v2', 'v1beta10', 'v1beta2', 'v11alpha2', 'v01'];
+  // Released before beta before alpha, each by number; what is no version comes last, by name.
+  expect(sorted.sort(compareVersions)).toEqual([
+    'v11',
+    'v2',
+    'v1',
+    'v2beta1',
+    'v1beta10',
+    'v1beta2',
+    'v11alpha2',
+    'v1alpha1',
+    'foo',
+    'v01',
+  ]);
+});

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { negotiator } from '../codec/index.ts';
+import type { JsonObject, Names } from '../meta/index.ts';
+import type { Subresource } from '../registry/index.ts';
+import type { Group, ServedResource, ServedVersion } from './catalogue.ts';
+import { type Document, documentOf, serveDocument } from './documents.ts';
+import type { ApiResponse, RequestHeaders } from './types.ts';
+
+/** Says what there is: `/api`, `/apis` and the documents below them, plain and in the form that tells all at once. */
+export interface Discovery {
+  /** The answer for a path; undefined when the path is none of discovery's. */
+  serve(path: string, headers: RequestHeaders): ApiResponse | undefined;
+}
+
+const json = 'application/json';
+
+export function createDiscovery(groups: readonly Group[], names: Names, serverAddress: () => string): Discovery {
+  const made = new Map<string, Document>();
+  const cached = (key: string, make: () => JsonObject): Document => {
+    let document = made.get(key);
+    if (document === undefined) {
+      document = documentOf(`${JSON.stringify(make())}\n`);
+      made.set(key, document);
+    }
+    return document;
+  };
+  const group = `apidiscovery.${names.domain}`;
+  const transforms = forms.map((version) => ({ kind: 'APIGroupDiscoveryList', group, version }));
+  const choose = negotiator({ types: ['json'], listed: ['json'], watchable: false, transforms }, names);
+  const plain = new Map<string, () => JsonObject>();
+  const named = groups.filter((group) => group.name !== '');
+  const core = groups.filter((group) => group.name === '');
+  plain.set('/api', () => apiVersions(core, serverAddress()));
+  plain.set('/apis', () => groupList(named));
+  for (const group of named) {
+    plain.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) }));
+  }
+  for (const version of groups.flatMap((group) => group.versions)) {
+    plain.set(rootOf(version), () => resourceList(version));
+  }
+  return {
+    serve(path, headers) {
+      const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+      const make = plain.get(key);
+      if (make === undefined) return undefined;
+      const tag = headers['if-none-match'];
+      if (key !== '/api' && key !== '/apis') return serveDocument(cached(key, make), json, tag);
+      const form = choose(headers['accept']).as?.version as Form | undefined;
+      const vary = { vary: 'Accept' };
+      if (form === undefined) return serveDocument(cached(key, make), json, tag, vary);
+      const all = key === '/api' ? core : named;
+      const document = cached(`${key} ${form}`, () => groupDiscoveryList(all, form, names));
+      return serveDocument(document, aggregatedType(form, names), tag, vary);
+    },
+  };
+}
+
+/** Where the resources of a version are found: `/api/v1`, `/apis/apps/v1`. */
+export function rootOf(version: { readonly group: string; readonly version: string }): string {
+  return version.group === '' ? `/api/${version.version}` : `/apis/${version.group}/${version.version}`;
+}
+
+// The form that tells all at once
+
+const forms = ['v2', 'v2beta1'] as const;
+type Form = (typeof forms)[number];
+
+const aggregatedType = (form: Form, names: Names) =>
+  `${json};g=apidiscovery.${names.domain};v=${form};as=APIGroupDiscoveryList`;
+
+function groupDiscoveryList(groups: readonly Group[], form: Form, names: Names): JsonObject {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.${names.domain}/${form}`,
+    metadata: {},
+    items: groups.map((group) => ({
+      metadata: group.name === '' ? {} : { name: group.name },
+      versions: group.versions.map((version) => ({
+        version: version.version,
+        resources: version.resources.map(resourceDiscovery),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function resourceDiscovery({ resource }: ServedResource): JsonObject {
+  const { definition } = resource;
+  const subresources = sorted(definition.subresources);
+  return {
+    resource: definition.plural,
+    responseKind: { group: '', version: '', kind: definition.kind },
+    scope: definition.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: definition.singular,
+    verbs: [...definition.verbs].sort(),
+    ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
+    ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
+    ...(subresources.length === 0
+      ? {}
+      : {
+          subresources: subresources.map((sub) => ({
+            subresource: sub.name,
+            responseKind: { group: sub.group ?? '', version: sub.version ?? '', kind: sub.kind },
+            verbs: [...sub.verbs].sort(),
+          })),
+        }),
+  };
+}
+
+// The plain form
+
+function apiVersions(core: readonly Group[], serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: core.flatMap((group) => group.versions.map((version) => version.version)),
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+function groupList(groups: readonly Group[]): JsonObject {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupOf) };
+}
+
+function groupOf(group: Group): JsonObject {
+  const versions = group.versions.map(({ apiVersion, version }) => ({ groupVersion: apiVersion, version }));
+  return { name: group.name, versions, preferredVersion: versions[0] ?? {} };
+}
+
+function resourceList(version: ServedVersion): JsonObject {
+  return {
+    kind: 'APIResourceList',
+    ...(version.group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion: version.apiVersion,
+    resources: version.resources.flatMap(({ resource }) => {
+      const { definition } = resource;
+      const own: JsonObject = {
+        name: definition.plural,
+        singularName: definition.singular,
+        namespaced: definition.namespaced,
+        kind: definition.kind,
+        verbs: [...definition.verbs].sort(),
+        ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
+        ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
+        ...storageHash(resource.definition),
+      };
+      const below = sorted(definition.subresources).map((sub) => ({
+        name: `${definition.plural}/${sub.name}`,
+        singularName: '',
+        namespaced: definition.namespaced,
+        ...(sub.group === undefined ? {} : { group: sub.group }),
+        ...(sub.version === undefined ? {} : { version: sub.version }),
+        kind: sub.kind,
+        verbs: [...sub.verbs].sort(),
+      }));
+      return [own, ...below];
+    }),
+  };
+}
+
+const sorted = (subresources: readonly Subresource[]) => [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** A hash of where and as what the objects are stored, by which clients learn that this has changed. */
+function storageHash(definition: ServedResource['resource']['definition']): JsonObject {
+  if (!definition.verbs.includes('watch')) return {};
+  const { group, version } = definition.storage;
+  const text = `${group}/${version}/${definition.kind}`;
+  return { storageVersionHash: createHash('sha256').update(text).digest().subarray(0, 8).toString('base64') };
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { type ByteString, bytesOf } from '../meta/index.ts';
+import type { ApiResponse } from './types.ts';
+
+/** A text that is made once and then served to many, with a tag by which a client knows that it has it already. */
+export interface Document {
+  readonly body: ByteString;
+  /** Of the bytes: SHA-512 in upper-case hexadecimal, as clients of OpenAPI expect it. */
+  readonly hash: string;
+}
+
+export function documentOf(text: string | Buffer): Document {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  const hash = createHash('sha512').update(bytes).digest('hex').toUpperCase();
+  return { body: bytesOf(bytes), hash };
+}
+
+/** Answers with a document, or with 304 when the client has it. */
+export function serveDocument(
+  document: Document,
+  contentType: string,
+  ifNoneMatch: string | undefined,
+  more: { readonly [header: string]: string } = {},
+): ApiResponse {
+  const etag = `"${document.hash}"`;
+  const headers = { ...more, etag, 'cache-control': 'no-cache, private' };
+  if (ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*')) {
+    return { status: 304, headers, body: '' as ByteString };
+  }
+  return { status: 200, headers: { ...headers, 'content-type': contentType }, body: document.body };
+}

@@ -1,0 +1,196 @@
+import type { Attributes, Authenticator, Authorizer, User } from '../auth/index.ts';
+import { acceptsGzip, compressBody } from '../codec/index.ts';
+import { type Clock, type Names, StatusError, statusError } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { emptyBody } from './answers.ts';
+import { type Lane, laneOf } from './in-flight.ts';
+import type { Log } from './log.ts';
+import { failureAnswer } from './media.ts';
+import { countRequest, type Metrics, type Series } from './metrics.ts';
+import { identify, type RequestInfo } from './request-info.ts';
+import type { Surface } from './surface.ts';
+import { TrackedBody } from './tracked-body.ts';
+import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
+import { createVerbs } from './verbs.ts';
+
+/** A request on its way: who makes it, and what it is about. */
+export interface Call {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly user: User;
+  readonly series: Series;
+}
+
+export interface HandlerOptions {
+  readonly registry: Registry;
+  readonly names: Names;
+  readonly authenticate: Authenticator;
+  readonly authorize: Authorizer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Everything that is no resource. */
+  readonly surface: Surface;
+  /** Large answers are compressed for those who ask for it. */
+  readonly compress: boolean;
+}
+
+/** The server without its sockets. */
+export function createHandler(options: HandlerOptions): Handler {
+  const { authenticate, authorize, clock, metrics, surface } = options;
+  const verbs = createVerbs(options);
+  const trace = createTrace(options);
+
+  return async (request) => {
+    const started = clock.now();
+    const progress: Progress = { started, info: unknownRequest, user: undefined, series: undefined };
+    let lane: Lane | undefined;
+    let response: ApiResponse;
+    try {
+      // Identify: what is asked for?
+      const info = identify(request.method, request.url);
+      progress.info = info;
+      // Authenticate: who asks? (Here is the place of impersonation, and then of audit.)
+      const user = await authenticated(request, authenticate, metrics);
+      progress.user = user;
+      // Limit: is there room for one more?
+      lane = enter(info, metrics);
+      // Authorize: may they?
+      await authorized(info, user, authorize, metrics);
+      // Dispatch.
+      const series = metrics.series(info);
+      progress.series = series;
+      const call: Call = { request, info, user, series };
+      response = await (info.resource === undefined ? surface(call) : verbs(call));
+      if (options.compress && lane !== 'longRunning' && isLarge(response))
+        response = await compressed(response, request);
+    } catch (error) {
+      response = failed(options, request, progress.info, error);
+    }
+    // Respond: the request is under way until its last byte was taken.
+    const { status, body } = response;
+    const ended = (size: number, error: unknown) => {
+      if (lane !== undefined) metrics.inFlight.leave(lane);
+      trace(request, progress, status, size, error);
+    };
+    if (isStreamed(body)) return { ...response, body: new TrackedBody(body[Symbol.asyncIterator](), ended) };
+    ended(body.length, undefined);
+    return request.method === 'HEAD' ? withoutBody(response, body.length) : response;
+  };
+}
+
+/** What is known of a request so far. */
+interface Progress {
+  readonly started: number;
+  info: RequestInfo;
+  user: User | undefined;
+  series: Series | undefined;
+}
+
+const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
+  typeof body !== 'string' && !(body instanceof Uint8Array);
+
+// Below this size nothing is compressed anyway, and nobody need look at the request for it.
+const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
+
+async function compressed(response: ApiResponse, { method, headers }: ApiRequest): Promise<ApiResponse> {
+  if (method !== 'GET' || response.status !== 200 || !acceptsGzip(headers['accept-encoding'])) return response;
+  const { body, encoding } = await compressBody(response.body);
+  if (encoding === undefined) return { ...response, body };
+  return { ...response, body, headers: { ...response.headers, 'content-encoding': encoding, vary: 'Accept-Encoding' } };
+}
+
+const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), verb: '', resource: undefined };
+
+async function authenticated(request: ApiRequest, authenticate: Authenticator, metrics: Metrics): Promise<User> {
+  const { headers, peer } = request;
+  let user: User | undefined;
+  try {
+    const found = authenticate({ authorization: headers['authorization'], certificate: peer.certificate });
+    user = found instanceof Promise ? await found : found;
+  } catch (error) {
+    metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');
+    throw error;
+  }
+  metrics.authenticated(user === undefined ? 'failure' : 'success');
+  if (user === undefined) throw statusError.unauthorized();
+  return user;
+}
+
+/** Health is answered however busy the server is. */
+function enter(info: RequestInfo, metrics: Metrics): Lane | undefined {
+  if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
+  const lane = laneOf(info.verb);
+  metrics.inFlight.enter(lane);
+  return lane;
+}
+
+async function authorized(info: RequestInfo, user: User, authorize: Authorizer, metrics: Metrics): Promise<void> {
+  const attributes = attributesOf(info, user);
+  const decided = authorize(attributes);
+  const decision = decided instanceof Promise ? await decided : decided;
+  metrics.authorized(decision.allowed ? 'allowed' : 'denied');
+  if (!decision.allowed) throw forbidden(attributes, decision.reason);
+}
+
+/** A list or watch of one object by its name is authorized like a request for that object. */
+function attributesOf({ verb, path, query, resource }: RequestInfo, user: User): Attributes {
+  if (resource === undefined || resource.name !== '' || query.size === 0) return { user, verb, resource, path };
+  const selected = /(?:^|,)metadata\.name==?([^,=!]+)/.exec(query.get('fieldSelector') ?? '')?.[1];
+  return { user, verb, resource: selected === undefined ? resource : { ...resource, name: selected }, path };
+}
+
+function forbidden({ user, verb, resource, path }: Attributes, reason: string): StatusError {
+  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  const because = reason === '' ? '' : `: ${reason}`;
+  if (resource === undefined)
+    return statusError.forbidden(undefined, '', `${who} path ${JSON.stringify(path)}${because}`);
+  const what = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
+  const where =
+    resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(resource.namespace)}`;
+  const why = `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(resource.group)} ${where}${because}`;
+  return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why);
+}
+
+type Trace = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
+
+/** Counts and logs each request when it is over. */
+function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
+  return (request, { started, info, user, series = metrics.series(info) }, status, size, error) => {
+    const milliseconds = clock.now() - started;
+    countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
+    if (error !== undefined) log.error('answer broke off', { method: request.method, path: info.path, error });
+    log.request?.({
+      method: request.method,
+      path: info.path,
+      verb: info.verb,
+      user: user?.name ?? '',
+      address: request.peer.address,
+      agent: request.headers['user-agent'] ?? '',
+      status,
+      size,
+      milliseconds,
+    });
+  };
+}
+
+let failures = 0;
+
+/** The answer to a failure. What is not meant for the client goes to the log, under a number that the client gets. */
+function failed({ log }: HandlerOptions, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
+  if (error instanceof StatusError) {
+    if (error.code >= 500 && error.cause !== undefined) {
+      log.error(error.message, { method: request.method, path: info.path, error: error.cause });
+    }
+    return failureAnswer(error, request.headers);
+  }
+  failures += 1;
+  const id = failures;
+  log.error('request failed', { id, method: request.method, path: info.path, error });
+  return failureAnswer(statusError.internal(`unexpected failure ${id}`), request.headers);
+}
+
+/** What HEAD is answered with: the same, without the body. */
+function withoutBody(response: ApiResponse, length: number): ApiResponse {
+  return { ...response, headers: { ...response.headers, 'content-length': String(length) }, body: emptyBody };
+}

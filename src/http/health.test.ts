@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { makeFixture } from './testing/fixture.ts';
+
+const everywhere = ['healthz', 'livez', 'readyz'] as const;
+const ok = (name: string) => ({ name, check: () => {}, endpoints: everywhere });
+
+it('answers like the recorded exchanges when all is well', async () => {
+  const { send, close } = await makeFixture({ checks: [ok('ping'), ok('log')] });
+  for (const path of ['/healthz', '/livez', '/readyz', '/livez/ping', '/readyz/ping', '/livez?exclude=absent']) {
+    const answer = await send('GET', path, { token: '' });
+    expect([path, answer.status, answer.text]).toEqual([path, 200, 'ok']);
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+  }
+  const absent = await send('GET', '/livez/absent');
+  expect([absent.status, absent.text]).toEqual([404, '404 page not found\n']);
+  expect((await send('GET', '/readyz?verbose')).text).toBe('[+]ping ok\n[+]log ok\nreadyz check passed\n');
+  expect((await send('GET', '/livez?verbose&exclude=ping')).text).toBe(
+    '[+]ping excluded: ok\n[+]log ok\nlivez check passed\n',
+  );
+  await close();
+});
+
+it('fails with the name of the check and not with its reason, which goes to the log', async () => {
+  const secret = new Error('password hunter2');
+  const broken = { name: 'store', check: () => Promise.reject(secret), endpoints: ['readyz'] as const };
+  const { send, errors, close } = await makeFixture({ checks: [ok('ping'), broken] });
+  const answer = await send('GET', '/readyz');
+  expect([answer.status, answer.text]).toEqual([
+    500,
+    '[+]ping ok\n[-]store failed: reason withheld\nreadyz check failed\n',
+  ]);
+  expect((await send('GET', '/readyz/store')).status).toBe(500);
+  expect((await send('GET', '/readyz?exclude=store')).status).toBe(200);
+  // It is no check of this endpoint.
+  expect((await send('GET', '/livez')).status).toBe(200);
+  expect((await send('GET', '/livez/store')).status).toBe(404);
+  expect(errors[0]?.fields).toEqual({ check: 'store', error: secret });
+  await close();
+});

@@ -1,0 +1,83 @@
+import { pageNotFound, textAnswer } from './answers.ts';
+import type { Query } from './request-info.ts';
+import type { ApiResponse } from './types.ts';
+
+/** One thing that must be well. */
+export interface HealthCheck {
+  /** As in `[+]name ok`. */
+  readonly name: string;
+  /** Throws, or rejects, when it is not; the error is for the log. */
+  readonly check: () => void | Promise<void>;
+  /** The endpoints that ask it. */
+  readonly endpoints: readonly HealthEndpoint[];
+}
+
+export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
+const endpoints: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
+
+/** `/healthz`, `/livez`, `/readyz` and the single checks below them. */
+export interface Health {
+  /** Paths that are served. */
+  readonly paths: readonly string[];
+  /** Undefined when the path is not below one of the three. */
+  serve(path: string, query: Query): Promise<ApiResponse> | undefined;
+}
+
+export function createHealth(
+  checks: readonly HealthCheck[],
+  onFailure: (check: string, error: unknown) => void,
+): Health {
+  const of = (endpoint: HealthEndpoint) => checks.filter((check) => check.endpoints.includes(endpoint));
+  return {
+    paths: endpoints.flatMap((endpoint) => [`/${endpoint}`, ...of(endpoint).map(({ name }) => `/${endpoint}/${name}`)]),
+    serve(path, query) {
+      const endpoint = endpoints.find((e) => path === `/${e}` || path.startsWith(`/${e}/`));
+      if (endpoint === undefined) return undefined;
+      const name = path.slice(endpoint.length + 2);
+      if (name === '') return all(endpoint, of(endpoint), query, onFailure);
+      const single = of(endpoint).find((check) => check.name === name);
+      return single === undefined ? Promise.resolve(pageNotFound) : one(single, onFailure);
+    },
+  };
+}
+
+async function all(
+  endpoint: HealthEndpoint,
+  checks: readonly HealthCheck[],
+  query: Query,
+  onFailure: (check: string, error: unknown) => void,
+): Promise<ApiResponse> {
+  const excluded = new Set(query.getAll('exclude'));
+  const lines: string[] = [];
+  const failed: string[] = [];
+  for (const check of checks) {
+    if (excluded.delete(check.name)) lines.push(`[+]${check.name} excluded: ok`);
+    else if (await passes(check, onFailure)) lines.push(`[+]${check.name} ok`);
+    else {
+      failed.push(check.name);
+      lines.push(`[-]${check.name} failed: reason withheld`);
+    }
+  }
+  if (excluded.size > 0) {
+    const unknown = [...excluded].map((name) => JSON.stringify(name)).join(', ');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown}`);
+  }
+  const text = `${lines.join('\n')}\n${endpoint} check`;
+  if (failed.length > 0) return textAnswer(500, `${text} failed\n`);
+  return textAnswer(200, query.has('verbose') ? `${text} passed\n` : 'ok');
+}
+
+async function one(check: HealthCheck, onFailure: (check: string, error: unknown) => void): Promise<ApiResponse> {
+  if (await passes(check, onFailure)) return textAnswer(200, 'ok');
+  return textAnswer(500, `internal server error: ${check.name} failed: reason withheld\n`);
+}
+
+async function passes(check: HealthCheck, onFailure: (check: string, error: unknown) => void): Promise<boolean> {
+  try {
+    await check.check();
+    return true;
+  } catch (error) {
+    onFailure(check.name, error);
+    return false;
+  }
+}

@@ -1,0 +1,186 @@
+import type { Clock } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
+import type { InFlight } from './in-flight.ts';
+import { renderMetrics } from './metrics-text.ts';
+import type { RequestInfo } from './request-info.ts';
+
+/** Upper bounds of the histograms, as the field's dashboards expect them. */
+export const durationBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+/** Requests of one kind: all that is counted about them. */
+export interface Series {
+  readonly labels: { readonly [label: string]: string };
+  readonly codes: Map<number, number>;
+  readonly duration: Distribution;
+  readonly size: Distribution;
+  watchEvents: number;
+}
+
+export interface Distribution {
+  /** One more than there are bounds; not cumulative. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+export type AuthenticationResult = 'success' | 'failure' | 'error';
+export type AuthorizationResult = 'allowed' | 'denied' | 'error';
+
+/** What the server counts about itself. Counting is a few additions; texts are made when someone asks. */
+export interface Metrics {
+  readonly inFlight: InFlight;
+  /** The counters of requests like this one: found once for each kind of request. */
+  series(info: RequestInfo): Series;
+  authenticated(result: AuthenticationResult): void;
+  authorized(result: AuthorizationResult): void;
+  /** One run of an admission plugin (`type`: `admit` or `validate`). */
+  admitted(name: string, operation: string, type: string, rejected: boolean, seconds: number): void;
+  /** In the text format of Prometheus. */
+  text(): Promise<string>;
+}
+
+/** Everything that was counted, for the text. */
+export interface Counted {
+  readonly series: Iterable<Series>;
+  readonly authentication: ReadonlyMap<string, number>;
+  readonly authorization: ReadonlyMap<string, number>;
+  readonly admission: Iterable<{
+    readonly labels: { readonly [label: string]: string };
+    readonly seconds: Distribution;
+  }>;
+  readonly inFlight: InFlight;
+  readonly registry: Registry;
+  /** Seconds since 1970. */
+  readonly startTime: number;
+}
+
+// Resources are few; paths and made-up resources are not, and share one series.
+const maxSeries = 5_000;
+
+export function createMetrics(registry: Registry, inFlight: InFlight, clock: Clock): Metrics {
+  const series = new Map<string, Series>();
+  const authentication = new Map<string, number>();
+  const authorization = new Map<string, number>();
+  const admission = new Map<string, { labels: { [label: string]: string }; seconds: Distribution }>();
+  const counted: Counted = {
+    series: { [Symbol.iterator]: () => series.values() },
+    authentication,
+    authorization,
+    admission: { [Symbol.iterator]: () => admission.values() },
+    inFlight,
+    registry,
+    startTime: clock.now() / 1000,
+  };
+  let render: ReturnType<typeof renderMetrics> | undefined;
+  return {
+    inFlight,
+    series(info) {
+      const dryRun = info.query.size > 0 && info.query.has('dryRun');
+      const key = seriesKey(registry, info, dryRun);
+      let found = series.get(key);
+      if (found === undefined) {
+        if (series.size >= maxSeries) return makeSeries({});
+        found = makeSeries(labelsOf(registry, info, dryRun));
+        series.set(key, found);
+      }
+      return found;
+    },
+    authenticated: (result) => add(authentication, result),
+    authorized: (result) => add(authorization, result),
+    admitted(name, operation, type, rejected, seconds) {
+      const key = `${name}/${operation}/${type}/${rejected}`;
+      let found = admission.get(key);
+      if (found === undefined) {
+        found = {
+          labels: { name, operation, type, rejected: String(rejected) },
+          seconds: distribution(admissionBounds),
+        };
+        admission.set(key, found);
+      }
+      observe(found.seconds, admissionBounds, seconds);
+    },
+    async text() {
+      render ??= renderMetrics(counted);
+      return (await render)();
+    },
+  };
+}
+
+/** Counts one answered request. `size` in bytes; undefined for a watch. */
+export function countRequest(series: Series, code: number, seconds: number, size: number | undefined): void {
+  series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
+  observe(series.duration, durationBounds, seconds);
+  if (size !== undefined) observe(series.size, sizeBounds, size);
+}
+
+function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
+  let i = 0;
+  while (i < bounds.length && value > (bounds[i] as number)) i++;
+  distribution.counts[i] = (distribution.counts[i] as number) + 1;
+  distribution.sum += value;
+}
+
+const distribution = (bounds: readonly number[]): Distribution => ({
+  counts: new Float64Array(bounds.length + 1),
+  sum: 0,
+});
+
+const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+
+const makeSeries = (labels: Series['labels']): Series => ({
+  labels,
+  codes: new Map(),
+  duration: distribution(durationBounds),
+  size: distribution(sizeBounds),
+  watchEvents: 0,
+});
+
+function seriesKey(registry: Registry, info: RequestInfo, dryRun: boolean): string {
+  const { resource } = info;
+  if (resource === undefined || registry.find(resource.group, resource.version, resource.resource) === undefined) {
+    return `${methods.has(info.verb) ? info.verb : ''} ${documentPath(info.path)}`;
+  }
+  const { group, version, subresource } = resource;
+  return `${info.verb} ${group}/${version}/${resource.resource}/${subresource} ${scopeOf(info)}${dryRun ? ' dry' : ''}`;
+}
+
+function labelsOf(registry: Registry, info: RequestInfo, dryRun: boolean): Series['labels'] {
+  const { resource } = info;
+  const common = { component: 'apiserver', dry_run: dryRun ? 'All' : '' };
+  if (resource === undefined || registry.find(resource.group, resource.version, resource.resource) === undefined) {
+    const verb = methods.has(info.verb) ? info.verb.toUpperCase() : 'other';
+    return { verb, group: '', version: '', resource: '', subresource: documentPath(info.path), scope: '', ...common };
+  }
+  const { group, version, subresource } = resource;
+  const verb = wireVerbs[info.verb] ?? 'other';
+  return { verb, group, version, resource: resource.resource, subresource, scope: scopeOf(info), ...common };
+}
+
+const methods = new Set(['get', 'head', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']);
+const wireVerbs: { readonly [verb: string]: string } = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+};
+
+/** The first part of a well-known path; everything else is one. */
+function documentPath(path: string): string {
+  const first = path.split('/', 2)[1] ?? '';
+  return wellKnown.has(first) ? `/${first}` : '';
+}
+
+const wellKnown = new Set(['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version']);
+
+function scopeOf({ resource }: RequestInfo): string {
+  if (resource === undefined) return '';
+  if (resource.name !== '') return 'resource';
+  return resource.namespace === '' ? 'cluster' : 'namespace';
+}

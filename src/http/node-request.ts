@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import { type Clock, StatusError, statusError } from '../meta/index.ts';
+import type { ApiRequest, Peer, RequestHeaders } from './types.ts';
+
+export type NodeMessage = IncomingMessage | Http2ServerRequest;
+
+/** A request as Node received it, over either protocol. */
+export class NodeRequest implements ApiRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly peer: Peer;
+  readonly #message: NodeMessage;
+  readonly #clock: Clock;
+  readonly #bodyTimeoutMs: number;
+  #gone: AbortController | undefined;
+
+  constructor(message: NodeMessage, peer: Peer, clock: Clock, bodyTimeoutMs: number) {
+    this.method = message.method ?? '';
+    this.url = message.url ?? '';
+    this.peer = peer;
+    this.#message = message;
+    this.#clock = clock;
+    this.#bodyTimeoutMs = bodyTimeoutMs;
+  }
+
+  get headers(): RequestHeaders {
+    // Joined as HTTP does, but for `set-cookie`, which no request has.
+    return this.#message.headers as RequestHeaders;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const gone = new AbortController();
+      this.#gone = gone;
+      // A message closes when it was read and answered, or when its connection broke.
+      this.#message.once('close', () => gone.abort());
+    }
+    return this.#gone.signal;
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    const message = this.#message;
+    if (Number(message.headers['content-length']) > limit) return Promise.reject(statusError.tooLarge(limit));
+    return new Promise((resolve, reject) => {
+      const pieces: Buffer[] = [];
+      let size = 0;
+      const settle = (error: StatusError | undefined) => {
+        cancel();
+        message.off('data', take);
+        message.off('end', end);
+        message.off('error', broken);
+        message.off('close', broken);
+        // What still comes is read and dropped, so that the answer can be sent.
+        message.on('error', ignore);
+        message.resume();
+        if (error !== undefined) reject(error);
+        else resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+      };
+      const take = (piece: Buffer) => {
+        size += piece.length;
+        if (size > limit) settle(statusError.tooLarge(limit));
+        else pieces.push(piece);
+      };
+      const end = () => settle(undefined);
+      const broken = () => settle(statusError.badRequest('the body of the request was cut off'));
+      const cancel = this.#clock.after(this.#bodyTimeoutMs, () =>
+        settle(new StatusError(408, 'Timeout', 'the body of the request came too slowly')),
+      );
+      if (message.readableEnded) return end();
+      if (message.destroyed) return broken();
+      message.on('data', take);
+      message.on('end', end);
+      message.on('error', broken);
+      message.on('close', broken);
+    });
+  }
+}
+
+const ignore = () => {};

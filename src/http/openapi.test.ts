@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Fixture, makeFixture } from './testing/fixture.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly [key: string]: unknown;
+}
+interface Document {
+  readonly openapi?: string;
+  readonly swagger?: string;
+  readonly paths: { readonly [path: string]: { readonly [method: string]: { readonly [key: string]: never } } };
+  readonly components: { readonly schemas: { readonly [name: string]: Schema } };
+  readonly definitions: { readonly [name: string]: Schema };
+}
+
+const recorded = JSON.parse(
+  readFileSync(new URL('../../test/reference/expected/surface.documents.json', import.meta.url), 'utf8'),
+) as { step: string; body: { [key: string]: unknown } }[];
+const bodyOf = (step: string) => recorded.find((exchange) => exchange.step === step)?.body ?? {};
+
+let server: Fixture;
+const get = async (path: string) => (await server.send('GET', path)).json() as unknown as Document;
+beforeAll(async () => {
+  server = await makeFixture();
+});
+afterAll(() => server.close());
+
+it('has the recorded paths of a group version, watches included', async () => {
+  const { openapi, paths } = await get('/openapi/v3/apis/apps/v1');
+  const expected = bodyOf('GET /openapi/v3/apis/apps/v1');
+  expect(openapi).toBe(expected['openapi']);
+  expect(Object.keys(paths)).toEqual(expected['paths']);
+});
+
+it('refers to nothing that is not there', async () => {
+  const { paths } = await get('/openapi/v3');
+  expect(Object.keys(paths)).toContain('apis/apps/v1');
+  for (const path of Object.keys(paths)) {
+    const document = await get(`/openapi/v3/${path}`);
+    const missing = references(document).filter(
+      (ref) => !(ref.slice('#/components/schemas/'.length) in document.components.schemas),
+    );
+    expect([path, missing]).toEqual([path, []]);
+  }
+  const v2 = await get('/openapi/v2');
+  expect(references(v2).filter((ref) => !(ref.slice('#/definitions/'.length) in v2.definitions))).toEqual([]);
+});
+
+it('gives every operation an id of its own', async () => {
+  const { paths } = await get('/openapi/v2');
+  const ids = Object.values(paths).flatMap((item) =>
+    Object.values(item).flatMap((operation) =>
+      operation['operationId'] === undefined ? [] : [operation['operationId']],
+    ),
+  );
+  expect(ids.length).toBeGreaterThan(500);
+  expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
+  expect(ids).toEqual(
+    expect.arrayContaining([
+      'listCoreV1PodForAllNamespaces',
+      'deleteAppsV1CollectionNamespacedDeployment',
+      'readAppsV1NamespacedDeploymentScale',
+      'watchCoreV1NamespacedPodList',
+      'createRbacAuthorizationV1ClusterRole',
+    ]),
+  );
+});
+
+it('tells clients what an operation does and that the server validates fields', async () => {
+  const { paths } = await get('/openapi/v3/api/v1');
+  const patch = paths['/api/v1/namespaces/{namespace}/pods/{name}']?.['patch'] as unknown as {
+    parameters: { name: string }[];
+    [key: string]: unknown;
+  };
+  expect(patch['x-kubernetes-action']).toBe('patch');
+  expect(patch['x-kubernetes-group-version-kind']).toEqual({ group: '', version: 'v1', kind: 'Pod' });
+  expect(patch.parameters.map(({ name }) => name)).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force']);
+});
+
+it('serves the whole as version 2, as recorded', async () => {
+  const { swagger, paths } = await get('/openapi/v2');
+  const expected = bodyOf('GET /openapi/v2') as { some: [string, string[]][] };
+  expect(swagger).toBe('2.0');
+  for (const [path, methods] of expected.some) expect(Object.keys(paths[path] ?? {}).sort()).toEqual(methods);
+});
+
+it('names each document by its hash, and lets it be kept under that name', async () => {
+  const { paths } = (await get('/openapi/v3')) as unknown as { paths: { [gv: string]: { serverRelativeURL: string } } };
+  const url = paths['apis/apps/v1']?.serverRelativeURL ?? '';
+  const answer = await server.send('GET', url);
+  expect(answer.status).toBe(200);
+  expect(url).toBe(`/openapi/v3/apis/apps/v1?hash=${String(answer.headers['etag']).replaceAll('"', '')}`);
+  expect(answer.headers['cache-control']).toContain('immutable');
+  const other = await server.send('GET', '/openapi/v3/apis/apps/v1?hash=OLD');
+  expect(other.headers['cache-control']).toBe('no-cache, private');
+});
+
+it('has no protobuf form of version 2, and says so', async () => {
+  const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  expect((await server.send('GET', '/openapi/v2', { headers: { accept: protobuf } })).status).toBe(406);
+  const either = await server.send('GET', '/openapi/v2', { headers: { accept: `${protobuf},application/json;q=0.5` } });
+  expect(either.headers['content-type']).toBe('application/json');
+});
+
+function references(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === '$ref' && typeof inner === 'string' ? [inner] : references(inner),
+  );
+}

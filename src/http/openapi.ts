@@ -1,0 +1,234 @@
+import type { GroupVersionKind, JsonObject, Names } from '../meta/index.ts';
+import { setKey, statusError } from '../meta/index.ts';
+import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
+import type { Group, ServedResource, ServedVersion } from './catalogue.ts';
+import { rootOf } from './discovery.ts';
+import { type Document, documentOf, serveDocument } from './documents.ts';
+import type { Dialect } from './openapi-operations.ts';
+import { listTypeOf, metaTypes, pathsOf, subresourceType } from './openapi-paths.ts';
+import type { ApiResponse, RequestHeaders } from './types.ts';
+
+/** A declared type by name (`autoscaling/v1.Scale`), beyond the kinds that the resources name themselves. */
+export type FindType = (name: string) => StructSchema | undefined;
+
+export interface OpenApiOptions {
+  readonly groups: readonly Group[];
+  readonly names: Names;
+  /** The body of `/version`. */
+  readonly version: JsonObject;
+  readonly findType: FindType;
+  /** Resolves after everything that waits has had its turn: a large document is made in pieces. */
+  readonly pause: () => Promise<void>;
+}
+
+/** `/openapi/v2`, `/openapi/v3` and a document for each group version, made when first asked for. */
+export interface OpenApi {
+  readonly paths: readonly string[];
+  /** Undefined when the path is none of these. */
+  serve(path: string, headers: RequestHeaders, hash?: string | null): Promise<ApiResponse> | undefined;
+}
+
+export function createOpenApi(options: OpenApiOptions): OpenApi {
+  const versions = options.groups.flatMap((group) => group.versions);
+  const writer: Writer = { ...options, kinds: kindsOf(versions, options.findType), versions };
+  const made = new Map<string, Promise<Document>>();
+  const cached = (key: string, make: () => Promise<Document>) => {
+    let document = made.get(key);
+    if (document === undefined) {
+      document = make();
+      // A failure is told to those who wait, and tried again by the next.
+      document.catch(() => made.delete(key));
+      made.set(key, document);
+    }
+    return document;
+  };
+  const v3 = new Map(versions.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
+  const documentAt = (path: string, version: ServedVersion) => cached(path, () => versionDocument(writer, version));
+  const index = () =>
+    cached('/openapi/v3', async () => {
+      const paths: JsonObject = {};
+      for (const [path, version] of v3) {
+        const { hash } = await documentAt(path, version);
+        setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
+        await options.pause();
+      }
+      return documentOf(JSON.stringify({ paths }));
+    });
+  return {
+    paths: ['/openapi/v2', '/openapi/v3', ...v3.keys()],
+    serve(path, headers, hash) {
+      const tag = headers['if-none-match'];
+      if (path === '/openapi/v2')
+        return serveV2(
+          cached(path, () => wholeDocument(writer)),
+          headers,
+        );
+      if (path === '/openapi/v3') {
+        return index().then((document) => serveDocument(document, 'text/plain; charset=utf-8', tag));
+      }
+      const version = v3.get(path);
+      if (version === undefined) return undefined;
+      return documentAt(path, version).then((document) => {
+        // Under a hash a document never changes.
+        const keep = hash === document.hash ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
+        return serveDocument(document, 'application/json', tag, keep);
+      });
+    },
+  };
+}
+
+async function serveV2(document: Promise<Document>, headers: RequestHeaders): Promise<ApiResponse> {
+  const accept = headers['accept'] ?? '';
+  if (accept !== '' && !/application\/(json|\*)|\*\/\*/i.test(accept))
+    throw statusError.notAcceptable(['application/json']);
+  return serveDocument(await document, 'application/json', headers['if-none-match'], { vary: 'Accept' });
+}
+
+interface Writer extends OpenApiOptions {
+  readonly versions: readonly ServedVersion[];
+  /** Kinds under which a type is served, by the name of the type. */
+  readonly kinds: ReadonlyMap<string, readonly GroupVersionKind[]>;
+}
+
+/** One group version: its paths, and every type that they lead to. */
+async function versionDocument(writer: Writer, version: ServedVersion): Promise<Document> {
+  const { names, pause } = writer;
+  const paths = await textOf(pathsOf(version, names, 'v3', isKnown(writer, version)), pause);
+  const schemas = await textOf(Object.entries(schemasOf(writer, version, 'v3')), pause);
+  const about = JSON.stringify(infoOf(writer));
+  const security = JSON.stringify({ BearerToken: bearer });
+  const text = `{"openapi":"3.0.0","info":${about},"paths":${paths},"components":{"schemas":${schemas},"securitySchemes":${security}}}`;
+  await pause();
+  return documentOf(text);
+}
+
+/** How long a piece of work may take before others get their turn (ms). */
+const turnMs = 5;
+
+/** The JSON text of an object with many fields, in the order of their names. */
+async function textOf(fields: Iterable<readonly [string, JsonObject]>, pause: () => Promise<void>): Promise<string> {
+  const parts: (readonly [name: string, text: string])[] = [];
+  await pause();
+  let started = performance.now();
+  for (const [name, value] of fields) {
+    parts.push([name, `${JSON.stringify(name)}:${JSON.stringify(value)}`]);
+    if (performance.now() - started < turnMs) continue;
+    await pause();
+    started = performance.now();
+  }
+  parts.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${parts.map(([, text]) => text).join(',')}}`;
+}
+
+/** The document of everything, put together from one piece for each group version. */
+async function wholeDocument(writer: Writer): Promise<Document> {
+  const { names, pause } = writer;
+  const paths = [JSON.stringify({ '/version/': versionPath }).slice(1, -1)];
+  const definitions: { [name: string]: JsonObject } = {};
+  for (const version of writer.versions) {
+    const text = await textOf(pathsOf(version, names, 'v2', isKnown(writer, version)), pause);
+    paths.push(text.slice(1, -1));
+    await pause();
+    for (const [name, schema] of Object.entries(schemasOf(writer, version, 'v2'))) setKey(definitions, name, schema);
+    await pause();
+  }
+  const types = await textOf(Object.entries(definitions), pause);
+  const about = JSON.stringify(infoOf(writer));
+  const security = JSON.stringify({ BearerToken: bearer });
+  const text = `{"swagger":"2.0","info":${about},"paths":{${paths.join(',')}},"definitions":${types},"securityDefinitions":${security},"security":[{"BearerToken":[]}]}`;
+  await pause();
+  return documentOf(text);
+}
+
+const versionPath: JsonObject = {
+  get: {
+    description: 'get the version information',
+    operationId: 'getCodeVersion',
+    produces: ['application/json'],
+    responses: { 200: { description: 'OK' }, 401: { description: 'Unauthorized' } },
+    schemes: ['https'],
+    tags: ['version'],
+  },
+};
+
+const bearer = { type: 'apiKey', name: 'authorization', in: 'header', description: 'Bearer Token authentication' };
+
+const infoOf = ({ names, version }: Writer): JsonObject => ({
+  title: names.product,
+  version: version['gitVersion'] ?? '',
+});
+
+/** Whether a type will be in the document of a version. */
+function isKnown(writer: Writer, version: ServedVersion): (typeName: string) => boolean {
+  const own = new Set(version.resources.map((served) => served.version.schema.name));
+  return (name) => own.has(name) || writer.findType(name) !== undefined;
+}
+
+function schemasOf(writer: Writer, version: ServedVersion, dialect: Dialect): { [name: string]: JsonObject } {
+  const { names, findType, kinds } = writer;
+  const roots = new Map<string, StructSchema>();
+  const want = (schema: StructSchema | undefined) => {
+    if (schema !== undefined) roots.set(schema.name, schema);
+  };
+  for (const served of version.resources) {
+    want(served.version.schema);
+    for (const sub of served.resource.definition.subresources) want(findType(subresourceType(sub, version)));
+  }
+  for (const name of Object.values(metaTypes)) want(findType(name));
+  const schemas = openApiSchemas(roots.values(), names, dialect, (schema) => kinds.get(schema.name) ?? []);
+  const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
+  for (const served of version.resources) {
+    if (!served.resource.definition.verbs.includes('list')) continue;
+    setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, names, prefix));
+  }
+  schemas[openApiName(metaTypes.patch, names)] ??= { description: 'A change to an object.', type: 'object' };
+  return schemas;
+}
+
+function listSchema(
+  served: ServedResource,
+  { group, version }: ServedVersion,
+  names: Names,
+  prefix: string,
+): JsonObject {
+  const { kind } = served.resource.definition;
+  const listMeta = { $ref: prefix + openApiName(metaTypes.listMeta, names) };
+  return {
+    description: `${kind}List is a list of ${kind}.`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string', description: 'Group and version of the list.' },
+      items: { type: 'array', items: { $ref: prefix + openApiName(served.version.schema.name, names) } },
+      kind: { type: 'string', description: 'Name of the kind of the list.' },
+      metadata: listMeta,
+    },
+    [`${names.extension}group-version-kind`]: [{ group, kind: `${kind}List`, version }],
+  };
+}
+
+function kindsOf(versions: readonly ServedVersion[], findType: FindType): Map<string, GroupVersionKind[]> {
+  const kinds = new Map<string, GroupVersionKind[]>();
+  const put = (name: string, kind: GroupVersionKind) => {
+    const all = kinds.get(name) ?? [];
+    kinds.set(name, all);
+    const same = all.some((k) => k.group === kind.group && k.version === kind.version && k.kind === kind.kind);
+    if (!same) all.push(kind);
+  };
+  for (const served of versions) {
+    const { group, version } = served;
+    for (const { resource, version: declared } of served.resources) {
+      const { definition } = resource;
+      put(declared.schema.name, { group, version, kind: definition.kind });
+      for (const sub of definition.subresources) {
+        const name = subresourceType(sub, served);
+        if (findType(name) === undefined) continue;
+        put(name, { group: sub.group ?? group, version: sub.version ?? version, kind: sub.kind });
+      }
+    }
+    put(metaTypes.deleteOptions, { group, version, kind: 'DeleteOptions' });
+    put(metaTypes.watchEvent, { group, version, kind: 'WatchEvent' });
+  }
+  put(metaTypes.status, { group: '', version: 'v1', kind: 'Status' });
+  return kinds;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { StatusError } from '../meta/index.ts';
+import { identify } from './request-info.ts';
+
+/** `verb group/version namespace resource name subresource rest`, with `-` for what is empty. */
+function told(method: string, url: string): string {
+  const { verb, resource } = identify(method, url);
+  if (resource === undefined) return `${verb} no resource`;
+  const { group, version, namespace, resource: plural, name, subresource, rest } = resource;
+  return [verb, `${group}/${version}`, ...[namespace, plural, name, subresource, rest].map((part) => part || '-')].join(
+    ' ',
+  );
+}
+
+describe('identify', () => {
+  // The path shapes of the specification ("Endpoints"), each with every verb that its method can mean.
+  it.each([
+    ['GET', '/api/v1/nodes', 'list /v1 - nodes - - -'],
+    ['GET', '/api/v1/pods?limit=5', 'list /v1 - pods - - -'],
+    ['GET', '/api/v1/namespaces', 'list /v1 - namespaces - - -'],
+    ['GET', '/api/v1/namespaces/a', 'get /v1 a namespaces a - -'],
+    ['PUT', '/api/v1/namespaces/a/finalize', 'update /v1 a namespaces a finalize -'],
+    ['PATCH', '/api/v1/namespaces/a/status', 'patch /v1 a namespaces a status -'],
+    ['GET', '/api/v1/namespaces/a/pods', 'list /v1 a pods - - -'],
+    ['GET', '/api/v1/namespaces/a/pods/', 'list /v1 a pods - - -'],
+    ['POST', '/api/v1/namespaces/a/pods', 'create /v1 a pods - - -'],
+    ['DELETE', '/api/v1/namespaces/a/pods', 'deletecollection /v1 a pods - - -'],
+    ['GET', '/api/v1/namespaces/a/pods/x', 'get /v1 a pods x - -'],
+    ['DELETE', '/api/v1/namespaces/a/pods/x', 'delete /v1 a pods x - -'],
+    ['GET', '/api/v1/namespaces/a/pods/x/log', 'get /v1 a pods x log -'],
+    ['POST', '/api/v1/namespaces/a/pods/x/proxy/b/c', 'create /v1 a pods x proxy b/c'],
+    ['GET', '/apis/apps/v1/deployments', 'list apps/v1 - deployments - - -'],
+    ['GET', '/apis/apps/v1/namespaces/a/deployments/x/scale', 'get apps/v1 a deployments x scale -'],
+    ['OPTIONS', '/api/v1/namespaces/a/pods/x', 'options /v1 a pods x - -'],
+  ])('%s %s', (method, url, expected) => {
+    expect(told(method, url)).toBe(expected);
+  });
+
+  it.each([
+    ['/api/v1/pods?watch=1', 'watch /v1 - pods - - -'],
+    ['/api/v1/pods?watch=true', 'watch /v1 - pods - - -'],
+    ['/api/v1/pods?watch', 'watch /v1 - pods - - -'],
+    ['/api/v1/pods?watch=0', 'list /v1 - pods - - -'],
+    ['/api/v1/pods?watch=False', 'list /v1 - pods - - -'],
+    // "GET collection or item with query watch" is a watch (specification, "Operations").
+    ['/api/v1/namespaces/a/pods/x?watch=1', 'watch /v1 a pods x - -'],
+    ['/api/v1/namespaces/a/pods/x/log?watch=1', 'get /v1 a pods x log -'],
+    ['/api/v1/watch/pods', 'watch /v1 - pods - - -'],
+    ['/api/v1/watch/namespaces/a/pods/x', 'watch /v1 a pods x - -'],
+    ['/apis/apps/v1/watch/deployments', 'watch apps/v1 - deployments - - -'],
+  ])('tells a watch: %s', (url, expected) => {
+    expect(told('GET', url)).toBe(expected);
+  });
+
+  it.each([
+    '/',
+    '/api',
+    '/api/',
+    '/api/v1',
+    '/apis',
+    '/apis/apps',
+    '/apis/apps/v1',
+    '/apis/apps/v1/',
+    '/healthz',
+    '/nope/a/b/c',
+  ])('finds no resource in %s', (url) => {
+    expect(told('GET', url)).toBe('get no resource');
+  });
+
+  it('takes an empty part for no name at all, so that it never widens a request to all namespaces', () => {
+    expect(told('GET', '/api/v1/namespaces//pods')).toBe('get no resource');
+    expect(told('GET', '//api/v1/pods')).toBe('get no resource');
+  });
+
+  it('decodes the path before it cuts it, as authorization sees it', () => {
+    expect(told('GET', '/api/v1/namespaces/a%2Fpods/x')).toBe('get /v1 a pods x - -');
+    expect(identify('GET', '/%68ealthz').path).toBe('/healthz');
+    expect(() => identify('GET', '/api/v1/pods/%ff')).toThrow(StatusError);
+  });
+
+  it('reads the absolute form that proxies use (RFC 9112, 3.2.2)', () => {
+    expect(told('GET', 'https://example.com:6443/api/v1/pods?watch=1')).toBe('watch /v1 - pods - - -');
+    expect(identify('GET', 'https://example.com').path).toBe('/');
+  });
+});

@@ -1,0 +1,91 @@
+import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { jsonAnswer, pageNotFound } from './answers.ts';
+import { catalogueOf } from './catalogue.ts';
+import { createDiscovery, rootOf } from './discovery.ts';
+import type { Call } from './handle.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { createOpenApi, type FindType } from './openapi.ts';
+import type { ApiResponse } from './types.ts';
+
+/** Answers every path that is no resource. Throws StatusError. */
+export type Surface = (call: Call) => ApiResponse | Promise<ApiResponse>;
+
+export interface SurfaceOptions {
+  readonly registry: Registry;
+  readonly names: Names;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** The body of `/version`. */
+  readonly version: JsonObject;
+  /** `host:port` under which clients reach the server, for `/api`. */
+  readonly serverAddress: () => string;
+  readonly findType: FindType;
+  /** Resolves after everything that waits has had its turn. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Discovery, OpenAPI, health, metrics, version and the list of all of them. */
+export function createSurface(options: SurfaceOptions): Surface {
+  const { registry, names, health, metrics } = options;
+  const groups = catalogueOf(registry, names);
+  const discovery = createDiscovery(groups, names, options.serverAddress);
+  const openApi = createOpenApi({
+    groups,
+    names,
+    version: options.version,
+    findType: options.findType,
+    pause: options.pause,
+  });
+  const known = new Set(groups.map((group) => group.name));
+  const version = jsonAnswer(200, options.version);
+  const index = jsonAnswer(200, {
+    paths: [
+      '/api',
+      '/apis',
+      ...groups.flatMap((group) => [
+        ...(group.name === '' ? [] : [`/apis/${group.name}`]),
+        ...group.versions.map(rootOf),
+      ]),
+      ...health.paths,
+      '/metrics',
+      ...openApi.paths,
+      '/version',
+    ].sort(),
+  });
+  const serve = ({ request, info }: Call) => {
+    const { path } = info;
+    if (path === '/version' || path === '/version/') return version;
+    if (path === '/' || path === '') return index;
+    if (path === '/metrics') return metricsAnswer(metrics);
+    return (
+      health.serve(path, info.query) ??
+      discovery.serve(path, request.headers) ??
+      openApi.serve(path, request.headers, info.query.get('hash')) ??
+      pageNotFound
+    );
+  };
+  return (call) => {
+    const answer = serve(call);
+    if (answer === pageNotFound && belowKnownGroup(call.info.path, known)) throw statusError.noSuchResource();
+    const { method } = call.request;
+    if (method !== 'GET' && method !== 'HEAD' && answer !== pageNotFound) throw statusError.methodNotAllowed();
+    return answer;
+  };
+}
+
+/** Whether there is something at the beginning of the path, so that a Status tells that the rest is not there. */
+export function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
+  const [, root, group] = path.split('/', 3);
+  return root === 'api' || (root === 'apis' && group !== undefined && groups.has(group));
+}
+
+async function metricsAnswer(metrics: Metrics): Promise<ApiResponse> {
+  return { status: 200, headers: metricsHeaders, body: encodeText(await metrics.text()) };
+}
+
+const metricsHeaders = {
+  'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
+  'cache-control': 'no-cache, private',
+};

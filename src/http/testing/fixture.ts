@@ -1,0 +1,221 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Authenticator, allowFirst, discoveryAuthorizer, mastersAuthorizer, type User } from '../../auth/index.ts';
+import { type ByteString, bufferOf, type Clock, type Json, namesFor, statusError } from '../../meta/index.ts';
+import { createRegistry, type Registry } from '../../registry/index.ts';
+import { builtinResources, findType } from '../../resources/index.ts';
+import { openMemoryStore } from '../../store/index.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  createHandler,
+  createHealth,
+  createInFlight,
+  createMetrics,
+  createSurface,
+  type Handler,
+  type HealthCheck,
+  type InFlight,
+  type InFlightLimits,
+  type RequestEntry,
+} from '../index.ts';
+
+/** The machine's time, for what waits for sockets. */
+export const realClock: Clock = {
+  now: Date.now,
+  after: (ms, task) => {
+    const timer = setTimeout(task, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export interface Fixture {
+  readonly handler: Handler;
+  readonly registry: Registry;
+  readonly inFlight: InFlight;
+  /** Everything that was told to the log as an error, and every request. */
+  readonly errors: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
+  readonly requests: RequestEntry[];
+  /** Sends a request as the user of a token: `admin`, `jane`, or none. */
+  send(method: string, url: string, options?: SendOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface SendOptions {
+  readonly token?: string;
+  /** Undefined: no body. Text is sent as it is, all else as JSON. */
+  readonly body?: string | Uint8Array | Json;
+  readonly headers?: { readonly [name: string]: string };
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: ApiResponse['headers'];
+  readonly text: string;
+  /** The pieces in which the body came. */
+  readonly pieces: readonly Buffer[];
+  json(): Json;
+}
+
+export interface FixtureOptions {
+  readonly domain?: string;
+  readonly limits?: Partial<InFlightLimits>;
+  readonly clock?: Clock;
+  readonly checks?: readonly HealthCheck[];
+  readonly resources?: typeof builtinResources;
+}
+
+const users: { readonly [token: string]: User } = {
+  admin: { name: 'admin', groups: ['system:masters', 'system:authenticated'] },
+  jane: { name: 'jane', groups: ['system:authenticated'] },
+};
+
+const authenticate: Authenticator = ({ authorization }) => {
+  if (authorization === undefined) return { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+  const user = users[authorization.replace('Bearer ', '')];
+  if (user === undefined) throw statusError.unauthorized();
+  return user;
+};
+
+/** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */
+export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture> {
+  const names = namesFor(options.domain ?? 'k8s.io');
+  const clock = options.clock ?? realClock;
+  const store = openMemoryStore({ clock });
+  let ids = 0;
+  const registry = createRegistry({
+    store,
+    names,
+    clock,
+    random: {
+      uuid: () => `00000000-0000-4000-8000-${String(ids++).padStart(12, '0')}`,
+      integer: (below) => ids++ % below,
+    },
+    definitions: options.resources ?? builtinResources,
+    admission: [],
+  });
+  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, ...options.limits });
+  const metrics = createMetrics(registry, inFlight, clock);
+  const errors: Fixture['errors'] = [];
+  const requests: RequestEntry[] = [];
+  const log = {
+    error: (text: string, fields: { readonly [name: string]: unknown }) => void errors.push({ text, fields }),
+    request: (entry: RequestEntry) => void requests.push(entry),
+  };
+  const health = createHealth(options.checks ?? defaultChecks, (check, error) =>
+    log.error('health check failed', { check, error }),
+  );
+  const version = { major: '1', minor: '33', gitVersion: 'v1.33.0+test' };
+  const surface = createSurface({
+    registry,
+    names,
+    health,
+    metrics,
+    version,
+    serverAddress: () => '127.0.0.1:6443',
+    findType,
+    pause: turn,
+  });
+  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
+  const handler = createHandler({
+    registry,
+    names,
+    authenticate,
+    authorize,
+    clock,
+    log,
+    metrics,
+    surface,
+    compress: true,
+  });
+  const send: Fixture['send'] = async (method, url, sent = {}) =>
+    readAnswer(await handler(requestOf(method, url, sent)));
+  await send('POST', '/api/v1/namespaces', { body: { metadata: { name: 'default' } } });
+  return {
+    handler,
+    registry,
+    inFlight,
+    errors,
+    requests,
+    send,
+    async close() {
+      registry.close();
+      await store.close();
+    },
+  };
+}
+
+const everywhere = ['healthz', 'livez', 'readyz'] as const;
+const defaultChecks: readonly HealthCheck[] = ['ping', 'log', 'etcd', 'shutdown'].map((name) => ({
+  name,
+  check: () => {},
+  endpoints: name === 'shutdown' ? ['readyz'] : everywhere,
+}));
+
+export function requestOf(method: string, url: string, options: SendOptions = {}): ApiRequest {
+  const { token = 'admin', body, headers = {}, signal = new AbortController().signal } = options;
+  const raw = body === undefined || body instanceof Uint8Array || typeof body === 'string';
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(raw ? ((body as string) ?? '') : JSON.stringify(body));
+  return {
+    method,
+    url,
+    headers: {
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    peer: { address: '', certificate: undefined },
+    body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
+    signal,
+  };
+}
+
+export async function readAnswer({ status, headers, body }: ApiResponse): Promise<Answer> {
+  const pieces: Buffer[] = [];
+  const bytes = (piece: ByteString | Uint8Array) => (typeof piece === 'string' ? bufferOf(piece) : Buffer.from(piece));
+  if (typeof body === 'string' || body instanceof Uint8Array) pieces.push(bytes(body));
+  else for await (const piece of body) pieces.push(bytes(piece));
+  const text = Buffer.concat(pieces).toString();
+  return { status, headers, text, pieces, json: () => JSON.parse(text) as Json };
+}
+
+/** PEM of a certificate authority, a server certificate for 127.0.0.1 and a client certificate. */
+export interface Certificates {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCert: string;
+  readonly clientKey: string;
+}
+
+/** Fresh certificates, good for a day. */
+export function makeCertificates(): Certificates {
+  const folder = mkdtempSync(join(tmpdir(), 'http-test-'));
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  try {
+    openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=test-ca', '-days', '1');
+    const sign = (name: string, subject: string, extensions: string) => {
+      writeFileSync(join(folder, `${name}.ext`), extensions);
+      openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
+      const from = ['-in', `${name}.csr`, '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'];
+      openssl('x509', '-req', ...from, '-out', `${name}.crt`, '-days', '1', '-extfile', `${name}.ext`);
+    };
+    sign('server', '/CN=server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth\n');
+    sign('client', '/O=team-a/O=team-b/CN=jane', 'extendedKeyUsage=clientAuth\n');
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+    return {
+      ca: read('ca.crt'),
+      cert: read('server.crt'),
+      key: read('server.key'),
+      clientCert: read('client.crt'),
+      clientKey: read('client.key'),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,38 @@
+import type { ByteString } from '../meta/index.ts';
+
+/** Request headers by lower-case name; several of one name are joined as HTTP does. */
+export interface RequestHeaders {
+  readonly [name: string]: string | undefined;
+}
+
+export interface Peer {
+  /** Text form of the remote address; empty in process. */
+  readonly address: string;
+  /** Subject of the client certificate when one was shown and the client CA signed it. */
+  readonly certificate: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+}
+
+/** A request, whatever carried it. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path and query as received. */
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  readonly peer: Peer;
+  /** The whole body. Throws the 413 StatusError past `limit` bytes, the 408 one when it comes too slowly, the 400 one when it is cut off. */
+  body(limit: number): Promise<Uint8Array>;
+  /** Aborts when the client goes away. Made on first use. */
+  readonly signal: AbortSignal;
+}
+
+export type Chunk = ByteString | Uint8Array;
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string | readonly string[] };
+  /** All at once, or piece by piece: the next piece is asked for when the last one has been taken. */
+  readonly body: Chunk | AsyncIterable<Chunk>;
+}
+
+/** The server without its sockets. Never throws: a failure is a response. */
+export type Handler = (request: ApiRequest) => Promise<ApiResponse>;

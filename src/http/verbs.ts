@@ -1,0 +1,287 @@
+import { formatGroupVersion, type JsonObject, statusError } from '../meta/index.ts';
+import {
+  type Change,
+  deleteOptionsOf,
+  type ReadOptions,
+  type Registry,
+  type Resource,
+  readIncludeObject,
+  readWriteOptions,
+  type Target,
+  type View,
+  viewObject,
+  type WatchOptions,
+  type WriteOptions,
+  type WriteParameters,
+  type WriteResult,
+} from '../registry/index.ts';
+import { pageNotFound } from './answers.ts';
+import { readObjectBody, readOptionsBody, readPatchBody } from './bodies.ts';
+import { listAnswer } from './collection.ts';
+import type { Call, HandlerOptions } from './handle.ts';
+import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, valueAnswer, watchForms } from './media.ts';
+import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
+import type { ApiResponse } from './types.ts';
+import { withWarnings } from './warnings.ts';
+import { WatchBody } from './watch-body.ts';
+
+/** What the verbs work with. */
+interface Verbs extends HandlerOptions {
+  readonly objectForm: ChooseForm;
+  readonly watchForm: ChooseForm;
+}
+
+/** Answers requests for resources. Throws StatusError. */
+export function createVerbs(options: HandlerOptions): (call: Call) => ApiResponse | Promise<ApiResponse> {
+  const { names, registry } = options;
+  const verbs: Verbs = { ...options, objectForm: objectForms(names), watchForm: watchForms(names) };
+  const groups = new Set(registry.resources.map(({ definition }) => definition.group));
+  return (call) => {
+    const path = call.info.resource as ResourcePath;
+    if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
+    const target = targetOf(registry, call.info, path);
+    const serve = servers[allowedVerb(call, target)];
+    if (serve === undefined) throw statusError.methodNotAllowed();
+    return serve(verbs, call, target);
+  };
+}
+
+/** What the path names. Throws 404 when there is nothing of that name. */
+function targetOf(registry: Registry, { verb }: RequestInfo, path: ResourcePath): Target {
+  const { version, name, subresource } = path;
+  const resource = registry.find(path.group, version, path.resource);
+  if (resource === undefined || path.rest !== '') throw statusError.noSuchResource();
+  const { definition } = resource;
+  if (!definition.namespaced) {
+    // A namespace is named by its own name.
+    const own = definition.group === '' && definition.plural === 'namespaces' && path.namespace === name;
+    if (path.namespace !== '' && !own) throw statusError.noSuchResource();
+    return { resource, version, namespace: '', name, subresource };
+  }
+  if (path.namespace === '' && name !== '') throw statusError.noSuchResource();
+  // Across all namespaces one can look, and nothing else.
+  if (path.namespace === '' && verb !== 'list' && verb !== 'watch') throw statusError.methodNotAllowed();
+  return { resource, version, namespace: path.namespace, name, subresource };
+}
+
+/** The verb, when it may be asked of the target. Throws 404 for an unknown subresource, 405 for another verb. */
+function allowedVerb({ request, info }: Call, { resource, name, subresource }: Target): string {
+  const { definition } = resource;
+  const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
+  if (served === undefined) throw statusError.noSuchResource();
+  const { verb } = info;
+  const onCollection = verb === 'create' || verb === 'list' || verb === 'deletecollection';
+  const fits =
+    verb === 'watch' ? request.method === 'GET' : onCollection ? (name === '') !== (subresource !== '') : name !== '';
+  if (!fits || request.method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb)) {
+    throw statusError.methodNotAllowed();
+  }
+  return verb;
+}
+
+type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
+
+const servers: { readonly [verb: string]: Serve } = {
+  async get(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const view = viewOf(verbs, call, form);
+    const object = await verbs.registry.get(target, readOptions(call.info.query));
+    const body = formatJson(viewObject(target, object, view), form);
+    return deprecation(target, { status: 200, headers: headersOf(form), body });
+  },
+
+  async list(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const view = viewOf(verbs, call, form);
+    const list = await verbs.registry.list(target, readOptions(call.info.query));
+    return deprecation(target, listAnswer(target, list, view, form));
+  },
+
+  async watch(verbs, call, target) {
+    const form = verbs.watchForm(call.request, call.info);
+    const view = viewOf(verbs, call, form);
+    const stream = await verbs.registry.watch(target, watchOptions(call.info.query));
+    const { signal } = call.request;
+    signal.addEventListener('abort', () => stream.close(), { once: true });
+    if (signal.aborted) stream.close();
+    const { log } = verbs;
+    const body = new WatchBody({ stream, target, view, series: call.series, log });
+    return deprecation(target, { status: 200, headers: headersOf(form), body });
+  },
+
+  async create(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const object = await readObjectBody(call.request, kindOf(target), verbs.names);
+    const options = writeOptions(verbs, call, 'create');
+    return written(verbs, call, target, { verb: 'create', object }, options, form);
+  },
+
+  async update(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const object = await readObjectBody(call.request, kindOf(target), verbs.names);
+    const options = writeOptions(verbs, call, 'update');
+    return written(verbs, call, target, { verb: 'update', object }, options, form);
+  },
+
+  async patch(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const { format, body } = await readPatchBody(call.request);
+    const options = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
+    return written(verbs, call, target, { verb: 'patch', format, patch: body.value }, options, form);
+  },
+
+  async delete(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const options = await deleteOptions(verbs, call);
+    return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
+  },
+
+  async deletecollection(verbs, call, target) {
+    const form = verbs.objectForm(call.request, call.info);
+    const view = viewOf(verbs, call, form);
+    const options = await deleteOptions(verbs, call);
+    const read = readOptions(call.info.query);
+    const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
+    return deprecation(target, listAnswer(target, list, view, form));
+  },
+};
+
+/** Makes the change and shows what came of it. */
+async function written(
+  verbs: Verbs,
+  call: Call,
+  target: Target,
+  change: Change,
+  options: WriteOptions,
+  form: Chosen,
+): Promise<ApiResponse> {
+  const view = viewOf(verbs, call, form);
+  const result = await verbs.registry.write(target, change, options);
+  const { warnings } = result;
+  const status = result.created ? 201 : 200;
+  const answer: ApiResponse =
+    result.object === undefined
+      ? valueAnswer(200, deletedStatus(target, result), form)
+      : { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
+  return deprecation(target, answer, warnings);
+}
+
+/** What is told of an object that is gone. */
+function deletedStatus({ resource }: Target, { deleted }: WriteResult): JsonObject {
+  const { group, plural } = resource.definition;
+  const details = {
+    name: deleted?.name ?? '',
+    ...(group === '' ? {} : { group }),
+    kind: plural,
+    uid: deleted?.uid ?? '',
+  };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+}
+
+function kindOf({ resource, subresource }: Target): string {
+  const { definition } = resource;
+  return definition.subresources.find(({ name }) => name === subresource)?.kind ?? definition.kind;
+}
+
+const objectView: View = { as: 'object' };
+const metadataView: View = { as: 'metadata' };
+
+function viewOf({ clock }: Verbs, { info }: Call, { as }: Chosen): View {
+  if (as === undefined) return objectView;
+  if (as.kind !== 'Table') return metadataView;
+  const includeObject = readIncludeObject(info.query.get('includeObject') ?? undefined);
+  return { as: 'table', includeObject, now: clock.now() };
+}
+
+// Query parameters
+
+const readNames = [
+  'resourceVersion',
+  'resourceVersionMatch',
+  'limit',
+  'continue',
+  'labelSelector',
+  'fieldSelector',
+  'sendInitialEvents',
+] as const;
+const watchNames = [...readNames, 'allowWatchBookmarks', 'timeoutSeconds'] as const;
+const noOptions: ReadOptions = {};
+
+function pick(query: Query, names: readonly string[]): { [name: string]: string } {
+  const found: { [name: string]: string } = {};
+  for (const name of names) {
+    const value = query.get(name);
+    if (value !== null) found[name] = value;
+  }
+  return found;
+}
+
+const readOptions = (query: Query): ReadOptions => (query.size === 0 ? noOptions : pick(query, readNames));
+const watchOptions = (query: Query): WatchOptions => pick(query, watchNames);
+
+/** Throws 422 for parameters without a meaning. */
+function writeOptions(
+  { names }: Verbs,
+  { request, info, user }: Call,
+  verb: Parameters<typeof readWriteOptions>[0],
+): WriteOptions {
+  const { query } = info;
+  const parameters: WriteParameters =
+    query.size === 0
+      ? {}
+      : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun') };
+  const options = readWriteOptions(verb, parameters, user, names);
+  if (options.fieldManager !== '') return options;
+  return { ...options, fieldManager: managerOf(request.headers['user-agent']) };
+}
+
+/** Who changes an object when the request does not say: the program that makes the request. */
+function managerOf(agent: string | undefined): string {
+  const name =
+    (agent ?? '')
+      .split('/', 1)[0]
+      ?.replace(/[^\x20-\x7e]/g, '')
+      .slice(0, 128) ?? '';
+  return name === '' ? 'unknown' : name;
+}
+
+/** The options of a delete request: its body, or else its query. */
+async function deleteOptions({ names }: Verbs, { request, info }: Call): Promise<JsonObject> {
+  const body = await readOptionsBody(request, names);
+  const { query } = info;
+  if (body !== undefined || query.size === 0) return body ?? {};
+  const dryRun = query.getAll('dryRun');
+  const given = pick(query, ['gracePeriodSeconds', 'orphanDependents', 'propagationPolicy']);
+  return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
+}
+
+function deleting({ user, request }: Call, { dryRun }: JsonObject): WriteOptions {
+  return {
+    requester: user,
+    dryRun: Array.isArray(dryRun) && dryRun.length > 0,
+    fieldManager: managerOf(request.headers['user-agent']),
+    fieldValidation: 'Ignore',
+    force: false,
+  };
+}
+
+/** Adds the warnings of a write, and that the version will go away. */
+function deprecation(
+  { resource, version }: Target,
+  answer: ApiResponse,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  const deprecated = resource.versions.get(version)?.declared.deprecated;
+  if (deprecated === undefined) return withWarnings(answer, warnings);
+  return withWarnings(answer, [deprecationText(resource, version, deprecated), ...warnings]);
+}
+
+function deprecationText(
+  { definition }: Resource,
+  version: string,
+  { since, removed, replacement }: { since: string; removed?: string; replacement?: string },
+): string {
+  const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
+  const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
+  return `${what} is deprecated in v${since}+${until}${replacement === undefined ? '' : `; use ${replacement}`}`;
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { textAnswer } from './answers.ts';
+import { withWarnings } from './warnings.ts';
+
+const warningsOf = (texts: string[]) => withWarnings(textAnswer(200, ''), texts).headers['warning'];
+
+it('quotes a text as recorded', () => {
+  expect(warningsOf(['duplicate field "metadata.name"'])).toEqual(['299 - "duplicate field \\"metadata.name\\""']);
+});
+
+it('escapes what would end the quoted string, and lets no text make a header of its own', () => {
+  expect(warningsOf(['a\\b"c\r\nx-evil: 1'])).toEqual(['299 - "a\\\\b\\"c x-evil: 1"']);
+});
+
+it('sends text beyond ASCII as UTF-8 bytes', () => {
+  expect(Buffer.from((warningsOf(['zu groß']) as string[])[0] as string, 'latin1').toString()).toBe('299 - "zu groß"');
+});
+
+it('says the same thing once and adds no header for nothing', () => {
+  expect(warningsOf(['a', 'a', 'b'])).toEqual(['299 - "a"', '299 - "b"']);
+  expect(warningsOf([])).toBeUndefined();
+});
+
+it('cuts long texts when all together exceed 4096 characters, and drops what is still too much', () => {
+  const texts = Array.from({ length: 30 }, (_, i) => String(i).padStart(2, '0').repeat(200));
+  const kept = warningsOf(texts) as string[];
+  // 16 texts of 256 characters are 4096.
+  expect(kept).toHaveLength(16);
+  expect(kept[0]).toBe(`299 - "${'00'.repeat(128)}"`);
+  const whole = warningsOf(['x'.repeat(4000)]) as string[];
+  expect(whole[0]).toHaveLength(4000 + '299 - ""'.length);
+});

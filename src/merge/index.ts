@@ -1,0 +1,3 @@
+/** How a patch changes a document: JSON Patch and JSON Merge Patch. */
+export { applyJsonPatch } from './json-patch.ts';
+export { applyMergePatch } from './merge-patch.ts';

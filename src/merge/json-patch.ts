@@ -1,0 +1,223 @@
+import {
+  getKey,
+  isJsonObject,
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  StatusError,
+  setKey,
+} from '../meta/index.ts';
+
+export const maxJsonPatchOperations = 10_000;
+/** How much `copy` may add to a document, in bytes of JSON, roughly. */
+const maxCopied = 3 * 1024 * 1024;
+/** How many members of lists and objects all operations together may move or compare. */
+const maxWork = 5_000_000;
+
+/** The document being patched, and what its patch has cost so far. */
+interface Patching {
+  root: Json | undefined;
+  copied: number;
+  work: number;
+}
+
+/**
+ * The document after a JSON Patch (RFC 6902). Neither argument is changed.
+ * @throws StatusError 400 when the patch is no list of operations, 413 when it has too many of them or would make too
+ *   much work, 422 when one of them does not apply.
+ */
+export function applyJsonPatch(document: Json, patch: Json): Json {
+  if (!Array.isArray(patch)) {
+    throw malformed(`json: cannot unmarshal ${jsonType(patch)} into Go value of type []interface {}`);
+  }
+  if (patch.length > maxJsonPatchOperations) {
+    const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${patch.length}`;
+    throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${limit}`);
+  }
+  for (const operation of patch) {
+    if (!isJsonObject(operation)) {
+      throw malformed(`json: cannot unmarshal ${jsonType(operation)} into Go value of type jsonpatch.Operation`);
+    }
+  }
+  const state: Patching = { root: undefined, copied: 0, work: 0 };
+  state.root = copyOf(state, document, Number.POSITIVE_INFINITY);
+  for (const operation of patch as JsonObject[]) apply(state, operation);
+  if (state.root === undefined) throw inapplicable('the whole document was removed');
+  return state.root;
+}
+
+const malformed = (why: string) => new StatusError(400, 'BadRequest', `error decoding patch: ${why}`);
+
+/** What the client reads says no more than that; the reason is the `cause`. */
+const inapplicable = (why: string) =>
+  new StatusError(
+    422,
+    'Invalid',
+    'the server rejected our request due to an error in our request',
+    {},
+    { cause: new Error(why) },
+  );
+
+function jsonType(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+}
+
+function apply(state: Patching, operation: JsonObject): void {
+  const path = pointer(operation, 'path');
+  switch (getKey(operation, 'op')) {
+    case 'add':
+      insert(state, path, copyOf(state, operand(operation), Number.POSITIVE_INFINITY));
+      return;
+    case 'remove':
+      remove(state, path);
+      return;
+    case 'replace':
+      replace(state, path, copyOf(state, operand(operation), Number.POSITIVE_INFINITY));
+      return;
+    case 'move': {
+      const from = pointer(operation, 'from');
+      if (from.length < path.length && from.every((token, i) => token === path[i])) {
+        throw inapplicable('a value cannot be moved into itself');
+      }
+      insert(state, path, remove(state, from));
+      return;
+    }
+    case 'copy':
+      insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), maxCopied));
+      return;
+    case 'test':
+      if (!same(state, lookup(state, path), operand(operation))) throw inapplicable('a test failed');
+      return;
+    default:
+      throw inapplicable('unknown operation');
+  }
+}
+
+function operand(operation: JsonObject): Json {
+  const value = getKey(operation, 'value');
+  if (value === undefined) throw inapplicable('the operation has no value');
+  return value;
+}
+
+/** The reference tokens of a JSON Pointer (RFC 6901). */
+function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
+  const text = getKey(operation, member);
+  if (typeof text !== 'string') throw inapplicable(`the operation has no ${member}`);
+  if (text === '') return [];
+  if (!text.startsWith('/')) throw inapplicable(`${member} does not start with a slash`);
+  const tokens = text.slice(1).split('/');
+  return text.includes('~') ? tokens.map(unescapeToken) : tokens;
+}
+
+function unescapeToken(token: string): string {
+  if (/~(?![01])/.test(token)) throw inapplicable('a pointer holds a stray ~');
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** The index that a token means in a list; `-` is the place behind the last one. */
+function indexOf(list: JsonArray, token: string, last: number): number {
+  const index = token === '-' ? list.length : /^(0|[1-9][0-9]{0,15})$/.test(token) ? Number(token) : -1;
+  if (index < 0 || index > last) throw inapplicable('no such place in the list');
+  return index;
+}
+
+function lookup(state: Patching, path: readonly string[], depth = path.length): Json {
+  let value = state.root;
+  for (let i = 0; i < depth; i++) {
+    const token = path[i] as string;
+    if (Array.isArray(value)) value = value[indexOf(value, token, value.length - 1)];
+    else value = isJsonObject(value) ? getKey(value, token) : undefined;
+    if (value === undefined) break;
+  }
+  if (value === undefined) throw inapplicable('the path does not exist');
+  return value;
+}
+
+function insert(state: Patching, path: readonly string[], value: Json): void {
+  const token = path.at(-1);
+  if (token === undefined) {
+    state.root = value;
+    return;
+  }
+  const parent = lookup(state, path, path.length - 1);
+  if (Array.isArray(parent)) {
+    const index = indexOf(parent, token, parent.length);
+    spend(state, parent.length - index);
+    parent.splice(index, 0, value);
+  } else if (isJsonObject(parent)) {
+    setKey(parent, token, value);
+  } else {
+    throw inapplicable('the parent holds nothing');
+  }
+}
+
+function remove(state: Patching, path: readonly string[]): Json {
+  const value = lookup(state, path);
+  const token = path.at(-1);
+  if (token === undefined) {
+    state.root = undefined;
+    return value;
+  }
+  const parent = lookup(state, path, path.length - 1);
+  if (Array.isArray(parent)) {
+    const index = indexOf(parent, token, parent.length - 1);
+    spend(state, parent.length - index);
+    parent.splice(index, 1);
+  } else {
+    delete (parent as JsonObject)[token];
+  }
+  return value;
+}
+
+function replace(state: Patching, path: readonly string[], value: Json): void {
+  lookup(state, path);
+  const token = path.at(-1);
+  if (token === undefined) {
+    state.root = value;
+    return;
+  }
+  const parent = lookup(state, path, path.length - 1);
+  if (Array.isArray(parent)) parent[indexOf(parent, token, parent.length - 1)] = value;
+  else setKey(parent as JsonObject, token, value);
+}
+
+function spend(state: Patching, members: number): void {
+  state.work += members;
+  if (state.work > maxWork) {
+    throw new StatusError(413, 'RequestEntityTooLarge', 'Request entity too large: the patch makes too much work');
+  }
+}
+
+/** A copy that shares nothing; `limit` bounds what all copies that have one may hold together. */
+function copyOf(state: Patching, value: Json, limit: number): Json {
+  if (limit !== Number.POSITIVE_INFINITY) {
+    state.copied += typeof value === 'string' ? value.length + 2 : 8;
+    if (state.copied > limit) throw inapplicable('the patch copies too much');
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => copyOf(state, item, limit));
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    if (limit !== Number.POSITIVE_INFINITY) state.copied += key.length;
+    setKey(out, key, copyOf(state, value[key] as Json, limit));
+  }
+  return out;
+}
+
+/** Equality of RFC 6902: numbers by value, lists in order, objects in any order. */
+function same(state: Patching, a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    spend(state, a.length);
+    return a.every((item, i) => same(state, item, b[i] as Json));
+  }
+  const keys = Object.keys(a);
+  const others = Object.keys(b).length;
+  spend(state, keys.length + others);
+  if (keys.length !== others) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && same(state, a[key] as Json, b[key] as Json));
+}

@@ -1,0 +1,317 @@
+import { fieldError } from './field-error.ts';
+import { statusError } from './status-error.ts';
+import { labelValue, qualifiedName } from './validate-names.ts';
+
+/** `!` is "has no such label", `exists` "has one, whatever its value". */
+export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  /** Sorted and without repetition; exactly one for `=`, `==`, `!=`, `gt`, `lt`; none for `exists` and `!`. */
+  readonly values: readonly string[];
+}
+
+export interface Labels {
+  readonly [key: string]: string;
+}
+
+/** What all of an object's labels must satisfy. With no requirement it accepts everything. */
+export interface LabelSelector {
+  /** Ordered by key. */
+  readonly requirements: readonly LabelRequirement[];
+  /** Canonical text, which parses to an equal selector; empty for the selector of everything. */
+  readonly text: string;
+  /** Allocates nothing. */
+  readonly matches: (labels: Labels | undefined) => boolean;
+  /** The one value that the label must have; undefined when more than one value would do. */
+  readonly requires: (key: string) => string | undefined;
+}
+
+/** Longest text of a selector, in characters. */
+const MAX_SELECTOR_LENGTH = 65_536;
+
+/** Labels that equal no selector's wish: every object has at least these. */
+const NO_LABELS: Labels = Object.freeze({});
+
+/** A selector of these requirements, taken as valid. */
+export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
+  const ordered = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const tests = ordered.map((requirement) => ({ key: requirement.key, test: compile(requirement) }));
+  return {
+    requirements: ordered,
+    text: ordered.map(formatRequirement).join(','),
+    matches: (labels = NO_LABELS) => {
+      for (const { key, test } of tests) {
+        // What an object inherits is never text, so a label called `constructor` needs no further care.
+        const value: unknown = labels[key];
+        if (!test(typeof value === 'string' ? value : undefined)) return false;
+      }
+      return true;
+    },
+    requires: (key) => {
+      const found = ordered.find((requirement) => requirement.key === key);
+      const exact = found !== undefined && ['=', '==', 'in'].includes(found.operator) && found.values.length === 1;
+      return exact ? found.values[0] : undefined;
+    },
+  };
+}
+
+/** The selector that accepts everything. */
+export const everything: LabelSelector = labelSelector([]);
+
+function compile({ operator, values }: LabelRequirement): (value: string | undefined) => boolean {
+  const first = values[0] ?? '';
+  const several = new Set(values);
+  switch (operator) {
+    case '=':
+    case '==':
+      return (value) => value === first;
+    case '!=':
+      return (value) => value !== first;
+    case 'in':
+      return values.length === 1 ? (value) => value === first : (value) => value !== undefined && several.has(value);
+    case 'notin':
+      return values.length === 1 ? (value) => value !== first : (value) => value === undefined || !several.has(value);
+    case 'exists':
+      return (value) => value !== undefined;
+    case '!':
+      return (value) => value === undefined;
+    case 'gt':
+    case 'lt': {
+      const bound = integer(first);
+      const sign = operator === 'gt' ? 1n : -1n;
+      return (value) => {
+        const actual = value === undefined ? undefined : integer(value);
+        return actual !== undefined && bound !== undefined && (actual - bound) * sign > 0n;
+      };
+    }
+  }
+}
+
+/** A whole number of 64 bits in decimal digits. */
+function integer(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]{1,64}$/.test(text)) return undefined;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case 'exists':
+      return key;
+    case '!':
+      return `!${key}`;
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${values.join(',')})`;
+    case 'gt':
+      return `${key}>${values[0]}`;
+    case 'lt':
+      return `${key}<${values[0]}`;
+    default:
+      return `${key}${operator}${values[0]}`;
+  }
+}
+
+/**
+ * Reads `a=b,c in (d,e),!f,g>1`. Empty text selects everything.
+ * @throws StatusError 400 with the place and what was expected there.
+ */
+export function parseLabelSelector(text: string): LabelSelector {
+  if (text.trim() === '') return everything;
+  checkLength(text);
+  const tokens = tokenize(text);
+  const requirements: LabelRequirement[] = [];
+  let next = 0;
+  for (;;) {
+    const token = tokens[next] as Token;
+    if (token.type === 'end') break;
+    if (token.type !== 'word' && token.text !== '!') {
+      throw statusError.badRequest(`found '${token.text}', expected: !, identifier, or 'end of string'`);
+    }
+    next = parseRequirement(tokens, next, requirements);
+    const after = tokens[next++] as Token;
+    if (after.type === 'end') break;
+    if (after.text !== ',') {
+      throw statusError.badRequest(`found '${after.text}', expected: ',' or 'end of string'`);
+    }
+    const following = tokens[next] as Token;
+    if (following.type !== 'word' && following.text !== '!') {
+      throw statusError.badRequest(`found '${following.text}', expected: identifier after ','`);
+    }
+  }
+  return labelSelector(requirements);
+}
+
+function checkLength(text: string): void {
+  if (text.length > MAX_SELECTOR_LENGTH) {
+    throw statusError.badRequest(`selector is too long: may not be more than ${MAX_SELECTOR_LENGTH} characters`);
+  }
+}
+
+interface Token {
+  readonly type: 'word' | 'symbol' | 'end';
+  readonly text: string;
+}
+
+/** Words and symbols; an `end` stands last, twice, so that a look beyond one token needs no check. */
+function tokenize(text: string): Token[] {
+  const end: Token = { type: 'end', text: '' };
+  const found = text.match(/[=!]=|[=!(),<>]|[^=!(),<> \t\r\n]+/g) ?? [];
+  return [...found.map((part): Token => ({ type: /^[=!(),<>]/.test(part) ? 'symbol' : 'word', text: part })), end, end];
+}
+
+const OPERATORS = new Map<string, LabelOperator>([
+  ['in', 'in'],
+  ['notin', 'notin'],
+  ['=', '='],
+  ['==', '=='],
+  ['!=', '!='],
+  ['>', 'gt'],
+  ['<', 'lt'],
+]);
+
+const unparsable = (why: string) => statusError.badRequest(`unable to parse requirement: ${why}`);
+
+/** Appends the requirement that starts at `start`; the result is the index of the token after it. */
+function parseRequirement(tokens: readonly Token[], start: number, out: LabelRequirement[]): number {
+  let next = start;
+  const negated = (tokens[next] as Token).text === '!';
+  if (negated) next++;
+  const key = tokens[next++] as Token;
+  if (key.type !== 'word') throw unparsable(`found '${key.text}', expected: identifier`);
+  const complaints = qualifiedName(key.text);
+  if (complaints.length > 0) {
+    throw unparsable(`<nil>: ${fieldError.invalid('', key.text, complaints.join('; ')).message}`);
+  }
+  const after = tokens[next] as Token;
+  if (negated || after.type === 'end' || after.text === ',') {
+    out.push({ key: key.text, operator: negated ? '!' : 'exists', values: [] });
+    return next;
+  }
+  const operator = OPERATORS.get(after.text);
+  if (operator === undefined) {
+    throw unparsable(`found '${after.text}', expected: in, notin, =, ==, !=, gt, lt`);
+  }
+  next++;
+  const values: string[] = [];
+  next = operator === 'in' || operator === 'notin' ? parseSet(tokens, next, values) : parseOne(tokens, next, values);
+  out.push(checked({ key: key.text, operator, values: [...new Set(values)].sort() }));
+  return next;
+}
+
+function parseOne(tokens: readonly Token[], start: number, out: string[]): number {
+  const token = tokens[start] as Token;
+  if (token.type === 'end' || token.text === ',') {
+    out.push('');
+    return start;
+  }
+  if (token.type !== 'word') throw unparsable(`found '${token.text}', expected: identifier`);
+  out.push(token.text);
+  return start + 1;
+}
+
+/** Reads `(a,b)`. An empty place between commas or parentheses is the empty value. */
+function parseSet(tokens: readonly Token[], start: number, out: string[]): number {
+  const open = tokens[start] as Token;
+  if (open.text !== '(') throw unparsable(`found '${open.text}' expected: '('`);
+  let next = start + 1;
+  let place = "',', ')' or identifier";
+  for (;;) {
+    let token = tokens[next] as Token;
+    if (token.type === 'word') {
+      out.push(token.text);
+      token = tokens[++next] as Token;
+      place = "',' or ')'";
+    } else if (token.text === ',' || token.text === ')') {
+      out.push('');
+    }
+    if (token.text === ')') return next + 1;
+    if (token.text !== ',') throw unparsable(`found '${token.text}', expected: ${place}`);
+    next++;
+    place = "',', or identifier";
+  }
+}
+
+function checked(requirement: LabelRequirement): LabelRequirement {
+  const { key, operator, values } = requirement;
+  const found: string[] = [];
+  values.forEach((value, i) => {
+    if ((operator === 'gt' || operator === 'lt') && integer(value) === undefined) {
+      const why = "for 'Gt', 'Lt' operators, the value must be an integer";
+      found.push(`values[${i}]: ${fieldError.invalid('', value, why).message}`);
+    }
+    const complaints = labelValue(value);
+    if (complaints.length > 0) {
+      found.push(`values[${i}][${key}]: ${fieldError.invalid('', value, complaints.join('; ')).message}`);
+    }
+  });
+  if (found.length > 0) throw unparsable(found.length === 1 ? (found[0] as string) : `[${found.join(', ')}]`);
+  return requirement;
+}
+
+/** One wish about a field: equal to the value, or with `not` anything else. */
+export interface FieldTerm {
+  readonly field: string;
+  readonly value: string;
+  readonly not: boolean;
+}
+
+/** What an object's selectable fields must satisfy; an absent field is empty text. */
+export interface FieldSelector {
+  readonly terms: readonly FieldTerm[];
+  /** Canonical text, which parses to an equal selector. */
+  readonly text: string;
+  /** Allocates nothing. */
+  readonly matches: (fields: { readonly [field: string]: string } | undefined) => boolean;
+  /** The one value that the field must have; undefined when more than one value would do. */
+  readonly requires: (field: string) => string | undefined;
+}
+
+export function fieldSelector(terms: readonly FieldTerm[]): FieldSelector {
+  return {
+    terms,
+    text: terms.map(({ field, value, not }) => `${field}${not ? '!=' : '='}${escapeValue(value)}`).join(','),
+    matches: (fields = NO_LABELS) => {
+      for (const { field, value, not } of terms) {
+        const actual: unknown = fields[field];
+        if (((typeof actual === 'string' ? actual : '') === value) === not) return false;
+      }
+      return true;
+    },
+    requires: (field) => terms.find((term) => term.field === field && !term.not)?.value,
+  };
+}
+
+/** Escapes `\`, `,` and `=` so that {@link parseFieldSelector} reads the value back. */
+const escapeValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
+
+/**
+ * Reads `metadata.name=a,spec.x!=b`; in values `\`, `,` and `=` are escaped with a backslash.
+ * @throws StatusError 400
+ */
+export function parseFieldSelector(text: string): FieldSelector {
+  checkLength(text);
+  const parts = text.match(/(?:\\[\s\S]|[^\\,]|\\$)+/g) ?? [];
+  const terms = parts.sort().map((part): FieldTerm => {
+    const [, field, operator, value] = /^([^=!]*(?:!(?!=)[^=!]*)*)(!=|==?)([\s\S]*)$/.exec(part) ?? [];
+    if (field === undefined || operator === undefined || value === undefined) {
+      throw statusError.badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
+    }
+    return { field, value: unescapeValue(value), not: operator === '!=' };
+  });
+  return fieldSelector(terms);
+}
+
+function unescapeValue(value: string): string {
+  return value.replace(/\\([\s\S]?)|[,=]/g, (found: string, escaped: string | undefined) => {
+    if (escaped === undefined) {
+      throw statusError.badRequest(`invalid field selector: unescaped character in value: ${found.charCodeAt(0)}`);
+    }
+    if (!['\\', ',', '='].includes(escaped)) {
+      throw statusError.badRequest(`invalid field selector: invalid escape sequence: ${found}`);
+    }
+    return escaped;
+  });
+}

@@ -1,0 +1,205 @@
+import { statusError } from './status-error.ts';
+
+/** How messages show the form of a `time` and of a `microTime`. */
+const LAYOUT = '2006-01-02T15:04:05Z07:00';
+const MICRO_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
+
+const WHOLE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
+
+/** The places of a time, in order: what stands there, how messages name it, and its bounds. */
+const PLACES: readonly { form: RegExp; shown: string; name?: string; low?: number; high?: number }[] = [
+  { form: /^\d{4}/, shown: '2006' },
+  { form: /^-/, shown: '-' },
+  { form: /^\d\d/, shown: '01', name: 'month', low: 1, high: 12 },
+  { form: /^-/, shown: '-' },
+  { form: /^\d\d/, shown: '02', name: 'day', low: 1, high: 31 },
+  { form: /^T/, shown: 'T' },
+  { form: /^\d\d?/, shown: '15', name: 'hour', low: 0, high: 23 },
+  { form: /^:/, shown: ':' },
+  { form: /^\d\d/, shown: '04', name: 'minute', low: 0, high: 59 },
+  { form: /^:/, shown: ':' },
+  { form: /^\d\d/, shown: '05', name: 'second', low: 0, high: 59 },
+];
+
+/** A moment: whole seconds since 1970-01-01T00:00:00Z and the microseconds beyond them. */
+interface Moment {
+  readonly seconds: number;
+  readonly micros: number;
+}
+
+function readMoment(text: string, micro: boolean): Moment {
+  const parts = text.length > 64 ? null : WHOLE.exec(text);
+  if (parts === null) throw statusError.badRequest(explain(text, micro));
+  const [, year, month, day, hour, minute, second, fraction = '', zone = 'Z'] = parts;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const good =
+    date.getUTCMonth() === Number(month) - 1 &&
+    date.getUTCDate() === Number(day) &&
+    Number(hour) < 24 &&
+    Number(minute) < 60 &&
+    Number(second) < 60 &&
+    (!micro || fraction.length === 6);
+  if (!good) throw statusError.badRequest(explain(text, micro));
+  const ofDay = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
+  const seconds = date.getTime() / 1000 + ofDay - offsetOf(zone);
+  const shown = new Date(seconds * 1000).getUTCFullYear();
+  if (shown < 0 || shown > 9999) throw statusError.badRequest(`parsing time ${quote(text)}: year out of range`);
+  return { seconds, micros: Number(fraction.slice(0, 6).padEnd(6, '0')) };
+}
+
+function offsetOf(zone: string): number {
+  if (zone === 'Z') return 0;
+  const size = Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(4, 6)) * 60;
+  return zone.startsWith('-') ? -size : size;
+}
+
+const quote = (text: string): string => JSON.stringify(text);
+
+/** Why a text is no time, place by place. */
+function explain(text: string, micro: boolean): string {
+  const layout = micro ? MICRO_LAYOUT : LAYOUT;
+  const cannot = (rest: string, shown: string) =>
+    `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(shown)}`;
+  let rest = text;
+  for (const { form, shown, name, low = 0, high = 0 } of PLACES) {
+    const found = form.exec(rest)?.[0];
+    if (found === undefined) return cannot(rest, shown);
+    const value = Number(found);
+    if (name !== undefined && (value < low || value > high)) return `parsing time ${quote(text)}: ${name} out of range`;
+    rest = rest.slice(found.length);
+  }
+  const fraction = (micro ? /^[.,]\d{6}(?!\d)/ : /^[.,]\d+/).exec(rest)?.[0];
+  if (micro && fraction === undefined) return cannot(rest, '.000000');
+  rest = rest.slice(fraction?.length ?? 0);
+  const zone = /^(?:Z|[+-]\d\d:\d\d)/.exec(rest)?.[0];
+  if (zone === undefined) return cannot(rest, 'Z07:00');
+  if (rest.length > zone.length) return `parsing time ${quote(text)}: extra text: ${quote(rest.slice(zone.length))}`;
+  return `parsing time ${quote(text)}: day out of range`;
+}
+
+/**
+ * Milliseconds since 1970-01-01T00:00:00Z of an RFC 3339 text; with `micro`, one with six decimals.
+ * @throws StatusError 400
+ */
+export function parseTime(text: string, micro = false): number {
+  const { seconds, micros } = readMoment(text, micro);
+  return seconds * 1000 + Math.floor(micros / 1000);
+}
+
+/** `2024-01-31T23:59:59Z`: whole seconds, UTC. */
+export function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** `2024-01-31T23:59:59.123000Z`: six decimals, UTC. */
+export function formatMicroTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
+}
+
+/**
+ * The form at rest of an RFC 3339 text: UTC, with whole seconds or, with `micro`, six decimals.
+ * @throws StatusError 400
+ */
+export function canonicalTime(text: string, micro = false): string {
+  const { seconds, micros } = readMoment(text, micro);
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  return micro ? `${whole}.${String(micros).padStart(6, '0')}Z` : `${whole}Z`;
+}
+
+const UNITS = new Map([
+  ['ns', 1n],
+  ['us', 1_000n],
+  ['µs', 1_000n],
+  ['μs', 1_000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+]);
+const MAX_DURATION = 2n ** 63n;
+
+/**
+ * Nanoseconds of a text such as `1h30m`, `-1.5s`, `100ms`.
+ * @throws StatusError 400
+ */
+export function parseDuration(text: string): bigint {
+  const invalid = () => statusError.badRequest(`time: invalid duration ${quote(text)}`);
+  const negative = text.startsWith('-');
+  let rest = text.replace(/^[+-]/, '');
+  if (rest === '0') return 0n;
+  if (rest === '' || text.length > 256) throw invalid();
+  let total = 0n;
+  while (rest !== '') {
+    const [all = '', whole = '', , fraction = '', unit = ''] = /^(\d*)(\.(\d*))?([^\d.]*)/.exec(rest) ?? [];
+    if (whole === '' && fraction === '') throw invalid();
+    if (unit === '') throw statusError.badRequest(`time: missing unit in duration ${quote(text)}`);
+    const size = UNITS.get(unit);
+    if (size === undefined) {
+      throw statusError.badRequest(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`);
+    }
+    total += BigInt(whole) * size + (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
+    rest = rest.slice(all.length);
+  }
+  if (total > MAX_DURATION || (total === MAX_DURATION && !negative)) throw invalid();
+  return negative ? -total : total;
+}
+
+/** `1h30m0s`, `1.5s`, `100ms`, `0s`: what {@link parseDuration} reads back. */
+export function formatDuration(nanoseconds: bigint): string {
+  if (nanoseconds === 0n) return '0s';
+  const sign = nanoseconds < 0n ? '-' : '';
+  const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
+  if (size < 1_000n) return `${sign}${size}ns`;
+  if (size < 1_000_000n) return `${sign}${decimal(size, 3)}µs`;
+  if (size < 1_000_000_000n) return `${sign}${decimal(size, 6)}ms`;
+  const minutes = size / 60_000_000_000n;
+  const seconds = `${decimal(size % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return sign + seconds;
+  const hours = minutes / 60n;
+  return hours === 0n ? `${sign}${minutes}m${seconds}` : `${sign}${hours}h${minutes % 60n}m${seconds}`;
+}
+
+/** A number with the point `places` from the right, and no zeros at the end of its fraction. */
+function decimal(value: bigint, places: number): string {
+  const digits = value.toString().padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '');
+  return digits.slice(0, -places) + (fraction === '' ? '' : `.${fraction}`);
+}
+
+/**
+ * The form at rest of a duration.
+ * @throws StatusError 400
+ */
+export function canonicalDuration(text: string): string {
+  return formatDuration(parseDuration(text));
+}
+
+/** The two or three leading digits of a span of time, as people want to read it: `45s`, `3m20s`, `5d`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.trunc(ms / 1000);
+  if (seconds < -1) return '<invalid>';
+  if (seconds < 0) return '0s';
+  const [minutes, hours, days] = [60, 3600, 86_400].map((unit) => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number,
+  ];
+  const two = (large: number, a: string, small: number, b: string) =>
+    `${large}${a}${small === 0 ? '' : `${small}${b}`}`;
+  if (seconds < 120) return `${seconds}s`;
+  if (minutes < 10) return two(minutes, 'm', seconds % 60, 's');
+  if (minutes < 180) return `${minutes}m`;
+  if (hours < 8) return two(hours, 'h', minutes % 60, 'm');
+  if (hours < 48) return `${hours}h`;
+  if (days < 8) return two(days, 'd', hours % 24, 'h');
+  const years = Math.floor(days / 365);
+  if (years < 2) return `${days}d`;
+  return years < 8 ? two(years, 'y', days % 365, 'd') : `${years}y`;
+}
+
+/** How long ago a time was, for tables; `<unknown>` when there is none. `now` in milliseconds since 1970. */
+export function formatAge(time: string | null | undefined, now: number): string {
+  const then = time === null || time === undefined ? Number.NaN : Date.parse(time);
+  return Number.isNaN(then) ? '<unknown>' : formatSpan(now - then);
+}

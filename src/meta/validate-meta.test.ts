@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import type { ObjectMeta } from './object.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from './validate-meta.ts';
+import { pathSegmentName } from './validate-names.ts';
+
+const namespaced = { namespaced: true };
+const good: ObjectMeta = { name: 'a', namespace: 'n' };
+const summary = (errors: readonly { field: string; message: string }[]) =>
+  errors.map(({ field, message }) => `${field}: ${message}`);
+
+describe('metadata of a new object', () => {
+  it.each<[string, ObjectMeta, string[]]>([
+    ['good', { ...good, labels: { a: 'b' }, annotations: { 'Example.com/A': 'x' }, finalizers: ['a/b'] }, []],
+    ['no name', { namespace: 'n' }, ['metadata.name: Required value: name or generateName is required']],
+    ['no namespace', { name: 'a' }, ['metadata.namespace: Required value']],
+    ['a prefix that ends with a hyphen', { ...good, generateName: 'a-b-' }, []],
+    [
+      'too many bytes of annotations',
+      { ...good, annotations: { a: 'ä'.repeat(131_072) } },
+      ['metadata.annotations: Too long: may not be more than 262144 bytes'],
+    ],
+    [
+      'an owner without anything',
+      { ...good, ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }] },
+      [
+        'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+        'metadata.ownerReferences.kind: Invalid value: "": must not be empty',
+        'metadata.ownerReferences.name: Invalid value: "": must not be empty',
+        'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+      ],
+    ],
+    [
+      'finalizers that contradict each other',
+      { ...good, finalizers: ['orphan', 'foregroundDeletion'] },
+      [
+        'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
+      ],
+    ],
+    [
+      'a manager that is none',
+      { ...good, managedFields: [{ manager: 'a\u0007', operation: 'Odd', fieldsType: 'FieldsV2' }] },
+      [
+        'metadata.managedFields[0].operation: Invalid value: "Odd": must be `Apply` or `Update`',
+        'metadata.managedFields[0].fieldsType: Invalid value: "FieldsV2": must be `FieldsV1`',
+        'metadata.managedFields[0].manager: Invalid value: "a\\u0007": should only contain printable characters',
+      ],
+    ],
+  ])('%s', (_, metadata, errors) => {
+    expect(summary(validateObjectMeta(metadata, namespaced))).toEqual(errors);
+  });
+
+  it('allows one controller', () => {
+    const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid: name, controller: true });
+    expect(validateObjectMeta({ ...good, ownerReferences: [owner('a')] }, namespaced)).toEqual([]);
+    const [error] = validateObjectMeta({ ...good, ownerReferences: [owner('a'), owner('b')] }, namespaced);
+    expect(error?.message).toMatch(
+      /: Only one reference can have Controller set to true\. Found "true" in references for Pod\/a and Pod\/b$/,
+    );
+  });
+
+  it('knows what may stand in a name, by the rule of the kind', () => {
+    expect(validateObjectMeta({ name: 'system:node' }, { namespaced: false, nameRule: pathSegmentName })).toEqual([]);
+    expect(validateObjectMeta({ name: 'system:node' }, { namespaced: false })).toHaveLength(1);
+    expect(summary(validateObjectMeta(good, { namespaced: false }))).toEqual([
+      'metadata.namespace: Forbidden: not allowed on this type',
+    ]);
+  });
+
+  it('complains twice about a finalizer that is neither qualified nor known, as recorded', () => {
+    const rules = { namespaced: true, finalizerNames: ['orphan', 'foregroundDeletion'] };
+    const errors = validateObjectMeta({ ...good, finalizers: ['not qualified!'] }, rules);
+    expect(errors.map(({ field }) => field)).toEqual(['metadata.finalizers', 'metadata.finalizers[0]']);
+    expect(errors[1]?.message).toBe(
+      'Invalid value: "not qualified!": name is neither a standard finalizer name nor is it fully qualified',
+    );
+    expect(validateObjectMeta({ ...good, finalizers: ['orphan', 'a.b/c'] }, rules)).toEqual([]);
+  });
+});
+
+describe('change of metadata', () => {
+  const old: ObjectMeta = {
+    ...good,
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2024-01-01T00:00:00Z',
+    finalizers: ['a/b'],
+  };
+  it.each<[string, Partial<ObjectMeta>, string[]]>([
+    ['of nothing', {}, []],
+    ['of labels', { labels: { a: 'b' } }, []],
+    ['of the uid', { uid: 'other' }, ['metadata.uid: Invalid value: "other": field is immutable']],
+    ['of the name', { name: 'b' }, ['metadata.name: Invalid value: "b": field is immutable']],
+    [
+      'that kills',
+      { deletionTimestamp: '2024-01-01T00:00:00Z' },
+      ['metadata.deletionTimestamp: Invalid value: "2024-01-01T00:00:00Z": field is immutable'],
+    ],
+    [
+      'without a version',
+      { resourceVersion: '' },
+      ['metadata.resourceVersion: Invalid value: "": must be specified for an update'],
+    ],
+    ['that adds a finalizer', { finalizers: ['a/b', 'c/d'] }, []],
+  ])('%s', (_, change, errors) => {
+    expect(summary(validateObjectMetaUpdate({ ...old, ...change }, old))).toEqual(errors);
+  });
+
+  it('takes an absent uid and creation time as unchanged', () => {
+    expect(validateObjectMetaUpdate({ ...good, resourceVersion: '1' }, old)).toEqual([]);
+  });
+
+  it('adds no finalizer to what is being deleted, as recorded', () => {
+    const dying = { ...old, deletionTimestamp: '2024-01-01T00:00:00Z' };
+    expect(summary(validateObjectMetaUpdate({ ...dying, finalizers: ['a/b', 'example.com/three'] }, dying))).toEqual([
+      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/three"}',
+    ]);
+    expect(validateObjectMetaUpdate({ ...dying, finalizers: [] }, dying)).toEqual([]);
+  });
+});

@@ -1,0 +1,211 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+/** A rule about names: the complaints about a value, empty when it is good. */
+export type NameRule = (value: string) => string[];
+
+/**
+ * A form of text. `pattern` accepts exactly what `shown`, the expression that messages quote, accepts; it is written so
+ * that every text can be read in one way only, which keeps matching linear in the length of the text.
+ */
+interface Form {
+  readonly pattern: RegExp;
+  readonly shown: string;
+  readonly what: string;
+  readonly examples: readonly string[];
+  /** Longest value in bytes. */
+  readonly max?: number;
+}
+
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+
+const forms = {
+  label: {
+    pattern: /^[a-z0-9]+(?:-+[a-z0-9]+)*$/,
+    shown: LABEL,
+    what: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+    examples: ['my-name', '123-abc'],
+    max: 63,
+  },
+  subdomain: {
+    pattern: /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/,
+    shown: SUBDOMAIN,
+    what: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+    examples: ['example.com'],
+    max: 253,
+  },
+  wildcard: {
+    pattern: /^\*\.[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/,
+    shown: `\\*\\.${SUBDOMAIN}`,
+    what: "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+    examples: ['*.example.com'],
+    max: 253,
+  },
+  label1035: {
+    pattern: /^[a-z][a-z0-9]*(?:-+[a-z0-9]+)*$/,
+    shown: '[a-z]([-a-z0-9]*[a-z0-9])?',
+    what: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+    examples: ['my-name', 'abc-123'],
+    max: 63,
+  },
+  qualified: {
+    pattern: /^[A-Za-z0-9]+(?:[-_.]+[A-Za-z0-9]+)*$/,
+    shown: QUALIFIED,
+    what: "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    examples: ['MyName', 'my.name', '123-abc'],
+    max: 63,
+  },
+  labelValue: {
+    pattern: /^(?:[A-Za-z0-9]+(?:[-_.]+[A-Za-z0-9]+)*)?$/,
+    shown: '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?',
+    what: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    examples: ['MyValue', 'my_value', '12345'],
+    max: 63,
+  },
+  configKey: {
+    pattern: /^[-._a-zA-Z0-9]+$/,
+    shown: '[-._a-zA-Z0-9]+',
+    what: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    examples: ['key.name', 'KEY_NAME', 'key-name'],
+    max: 253,
+  },
+  cIdentifier: {
+    pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
+    shown: '[A-Za-z_][A-Za-z0-9_]*',
+    what: "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+    examples: ['my_name', 'MY_NAME', 'MyName'],
+  },
+  percent: {
+    pattern: /^[0-9]+%$/,
+    shown: '[0-9]+%',
+    what: "a valid percent string must be a numeric string followed by an ending '%'",
+    examples: ['1%', '93%'],
+  },
+  httpHeader: {
+    pattern: /^[-A-Za-z0-9]+$/,
+    shown: '[-A-Za-z0-9]+',
+    what: "a valid HTTP header must consist of alphanumeric characters or '-'",
+    examples: ['X-Header-Name'],
+  },
+} satisfies { [name: string]: Form };
+
+function complaint({ what, examples, shown }: Form): string {
+  return `${what} (e.g. ${examples.map((e) => `'${e}'`).join(',  or ')}, regex used for validation is '${shown}')`;
+}
+
+function longerThan(value: string, bytes: number): boolean {
+  return value.length > bytes || (value.length * 3 > bytes && Buffer.byteLength(value) > bytes);
+}
+
+const tooLong = (bytes: number): string => `must be no more than ${bytes} characters`;
+
+function check(form: Form, value: string): string[] {
+  const found: string[] = [];
+  if (form.max !== undefined && longerThan(value, form.max)) found.push(tooLong(form.max));
+  if (!form.pattern.test(value)) found.push(complaint(form));
+  return found;
+}
+
+/** Lower case letters, digits, `-` and `.`, at most 253. The usual rule for object names. */
+export const dns1123Subdomain: NameRule = (value) => check(forms.subdomain, value);
+
+/** Lower case letters, digits and `-`, at most 63. */
+export const dns1123Label: NameRule = (value) => {
+  const found = check(forms.label, value);
+  // Dots alone are wrong with a subdomain: say just that.
+  return found.length > 0 && !forms.label.pattern.test(value) && forms.subdomain.pattern.test(value)
+    ? [...found.slice(0, -1), 'must not contain dots']
+    : found;
+};
+
+/** As a DNS-1123 label, but starting with a letter. */
+export const dns1035Label: NameRule = (value) => check(forms.label1035, value);
+
+/** `*.` and a subdomain. */
+export const wildcardDns1123Subdomain: NameRule = (value) => check(forms.wildcard, value);
+
+/** `name` or `prefix/name`: keys of labels and annotations, finalizers. */
+export const qualifiedName: NameRule = (value) => {
+  const parts = value.split('/');
+  const found: string[] = [];
+  if (parts.length > 2) {
+    return [
+      `a qualified name ${complaint(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  if (parts.length === 2) {
+    if (parts[0] === '') found.push('prefix part must be non-empty');
+    else found.push(...dns1123Subdomain(parts[0] as string).map((text) => `prefix part ${text}`));
+  }
+  const name = parts.at(-1) as string;
+  if (name === '') found.push('name part must be non-empty');
+  found.push(...check(forms.qualified, name).map((text) => `name part ${text}`));
+  return found;
+};
+
+/** Value of a label: empty, or letters, digits, `-`, `_` and `.`, at most 63. */
+export const labelValue: NameRule = (value) => check(forms.labelValue, value);
+
+/** Anything that can stand as one segment of a URL path. */
+export const pathSegmentName: NameRule = (value) => {
+  if (value === '.' || value === '..') return [`may not be '${value}'`];
+  return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
+};
+
+/** As {@link pathSegmentName} where more text follows, so that dots are harmless. */
+export const pathSegmentPrefix: NameRule = (value) =>
+  ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
+
+export const cIdentifier: NameRule = (value) => check(forms.cIdentifier, value);
+
+/** Printable ASCII without `=`. */
+export const envVarName: NameRule = (value) => {
+  if (value === '') return ['environment variable name must be non-empty'];
+  return /^[ -<>-~]+$/.test(value)
+    ? []
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+};
+
+/** Key of a config map or secret; never a step out of a directory. */
+export const configMapKey: NameRule = (value) => {
+  const found = check(forms.configKey, value);
+  if (value === '.' || value === '..') found.push(`must not be '${value}'`);
+  else if (value.startsWith('..')) found.push("must not start with '..'");
+  return found;
+};
+
+/** Name of a port: at most 15 lower case letters, digits and single hyphens, with a letter. */
+export const portName: NameRule = (value) => {
+  const found: string[] = [];
+  if (longerThan(value, 15)) found.push(tooLong(15));
+  if (!/^[-a-z0-9]+$/.test(value)) {
+    found.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  }
+  if (!/[a-z]/.test(value)) found.push('must contain at least one letter (a-z)');
+  if (value.includes('--')) found.push('must not contain consecutive hyphens');
+  if (value.startsWith('-') || value.endsWith('-')) found.push('must not begin or end with a hyphen');
+  return found;
+};
+
+export const percent: NameRule = (value) => check(forms.percent, value);
+export const httpHeaderName: NameRule = (value) => check(forms.httpHeader, value);
+
+/** A number from `low` to `high`, both included. */
+export function inRange(value: number, low: number, high: number): string[] {
+  return value >= low && value <= high ? [] : [`must be between ${low} and ${high}, inclusive`];
+}
+
+export const portNumber = (value: number): string[] => inRange(value, 1, 65535);
+
+/** An IPv4 or IPv6 address without a zone. */
+export const ipAddress: NameRule = (value) =>
+  isIP(value) !== 0 && !value.includes('%') ? [] : ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
+
+/** An address and the length of a prefix. */
+export const cidr: NameRule = (value) => {
+  const [address = '', bits = '', ...rest] = value.split('/');
+  const most = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : -1;
+  const good = rest.length === 0 && /^(?:0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= most;
+  return good ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+};

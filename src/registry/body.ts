@@ -1,0 +1,155 @@
+import { stringifyJson } from '../codec/index.ts';
+import {
+  type ApiObject,
+  fieldError,
+  formatGroupVersion,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type ObjectMeta,
+  parseGroupVersion,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
+import { toStorage, versionOf } from './convert.ts';
+import type { Core } from './core.ts';
+import type { Target, WriteOptions } from './types.ts';
+
+/** A body that has been read into the storage version. */
+export interface DecodedBody {
+  /** Fresh: no one else holds any part of it. */
+  readonly object: ApiObject;
+  /** What is odd about the body, for a writer who wants to be warned. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads a body as an object of the target's kind. Fields that nothing declares are dropped, and told as the request
+ * wants it. @throws StatusError 400
+ */
+export function decodeBody(
+  core: Core,
+  target: Target,
+  value: Json,
+  findings: readonly string[],
+  { fieldValidation }: WriteOptions,
+): DecodedBody {
+  const { kind } = target.resource.definition;
+  if (!isJsonObject(value)) {
+    throw statusError.badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; the body is no JSON object`,
+    );
+  }
+  const { apiVersion } = versionOf(target);
+  const given = typeOf(value, kind, apiVersion);
+  const said = `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
+  try {
+    const { object, odd } = decode(core, target, value, given, findings);
+    if (odd.length > 0 && fieldValidation === 'Strict') throw strict(odd);
+    return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
+    throw statusError.badRequest(`${said} cannot be handled as a ${kind}: ${error.message}`, error);
+  }
+}
+
+/**
+ * The same for what a patch made of an object; the whole of it is told when it is no such object any more.
+ * @throws StatusError 422
+ */
+export function decodePatched(
+  core: Core,
+  target: Target,
+  patched: Json,
+  patch: Json,
+  findings: readonly string[],
+  { fieldValidation }: WriteOptions,
+): DecodedBody {
+  const { kind } = target.resource.definition;
+  try {
+    if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
+    const given = typeOf(patched, kind, versionOf(target).apiVersion);
+    const { object, odd } = decode(core, target, patched, given, findings);
+    if (odd.length > 0 && fieldValidation === 'Strict') throw strict(odd);
+    return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
+    const shown = stringifyJson(sorted(patched, patch));
+    throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, error.message)]);
+  }
+}
+
+const strict = (odd: readonly string[]) => statusError.badRequest(`strict decoding error: ${odd.join(', ')}`);
+
+/** As the patched document is shown: keys are in order wherever the patch has gone. */
+function sorted(value: Json, patch: Json): Json {
+  if (!isJsonObject(value)) return value;
+  const inner = isJsonObject(patch) ? patch : {};
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, isJsonObject(inner[key]) ? sorted(value[key] as Json, inner[key]) : (value[key] as Json)]),
+  );
+}
+
+interface GivenType {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+/** What a body says it is; what it does not say it is by its place. */
+function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType {
+  const text = (name: string, fallback: string) => {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    return typeof given === 'string' && given !== '' ? given : fallback;
+  };
+  return { kind: text('kind', kind), apiVersion: text('apiVersion', apiVersion) };
+}
+
+function decode(
+  core: Core,
+  target: Target,
+  value: JsonObject,
+  given: GivenType,
+  findings: readonly string[],
+): { object: ApiObject; odd: readonly string[] } {
+  const { kind } = target.resource.definition;
+  const { apiVersion, type } = versionOf(target);
+  if (given.kind !== kind || given.apiVersion !== apiVersion) refuseType(core, target, given);
+  const { value: decoded, unknown } = type.decode(value);
+  const object = decoded as ApiObject;
+  object.kind = kind;
+  object.apiVersion = apiVersion;
+  object.metadata ??= {} as ObjectMeta & JsonObject;
+  const odd =
+    unknown.length === 0 ? findings : [...findings, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+  return { object: toStorage(target, object), odd };
+}
+
+/** Told as it is, without a word on the kind. */
+class WrongVersion extends StatusError {}
+
+function refuseType({ resources }: Core, target: Target, given: GivenType): never {
+  const { group, kind } = target.resource.definition;
+  const known = resources.filter(({ definition }) =>
+    definition.versions.some(
+      ({ version }) => formatGroupVersion({ group: definition.group, version }) === given.apiVersion,
+    ),
+  );
+  const named = known.filter(({ definition }) => definition.kind === given.kind);
+  if (named.some(({ definition }) => definition.group === group && definition.kind === kind)) {
+    throw new WrongVersion(
+      400,
+      'BadRequest',
+      `the API version in the data (${given.apiVersion}) does not match the expected API version (${versionOf(target).apiVersion})`,
+    );
+  }
+  if (named.length === 0) {
+    throw statusError.badRequest(
+      `no kind ${JSON.stringify(given.kind)} is registered for version ${JSON.stringify(given.apiVersion)}`,
+    );
+  }
+  const from = `${parseGroupVersion(given.apiVersion)?.version}.${given.kind}`;
+  const to = `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
+  throw statusError.badRequest(`converting (${from}) to (${to}): unknown conversion`);
+}

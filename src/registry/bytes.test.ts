@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ApiObject, encodeText, type Json, type JsonObject } from '../meta/index.ts';
+import {
+  describeDeleted,
+  describe as describeEntry,
+  describeText,
+  formatOf,
+  isCorrupt,
+  metadataText,
+  readObject,
+  storedText,
+} from './bytes.ts';
+import { bench, failure, note, remove, update } from './testing/fixtures.ts';
+
+const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
+const entryOf = (text: string, revision = 7) => ({ key: '/configmaps/ns/one', value: Buffer.from(text), revision });
+
+const text = fc.oneof(fc.string(), fc.constantFrom('"uid":"x",', '"labels":{"a":"b"}', '{', '}}', '\\"', 'ü€😀'));
+const label = fc.stringMatching(/^[a-z]([a-z0-9./-]{0,8}[a-z0-9])?$/);
+const metadata = fc.record(
+  {
+    name: fc.constant('one'),
+    generateName: text,
+    namespace: fc.constant('ns'),
+    uid: fc.uuid(),
+    generation: fc.nat(),
+    creationTimestamp: fc.constant('2024-01-01T00:00:00Z'),
+    labels: fc.dictionary(label, label, { minKeys: 1 }),
+    annotations: fc.dictionary(text, text, { minKeys: 1 }),
+    finalizers: fc.array(text, { minLength: 1 }),
+  },
+  { requiredKeys: ['name', 'namespace', 'uid', 'creationTimestamp'] },
+);
+const object = fc
+  .record({ metadata, data: fc.dictionary(text, text) })
+  .map((value) => JSON.parse(JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', ...value })) as ApiObject);
+
+describe('stored and cached bytes', () => {
+  it('hold the same object, with its version, and what filters need', () => {
+    fc.assert(
+      fc.property(object, (value) => {
+        const cached = describeEntry(format, entryOf(storedText(format, value)));
+        expect(isCorrupt(cached)).toBe(false);
+        const read = readObject(cached);
+        expect(read).toEqual({ ...value, metadata: { ...value.metadata, resourceVersion: '7' } });
+        expect(Object.keys(read.metadata).indexOf('resourceVersion')).toBe(
+          Object.keys(read.metadata).indexOf('uid') + 1,
+        );
+        expect(cached).toMatchObject({ key: '/configmaps/ns/one', namespace: 'ns', name: 'one', revision: 7 });
+        expect(cached.labels).toEqual(value.metadata.labels ?? {});
+        expect(JSON.parse(Buffer.from(metadataText(format, cached), 'latin1').toString())).toEqual(read.metadata);
+        expect(describeText(format, cached.key, storedText(format, value), 7)).toEqual(cached);
+      }),
+    );
+  });
+
+  it('change nothing but the version when the object is deleted', () => {
+    fc.assert(
+      fc.property(object, fc.integer({ min: 8, max: 10 ** 9 }), (value, revision) => {
+        const cached = describeEntry(format, entryOf(storedText(format, value)));
+        const deleted = describeDeleted(format, cached, revision);
+        expect(readObject(deleted)).toEqual({
+          ...value,
+          metadata: { ...value.metadata, resourceVersion: String(revision) },
+        });
+        expect(deleted).toMatchObject({ ...cached, revision, bytes: expect.any(String) as string });
+      }),
+    );
+  });
+
+  it('keep integers that no double holds', () => {
+    const value = {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'one', uid: 'u', creationTimestamp: 't' },
+      n: 2n ** 60n,
+    };
+    const stored = storedText(format, value as unknown as ApiObject);
+    expect(stored).toContain('"n":1152921504606846976}');
+    expect(readObject(describeEntry(format, entryOf(stored)))['n']).toBe(2n ** 60n);
+  });
+
+  it('read a value that was written in another order', () => {
+    const foreign =
+      '{"apiVersion":"v1","metadata":{"labels":{"a":"b"},"uid":"u","name":"one"},"kind":"ConfigMap","x":1}';
+    const cached = describeEntry(format, entryOf(foreign));
+    expect(cached.labels).toEqual({ a: 'b' });
+    expect(readObject(cached)).toMatchObject({
+      kind: 'ConfigMap',
+      metadata: { name: 'one', resourceVersion: '7' },
+      x: 1,
+    });
+  });
+
+  it.each([
+    '',
+    'garbage',
+    '{}',
+    'null',
+    '[]',
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{',
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"u","labels":{"a"}}}',
+  ])('of a broken value tell the name: %s', (broken) => {
+    const cached = describeEntry(format, entryOf(broken));
+    expect(isCorrupt(cached)).toBe(true);
+    expect(readObject(cached)).toEqual({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'one', namespace: 'ns', resourceVersion: '7' },
+    });
+    expect(readObject(describeDeleted(format, cached, 12)).metadata.resourceVersion).toBe('12');
+  });
+
+  it('are one byte a character', () => {
+    const cached = describeText(format, 'k', storedText(format, note('ü', { ä: '€' }) as ApiObject), 0);
+    expect(cached.bytes).toBe(encodeText(storedText(format, note('ü', { ä: '€' }) as ApiObject)));
+  });
+});
+
+describe('a broken object', () => {
+  it('can be listed, and is not taken for what it is not', async () => {
+    const { create, store, names, read, write } = bench();
+    await create('configmaps', note('fine'));
+    await store.commit([], [{ key: '/configmaps/ns/broken', value: Buffer.from('{"kind":"Conf') }]);
+    const { names: found, list } = await names('configmaps');
+    expect(found).toEqual(['broken', 'fine']);
+    expect((list['items'] as JsonObject[])[0] as Json).toEqual({
+      metadata: { name: 'broken', namespace: 'ns', resourceVersion: '3' },
+    });
+    const unreadable = { code: 500, message: 'Internal error occurred: the stored object "broken" cannot be read' };
+    expect(await failure(read('configmaps', 'broken'))).toMatchObject(unreadable);
+    expect(await failure(write('configmaps', { name: 'broken' }, update(note('broken'))))).toMatchObject(unreadable);
+    expect(await failure(write('configmaps', { name: 'broken' }, remove()))).toMatchObject(unreadable);
+  });
+});

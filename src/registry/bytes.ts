@@ -1,0 +1,260 @@
+import type { CachedObject } from '../cache/index.ts';
+import { stringifyJson } from '../codec/index.ts';
+import {
+  type ApiObject,
+  type ByteString,
+  decodeText,
+  encodeText,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../meta/index.ts';
+import type { Entry } from '../store/index.ts';
+import type { SelectableField } from './definition.ts';
+import { readJson } from './json-text.ts';
+
+/**
+ * How the objects of a resource are written. Stored and cached bytes begin with `head`, then come the fields of the
+ * metadata in the order of `metaFields`; cached bytes have the resourceVersion as well, right behind the uid.
+ */
+export interface ObjectFormat {
+  readonly namespaced: boolean;
+  readonly keyPrefix: string;
+  readonly kind: string;
+  /** Of the storage version, such as `apps/v1`. */
+  readonly apiVersion: string;
+  /** `{"kind":…,"apiVersion":…,"metadata":{` */
+  readonly head: ByteString;
+  /** Selectable fields beyond name and namespace, of every definition that shares the objects. */
+  readonly fields: readonly SelectableField[];
+}
+
+export function formatOf(
+  kind: string,
+  apiVersion: string,
+  rest: Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'>,
+): ObjectFormat {
+  const head = encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`);
+  return { kind, apiVersion, head, ...rest };
+}
+
+/** Stored fields of the metadata, in the order in which they are written. */
+const metaFields = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const;
+
+/** Only a name, a generateName and a namespace stand before it, and in their texts a quote is escaped. */
+const uidMark = '"uid":"';
+const versionMark = '"resourceVersion":"';
+const labelsMark = '"labels":{';
+
+/** The stored text of an object, which must have a uid and a creationTimestamp: without its resourceVersion. */
+export function storedText(format: ObjectFormat, object: ApiObject): string {
+  const metadata: JsonObject = {};
+  for (const name of metaFields) {
+    const value = object.metadata[name] as Json | undefined;
+    if (value !== undefined) metadata[name] = value;
+  }
+  let text = `{"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)},"metadata":${stringifyJson(metadata)}`;
+  for (const key of Object.keys(object)) {
+    if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
+    text += `,${JSON.stringify(key)}:${stringifyJson(object[key] as Json)}`;
+  }
+  return `${text}}`;
+}
+
+/** Where texts are put together, so that what is kept is one flat string and no chain of pieces. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+function scratchFor(length: number): Buffer {
+  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(2 * length);
+  return scratch;
+}
+
+/** The cached form of a stored value. Never throws: what cannot be read is there with its name, and `isCorrupt`. */
+export function describe(format: ObjectFormat, entry: Entry): CachedObject {
+  const { value, revision } = entry;
+  const view = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  const at = behindUid(format, view);
+  if (at < 0) return describeForeign(format, entry, view);
+  const insert = `${versionMark}${revision}",`;
+  const out = scratchFor(view.length + insert.length);
+  view.copy(out, 0, 0, at);
+  out.write(insert, at, 'latin1');
+  view.copy(out, at + insert.length, at);
+  const bytes = out.toString('latin1', 0, view.length + insert.length) as ByteString;
+  return finish(format, entry.key, revision, bytes, at) ?? describeCorrupt(format, entry);
+}
+
+/** The cached form of an object whose stored text is at hand; at revision 0 it has no resourceVersion. */
+export function describeText(format: ObjectFormat, key: string, text: string, revision: number): CachedObject {
+  const stored = encodeText(text);
+  if (revision !== 0) return describe(format, { key, revision, value: Buffer.from(stored, 'latin1') });
+  const mark = stored.indexOf(uidMark, format.head.length);
+  const at = mark < 0 ? format.head.length : stored.indexOf(',', mark + uidMark.length) + 1;
+  return finish(format, key, 0, stored, at) ?? named(format, key, 0, stored);
+}
+
+/** The same object with the revision at which it was deleted. */
+export function describeDeleted(format: ObjectFormat, last: CachedObject, revision: number): CachedObject {
+  const { bytes } = last;
+  const mark = bytes.indexOf(versionMark, format.head.length) + versionMark.length;
+  const end = bytes.indexOf('"', mark);
+  const version = String(revision);
+  const length = bytes.length - (end - mark) + version.length;
+  const out = scratchFor(length + bytes.length);
+  out.write(bytes, 0, 'latin1');
+  out.copyWithin(mark + version.length, end, bytes.length);
+  out.write(version, mark, 'latin1');
+  return { ...last, revision, bytes: out.toString('latin1', 0, length) as ByteString };
+}
+
+/** The index behind `"uid":"…",` of stored bytes in the form of this resource; -1 when they have another form. */
+function behindUid(format: ObjectFormat, stored: Buffer): number {
+  const { head } = format;
+  if (stored.length < head.length || stored.toString('latin1', 0, head.length) !== head) return -1;
+  const mark = stored.indexOf(uidMark, head.length, 'latin1');
+  if (mark < 0 || stored[stored.length - 1] !== 0x7d) return -1;
+  return stored.indexOf(0x2c, mark + uidMark.length) + 1 || -1;
+}
+
+/** Reads what filters need; undefined when that cannot be read. `at` lies in the metadata, before the labels. */
+function finish(
+  format: ObjectFormat,
+  key: string,
+  revision: number,
+  bytes: ByteString,
+  at: number,
+): CachedObject | undefined {
+  const labels = labelsOf(bytes, at);
+  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, bytes);
+  if (labels === undefined || fields === undefined) return undefined;
+  const path = key.slice(format.keyPrefix.length);
+  const slash = format.namespaced ? path.indexOf('/') : -1;
+  return {
+    key,
+    namespace: slash < 0 ? '' : path.slice(0, slash),
+    name: path.slice(slash + 1),
+    revision,
+    bytes,
+    labels,
+    fields,
+  };
+}
+
+const noFields: { readonly [path: string]: string } = {};
+const noLabels: { readonly [key: string]: string } = {};
+
+/**
+ * Between the uid and the labels stand numbers and times alone, so the first brace there opens the labels or something
+ * that comes after their place. Label keys and values hold neither quotes nor braces.
+ */
+function labelsOf(bytes: ByteString, at: number): CachedObject['labels'] | undefined {
+  let open = at;
+  for (; open < bytes.length; open++) {
+    const code = bytes.charCodeAt(open);
+    if (code === 0x7b || code === 0x7d) break;
+  }
+  if (!bytes.endsWith(labelsMark, open + 1)) return noLabels;
+  const close = bytes.indexOf('}', open);
+  if (close === open + 1) return noLabels;
+  try {
+    const labels: unknown = JSON.parse(bytes.slice(open, close + 1));
+    return labels as CachedObject['labels'];
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(format: ObjectFormat, bytes: ByteString): CachedObject['fields'] | undefined {
+  try {
+    const object = readJson(decodeText(bytes)) as ApiObject;
+    const fields: { [path: string]: string } = {};
+    for (const { path, value } of format.fields) fields[path] = value(object);
+    return fields;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value in another form than we write: read whole and written anew, or else kept by its name. */
+function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): CachedObject {
+  try {
+    const object = readJson(view.toString()) as ApiObject;
+    if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
+      object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
+      const value = Buffer.from(storedText(format, object));
+      if (behindUid(format, value) > 0) return describe(format, { ...entry, value });
+    }
+  } catch {
+    // Told apart below.
+  }
+  return describeCorrupt(format, entry);
+}
+
+const corrupt = new WeakSet<CachedObject>();
+let corruptSeen = false;
+
+/** Whether what is stored of the object cannot be read: then its bytes tell its name and nothing else. */
+export function isCorrupt(object: CachedObject): boolean {
+  return corruptSeen && corrupt.has(object);
+}
+
+function describeCorrupt(format: ObjectFormat, { key, revision }: Entry): CachedObject {
+  const object = named(format, key, revision, '' as ByteString);
+  const { name, namespace } = object;
+  const metadata = { name, ...(namespace === '' ? {} : { namespace }), resourceVersion: String(revision) };
+  const bytes = encodeText(stringifyJson({ kind: format.kind, apiVersion: format.apiVersion, metadata }));
+  const found = { ...object, bytes };
+  corruptSeen = true;
+  corrupt.add(found);
+  return found;
+}
+
+function named(format: ObjectFormat, key: string, revision: number, bytes: ByteString): CachedObject {
+  const path = key.slice(format.keyPrefix.length);
+  const slash = format.namespaced ? path.indexOf('/') : -1;
+  const namespace = slash < 0 ? '' : path.slice(0, slash);
+  return { key, namespace, name: path.slice(slash + 1), revision, bytes, labels: noLabels, fields: noFields };
+}
+
+/** The object itself, fresh, with its resourceVersion. */
+export function readObject(object: CachedObject): ApiObject {
+  return readJson(decodeText(object.bytes)) as ApiObject;
+}
+
+/** The text of the metadata, cut out of the bytes of an object that is not corrupt. */
+export function metadataText(format: ObjectFormat, { bytes }: CachedObject): ByteString {
+  const start = bytes.startsWith(format.head) ? format.head.length - 1 : bytes.indexOf('"metadata":{') + 11;
+  let depth = 0;
+  for (let i = start; i < bytes.length; i++) {
+    const code = bytes.charCodeAt(i);
+    if (code === 0x22) {
+      i = endOfString(bytes, i);
+    } else if (code === 0x7b) depth++;
+    else if (code === 0x7d && --depth === 0) return bytes.slice(start, i + 1) as ByteString;
+  }
+  return '{}' as ByteString;
+}
+
+/** The index of the quote that ends the string which begins at `start`. */
+function endOfString(bytes: ByteString, start: number): number {
+  for (let i = start + 1; i < bytes.length; i++) {
+    const code = bytes.charCodeAt(i);
+    if (code === 0x5c) i++;
+    else if (code === 0x22) return i;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,40 @@
+import type { CachedObject } from '../cache/index.ts';
+import { stringifyJson } from '../codec/index.ts';
+import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
+import { readObject } from './bytes.ts';
+import type { CompiledVersion } from './resource.ts';
+import type { Target } from './types.ts';
+
+/** The version in which the client speaks. */
+export function versionOf({ resource, version }: Target): CompiledVersion {
+  return resource.versions.get(version) ?? resource.storageVersion;
+}
+
+/** Whether the client sees the objects as they are stored. */
+export function speaksStorage(target: Target): boolean {
+  const { definition, format } = target.resource;
+  return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
+}
+
+/** An object of the storage version in the client's version; the argument is not changed. */
+export function fromStorage(target: Target, object: ApiObject): ApiObject {
+  if (speaksStorage(target)) return object;
+  const { declared, apiVersion } = versionOf(target);
+  const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
+  return { kind: target.resource.definition.kind, apiVersion, ...rest } as ApiObject;
+}
+
+/** An object of the client's version in the normal form of the storage version. */
+export function toStorage(target: Target, object: ApiObject): ApiObject {
+  if (speaksStorage(target)) return object;
+  const { format, names, storageVersion } = target.resource;
+  const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
+  const stored = storageVersion.type.decode(converted).value as ApiObject;
+  return { ...stored, kind: format.kind, apiVersion: format.apiVersion };
+}
+
+/** The object as the client's version shows it: the stored bytes themselves when that is the storage version. */
+export function encode(target: Target, object: CachedObject): ByteString {
+  if (speaksStorage(target)) return object.bytes;
+  return encodeText(stringifyJson(fromStorage(target, readObject(object))));
+}

@@ -1,0 +1,81 @@
+import type { AdmissionPlugin } from '../admission/index.ts';
+import type { WatchCache } from '../cache/index.ts';
+import { type Clock, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
+import { type Store, StoreError } from '../store/index.ts';
+import type { Resource } from './resource.ts';
+
+/** What every verb works with. */
+export interface Core {
+  readonly store: Store;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly resources: readonly Resource[];
+  readonly admission: readonly AdmissionPlugin[];
+  /** Signs the tokens that continue lists. */
+  readonly tokenKey: string;
+  /** How much may pile up before a watcher until it is cut off. */
+  readonly watchBufferBytes: number;
+  /** A watch that sets no end of its own ends after so many seconds, and up to twice that: clients shall not all come back at once. */
+  readonly watchSeconds: number;
+}
+
+/** How long a read waits for a version that is not there yet (ms). */
+const patienceMs = 3_000;
+
+/** The cache, once it holds everything up to `revision`. @throws StatusError 504 when that takes too long */
+export async function reached(resource: Resource, revision: number): Promise<WatchCache> {
+  const { cache } = resource;
+  if (cache.revision === 0) await cache.ready();
+  if (cache.revision < revision && !(await cache.reach(revision, patienceMs))) {
+    throw tooLargeVersion(revision, cache.revision);
+  }
+  return cache;
+}
+
+/** The cache, once it holds every write that was answered before the call. */
+export async function current(core: Pick<Core, 'store'>, resource: Resource): Promise<WatchCache> {
+  return reached(resource, await core.store.revision());
+}
+
+function tooLargeVersion(wanted: number, current: number): StatusError {
+  const message = 'Too large resource version';
+  return new StatusError(504, 'Timeout', `Timeout: ${message}: ${wanted}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message }],
+    retryAfterSeconds: 1,
+  });
+}
+
+/** What a client is told of any failure. The store's own words are kept as the cause. */
+export function toStatusError(error: unknown): StatusError {
+  if (error instanceof StatusError) return error;
+  if (!(error instanceof StoreError)) return statusError.internal('unexpected failure', error);
+  switch (error.code) {
+    case 'compacted':
+      return statusError.expired('The resourceVersion for the provided list is too old.');
+    case 'future':
+      return tooLargeVersion(error.revision ?? 0, error.revision ?? 0);
+    case 'invalid':
+      return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${error.message}`, undefined, {
+        cause: error,
+      });
+    case 'uncertain':
+      return new StatusError(
+        504,
+        'Timeout',
+        'Timeout: the outcome of the request is not known',
+        { retryAfterSeconds: 1 },
+        { cause: error },
+      );
+    case 'closed':
+      return statusError.unavailable('the server is shutting down');
+    default:
+      return new StatusError(
+        503,
+        'ServiceUnavailable',
+        'the backing store is not available',
+        { retryAfterSeconds: 1 },
+        { cause: error },
+      );
+  }
+}

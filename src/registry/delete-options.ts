@@ -1,0 +1,127 @@
+import {
+  type ApiObject,
+  at,
+  type FieldError,
+  fieldError,
+  type JsonObject,
+  type Names,
+  parseGroupVersion,
+  statusError,
+} from '../meta/index.ts';
+import { dryRunErrors, invalidOptions, readFlag, readInteger } from './parameters.ts';
+import type { Resource } from './resource.ts';
+
+/** How an object is to be deleted. */
+export interface DeleteOptions {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly policy: 'Orphan' | 'Foreground' | 'Background' | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
+/** The options that a request without a body gives in its query, in the form of a body. */
+export function deleteOptionsOf(query: {
+  readonly dryRun?: readonly string[];
+  readonly gracePeriodSeconds?: string;
+  readonly orphanDependents?: string;
+  readonly propagationPolicy?: string;
+}): JsonObject {
+  const grace = readInteger(query.gracePeriodSeconds);
+  const orphan = readFlag(query.orphanDependents);
+  return {
+    ...(query.dryRun === undefined ? {} : { dryRun: [...query.dryRun] }),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+    ...(query.propagationPolicy === undefined ? {} : { propagationPolicy: query.propagationPolicy }),
+  };
+}
+
+const policies = ['Foreground', 'Background', 'Orphan'] as const;
+
+/** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
+export function readDeleteOptions(body: JsonObject, names: Names): DeleteOptions {
+  const { kind, apiVersion } = body;
+  if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions') {
+    const version = JSON.stringify(typeof apiVersion === 'string' ? apiVersion : '');
+    throw statusError.badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${version}`);
+  }
+  const dryRun = texts(body, 'dryRun');
+  const policy = text(body, 'propagationPolicy');
+  const orphan = body['orphanDependents'] ?? undefined;
+  const errors: FieldError[] = dryRunErrors(dryRun);
+  if (orphan !== undefined && typeof orphan !== 'boolean') throw wrongType('orphanDependents', 'bool');
+  if (policy !== undefined && orphan !== undefined) {
+    const why = 'orphanDependents and deletionPropagation cannot be both set';
+    errors.push(fieldError.invalid('propagationPolicy', policy, why));
+  }
+  const known = policies.find((name) => name === policy);
+  if (policy !== undefined && known === undefined) {
+    errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
+  }
+  if (errors.length > 0) throw invalidOptions(names, 'DeleteOptions', errors);
+  const grace = body['gracePeriodSeconds'] ?? undefined;
+  if (grace !== undefined && !Number.isSafeInteger(grace)) throw wrongType('gracePeriodSeconds', 'int64');
+  return {
+    dryRun: dryRun.length > 0,
+    gracePeriodSeconds: grace as number | undefined,
+    policy: known ?? (orphan === undefined ? undefined : orphan ? 'Orphan' : 'Background'),
+    uid: preconditionOf(body, 'uid'),
+    resourceVersion: preconditionOf(body, 'resourceVersion'),
+  };
+}
+
+const wrongType = (field: string, type: string) =>
+  statusError.badRequest(`DeleteOptions.${field} is not of type ${type}`);
+
+function text(body: JsonObject, field: string): string | undefined {
+  const value = body[field] ?? undefined;
+  if (value !== undefined && typeof value !== 'string') throw wrongType(field, 'string');
+  return value;
+}
+
+function texts(body: JsonObject, field: string): string[] {
+  const value = body[field] ?? [];
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw wrongType(field, '[]string');
+  return value;
+}
+
+function preconditionOf(body: JsonObject, field: 'uid' | 'resourceVersion'): string | undefined {
+  const value = at(body, 'preconditions', field) ?? undefined;
+  if (value !== undefined && typeof value !== 'string') throw wrongType(`preconditions.${field}`, 'string');
+  return value;
+}
+
+/** @throws StatusError 409 when the object is not the one that was meant */
+export function checkPreconditions(resource: Resource, object: ApiObject, options: DeleteOptions): void {
+  const { kind } = resource.definition;
+  const { name = '', uid = '', resourceVersion = '' } = object.metadata;
+  const of = { group: parseGroupVersion(resource.format.apiVersion)?.group ?? '', resource: kind };
+  if (options.uid !== undefined && options.uid !== uid) {
+    throw statusError.conflict(
+      of,
+      name,
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
+    throw statusError.conflict(
+      of,
+      name,
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+const orphan = 'orphan';
+const foreground = 'foregroundDeletion';
+
+/** The finalizers that an object keeps when it is deleted in this way. */
+export function finalizersFor(object: ApiObject, { policy }: DeleteOptions): string[] {
+  const before = object.metadata.finalizers ?? [];
+  const kept = before.filter((name) => name !== orphan && name !== foreground);
+  if (policy === 'Orphan' || (policy === undefined && before.includes(orphan))) kept.push(orphan);
+  if (policy === 'Foreground' || (policy === undefined && before.includes(foreground))) kept.push(foreground);
+  // The same ones in another order are no change.
+  return kept.length === before.length && kept.every((name) => before.includes(name)) ? before : kept;
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { bench, failure, how, merge, note, remove } from './testing/fixtures.ts';
+
+const finalizers = (...names: string[]) => ({ finalizers: names.map((name) => `example.com/${name}`) });
+
+describe('delete', () => {
+  it('removes the object and tells which one it was', async () => {
+    const { create, write, read } = bench();
+    const { metadata } = await create('configmaps', note('one'));
+    const result = await write('configmaps', { name: 'one' }, remove());
+    expect(result.deleted).toEqual({ name: 'one', uid: metadata.uid });
+    expect(result.object).toBeUndefined();
+    expect(await failure(read('configmaps', 'one'))).toMatchObject({ code: 404 });
+    expect(await failure(write('configmaps', { name: 'one' }, remove()))).toMatchObject({
+      code: 404,
+      message: 'configmaps "one" not found',
+    });
+  });
+
+  it('gives the object back where the kind does so', async () => {
+    const { create, change } = bench();
+    const made = await create('namespaces', { metadata: { name: 'n' } });
+    expect(await change('namespaces', 'n', remove())).toEqual({
+      ...made,
+      metadata: { ...made.metadata, resourceVersion: '3' },
+    });
+  });
+
+  it('only marks an object that has finalizers; the last of them takes it along', async () => {
+    const { create, change, read, store } = bench();
+    const made = await create('configmaps', note('f', {}, finalizers('one', 'two')));
+    const marked = await change('configmaps', 'f', remove());
+    const time = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+    expect(marked.metadata).toEqual({
+      ...made.metadata,
+      resourceVersion: '3',
+      deletionTimestamp: time,
+      deletionGracePeriodSeconds: 0,
+    });
+    expect(await change('configmaps', 'f', remove())).toEqual(marked);
+    expect(
+      await failure(change('configmaps', 'f', merge({ metadata: finalizers('one', 'three', 'two') }))),
+    ).toMatchObject({
+      code: 422,
+      message:
+        'ConfigMap "f" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/three"}',
+    });
+    await change('configmaps', 'f', merge({ metadata: finalizers('two') }));
+    const kept = await change('configmaps', 'f', merge({ metadata: { deletionTimestamp: null } }));
+    expect(kept.metadata.deletionTimestamp).toBe(marked.metadata.deletionTimestamp);
+    const last = await change('configmaps', 'f', merge({ metadata: { finalizers: null } }));
+    expect(last.metadata).toMatchObject({ name: 'f', resourceVersion: '5', deletionTimestamp: time });
+    expect(last.metadata.finalizers).toBeUndefined();
+    expect(await failure(read('configmaps', 'f'))).toMatchObject({ code: 404 });
+    expect(await store.revision()).toBe(5);
+  });
+
+  it('counts the mark as a generation where generations are counted', async () => {
+    const { create, change } = bench();
+    await create('deployments', { metadata: { name: 'd', ...finalizers('one') } });
+    expect((await change('deployments', 'd', remove())).metadata.generation).toBe(2);
+    expect((await change('deployments', 'd', remove())).metadata.generation).toBe(2);
+  });
+
+  const policies: [JsonObject, string[] | undefined][] = [
+    [{ propagationPolicy: 'Orphan' }, ['orphan']],
+    [{ propagationPolicy: 'Foreground' }, ['foregroundDeletion']],
+    [{ propagationPolicy: 'Background' }, undefined],
+    [{ orphanDependents: true }, ['orphan']],
+    [{ orphanDependents: false }, undefined],
+    [{ gracePeriodSeconds: -5 }, undefined],
+  ];
+  it.each(policies)('with %j', async (options, kept) => {
+    const { create, write } = bench();
+    await create('configmaps', note('o'));
+    const { object } = await write('configmaps', { name: 'o' }, remove(options));
+    const metadata = object === undefined ? {} : (JSON.parse(object.bytes) as { metadata: JsonObject }).metadata;
+    expect(metadata['finalizers']).toEqual(kept);
+  });
+
+  it('changes its mind about dependents', async () => {
+    const { create, change, write } = bench();
+    await create('configmaps', note('o'));
+    await change('configmaps', 'o', remove({ propagationPolicy: 'Orphan' }));
+    const changed = await change('configmaps', 'o', remove({ propagationPolicy: 'Foreground' }));
+    expect(changed.metadata.finalizers).toEqual(['foregroundDeletion']);
+    // Without a word on it, what was said before holds.
+    expect((await change('configmaps', 'o', remove())).metadata.finalizers).toEqual(['foregroundDeletion']);
+    expect(
+      (await write('configmaps', { name: 'o' }, remove({ propagationPolicy: 'Background' }))).deleted,
+    ).toBeDefined();
+  });
+
+  const refusals: [string, JsonObject, number, string][] = [
+    [
+      'an unknown policy',
+      { propagationPolicy: 'Sideways' },
+      422,
+      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
+    ],
+    [
+      'both policies',
+      { propagationPolicy: 'Background', orphanDependents: true },
+      422,
+      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Background": orphanDependents and deletionPropagation cannot be both set',
+    ],
+    [
+      'another kind of options',
+      { kind: 'ConfigMap', apiVersion: 'v1' },
+      400,
+      'no kind "ConfigMap" is registered for version "v1"',
+    ],
+    [
+      'a dry run that is none',
+      { dryRun: ['Some'] },
+      422,
+      'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+    ],
+    [
+      'another uid',
+      { preconditions: { uid: 'other' } },
+      409,
+      expect.stringMatching(
+        /^Operation cannot be fulfilled on ConfigMap "p": the UID in the precondition \(other\) does not match the UID in record \([0-9a-f-]{36}\)\. The object might have been deleted and then recreated$/,
+      ) as string,
+    ],
+    [
+      'another version',
+      { preconditions: { resourceVersion: '1' } },
+      409,
+      'Operation cannot be fulfilled on ConfigMap "p": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (2). The object might have been modified',
+    ],
+  ];
+  it.each(refusals)('refuses %s', async (_, options, code, message) => {
+    const { create, write } = bench();
+    await create('configmaps', note('p'));
+    expect(await failure(write('configmaps', { name: 'p' }, remove(options)))).toMatchObject({ code, message });
+  });
+
+  it('deletes when the preconditions hold', async () => {
+    const { create, write } = bench();
+    const { metadata } = await create('configmaps', note('p'));
+    const preconditions = { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' };
+    expect((await write('configmaps', { name: 'p' }, remove({ preconditions }))).deleted?.name).toBe('p');
+  });
+});
+
+describe('deletecollection', () => {
+  const drop = async (
+    { registry, target }: ReturnType<typeof bench>,
+    options: Parameters<typeof registry.deleteCollection>[1],
+    deleteOptions: JsonObject = {},
+  ) => {
+    const list = await registry.deleteCollection(target('configmaps'), options, deleteOptions, how);
+    return [...list.items].map(({ name }) => name);
+  };
+
+  it('deletes what the selectors choose and tells what it was', async () => {
+    const made = bench();
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await made.create('configmaps', note(name, {}, { labels: { odd: String(name === 'a' || name === 'c') } }));
+    }
+    expect(await drop(made, { labelSelector: 'odd=true' })).toEqual(['a', 'c']);
+    expect((await made.names('configmaps')).names).toEqual(['b', 'd']);
+    expect(await drop(made, { fieldSelector: 'metadata.name=b' }, { dryRun: ['All'] })).toEqual(['b']);
+    expect(await drop(made, { fieldSelector: 'metadata.name=b' })).toEqual(['b']);
+    expect(await drop(made, {})).toEqual(['d']);
+    expect(await drop(made, {})).toEqual([]);
+  });
+
+  it('is a bounded number of steps, however many there are', async () => {
+    const made = bench();
+    await Promise.all(Array.from({ length: 100 }, (_, i) => made.create('configmaps', note(`n${i}`))));
+    expect(await drop(made, {})).toHaveLength(100);
+    expect((await made.names('configmaps')).names).toEqual([]);
+  });
+
+  it('refuses options without a meaning before it deletes anything', async () => {
+    const made = bench();
+    await made.create('configmaps', note('a'));
+    expect(await failure(drop(made, {}, { propagationPolicy: 'Sideways' }))).toMatchObject({ code: 422 });
+    expect((await made.names('configmaps')).names).toEqual(['a']);
+  });
+});

@@ -1,0 +1,299 @@
+import { applyJsonPatch, applyMergePatch } from '../merge/index.ts';
+import {
+  type ApiObject,
+  fieldError,
+  formatTime,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  jsonEqual,
+  type ObjectMeta,
+  type Random,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
+import { type DecodedBody, decodeBody, decodePatched } from './body.ts';
+import { fromStorage } from './convert.ts';
+import type { Core } from './core.ts';
+import type { StrategyContext } from './definition.ts';
+import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
+import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
+
+/** A write as asked for: what does not depend on the object that is there. */
+export interface Job {
+  readonly core: Core;
+  readonly target: Target;
+  readonly change: Change;
+  readonly options: WriteOptions;
+  readonly dryRun: boolean;
+  readonly context: StrategyContext;
+  /** Set when the change is a deletion. */
+  readonly deletion: DeleteOptions | undefined;
+}
+
+/** What is to be stored, in the storage version. */
+export interface Draft {
+  object: ApiObject;
+  /** The object goes: `object` is its last state. */
+  remove: boolean;
+  /** Its name was made up here. */
+  readonly generated: boolean;
+  readonly warnings: string[];
+}
+
+/** What the change makes of the object that is there, before defaults, admission and validation. */
+export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
+  const { change, core, target, options } = job;
+  switch (change.verb) {
+    case 'create':
+      return draftCreate(
+        job,
+        decodeBody(core, target, change.object.value, change.object.findings, options),
+        change.object.value,
+      );
+    case 'update': {
+      const body = decodeBody(core, target, change.object.value, change.object.findings, options);
+      checkPlace(target, body.object.metadata);
+      if (old !== undefined) {
+        checkUid(target, body.object.metadata, old);
+        return draftUpdate(job, body, old);
+      }
+      if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '')
+        throw absent(target);
+      checkUid(target, body.object.metadata, undefined);
+      body.object.metadata.resourceVersion = '';
+      return draftCreate(job, body, change.object.value);
+    }
+    case 'patch': {
+      if (old === undefined) throw absent(target);
+      const before = fromStorage(target, old);
+      const patched = applyPatch(change.format, before, change.patch);
+      const body = decodePatched(core, target, patched, change.patch, change.findings ?? [], options);
+      checkPlace(target, body.object.metadata);
+      return draftUpdate(job, body, old);
+    }
+    default:
+      if (old === undefined || job.deletion === undefined) throw absent(target);
+      return draftDelete(job, old, job.deletion);
+  }
+}
+
+const absent = ({ resource, name }: Target) => statusError.notFound(resource.id, name);
+
+const patchTypes: { readonly [format in PatchFormat]?: string } = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+};
+
+/** @throws StatusError 415 for a format that is not served */
+export function checkPatchFormat(format: PatchFormat): void {
+  if (patchTypes[format] === undefined) throw statusError.unsupportedMediaType(Object.values(patchTypes));
+}
+
+function applyPatch(format: PatchFormat, document: JsonObject, patch: Json): Json {
+  if (format === 'json') return applyJsonPatch(document, patch);
+  if (isJsonObject(patch)) return applyMergePatch(document, patch);
+  const type = Array.isArray(patch)
+    ? 'array'
+    : typeof patch === 'boolean'
+      ? 'bool'
+      : patch === null
+        ? 'null'
+        : typeof patch;
+  throw statusError.badRequest(
+    `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+  );
+}
+
+/** A namespace that the body does not tell is that of the request; a cluster-scoped object has none. */
+function placeNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
+  const given = metadata.namespace ?? '';
+  if (resource.definition.namespaced && given !== '' && given !== namespace) {
+    throw statusError.badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  metadata.namespace = resource.definition.namespaced ? namespace : '';
+}
+
+function checkPlace(target: Target, metadata: ObjectMeta): void {
+  placeNamespace(target, metadata);
+  const { name = '' } = metadata;
+  if (name === '') {
+    throw statusError.badRequest(
+      `the name of the object (${target.name}) based on URL was undeterminable: name must be provided`,
+    );
+  }
+  if (name !== target.name) {
+    throw statusError.badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${target.name})`,
+    );
+  }
+}
+
+/** A replacement that names a uid means that very object. */
+function checkUid({ resource, name }: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
+  const found = old?.metadata.uid ?? '';
+  if (uid === '' || uid === found) return;
+  throw statusError.conflict(
+    resource.id,
+    name,
+    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
+  );
+}
+
+const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
+
+function generateName(random: Random, base: string): string {
+  let name = base.slice(0, 58);
+  for (let i = 0; i < 5; i++) name += nameLetters[random.integer(nameLetters.length)];
+  return name;
+}
+
+function draftCreate({ core, target, context }: Job, { object, warnings }: DecodedBody, sent: Json): Draft {
+  const { definition, storageVersion } = target.resource;
+  const { strategy } = definition;
+  if (definition.virtual === true) return { object, remove: false, generated: false, warnings: [...warnings] };
+  const { metadata } = object;
+  placeNamespace(target, metadata);
+  const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
+  object.metadata = metadataOf({
+    ...metadata,
+    ...(generated ? { name: generateName(core.random, metadata.generateName ?? '') } : {}),
+    ...(strategy.generation === true ? { generation: 1 } : {}),
+    uid: core.random.uuid(),
+    creationTimestamp: formatTime(context.now),
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+  });
+  const guarded = strategy.createsWithStatus !== true && hasStatus(target);
+  if (guarded && isJsonObject(sent) && sent['status'] !== undefined) {
+    setField(object, 'status', storageVersion.type.decode({}).value['status']);
+  }
+  return { object, remove: false, generated, warnings: [...warnings] };
+}
+
+const hasStatus = ({ resource }: Target) => resource.definition.subresources.some(({ name }) => name === 'status');
+
+function setField(object: JsonObject, field: string, value: Json | undefined): void {
+  if (value === undefined) delete object[field];
+  else object[field] = value;
+}
+
+/** Metadata in the order in which it is written; what a client has no say in and what is empty stays out. */
+function metadataOf(given: { readonly [name in keyof ObjectMeta]: Json | undefined }): ObjectMeta & JsonObject {
+  const out: JsonObject = {};
+  for (const name of metaFields) {
+    const value = given[name];
+    if (value !== undefined && value !== null && value !== '') out[name] = value;
+  }
+  return out as ObjectMeta & JsonObject;
+}
+
+const metaFields = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+] as const;
+
+function draftUpdate({ target, change }: Job, { object: sent, warnings }: DecodedBody, old: ApiObject): Draft {
+  const { metadata } = sent;
+  const before = old.metadata;
+  checkVersion(target, change, metadata, before);
+  const after = metadataOf({
+    ...metadata,
+    uid: metadata.uid || before.uid,
+    resourceVersion: before.resourceVersion,
+    generation: before.generation,
+    creationTimestamp: metadata.creationTimestamp ?? before.creationTimestamp,
+    // What is being deleted stays so.
+    deletionTimestamp: before.deletionTimestamp ?? metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds,
+  });
+  const onlyStatus = target.subresource === 'status';
+  const object = onlyStatus ? jsonCopy(old as JsonObject as ApiObject) : sent;
+  object.metadata = after;
+  if (onlyStatus) setField(object, 'status', sent['status']);
+  else if (hasStatus(target))
+    setField(object, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+  return { object, remove: false, generated: false, warnings: [...warnings] };
+}
+
+function checkVersion(target: Target, change: Change, { resourceVersion = '' }: ObjectMeta, before: ObjectMeta): void {
+  const { definition, id } = target.resource;
+  if (resourceVersion === before.resourceVersion) return;
+  if (resourceVersion !== '' && resourceVersion !== '0') throw statusError.modified(id, target.name);
+  if (definition.strategy.unconditionalUpdate !== false || change.verb === 'patch') return;
+  throw statusError.invalid(definition, target.name, [
+    fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+  ]);
+}
+
+function draftDelete({ target, context }: Job, old: ApiObject, deletion: DeleteOptions): Draft {
+  checkPreconditions(target.resource, old, deletion);
+  const finalizers = finalizersFor(old, deletion);
+  const draft = { generated: false, warnings: [] };
+  if (finalizers.length === 0) return { ...draft, object: old, remove: true };
+  const { metadata } = old;
+  const marked = metadata.deletionTimestamp !== undefined;
+  const { generation } = metadata;
+  const object = {
+    ...old,
+    metadata: metadataOf({
+      ...metadata,
+      finalizers,
+      generation: !marked && generation !== undefined && generation > 0 ? generation + 1 : generation,
+      deletionTimestamp: metadata.deletionTimestamp ?? formatTime(context.now),
+      deletionGracePeriodSeconds: 0,
+    }),
+  };
+  return { ...draft, object, remove: false };
+}
+
+/** What the kind itself does to the object once admission is through; counts a change of its generation. */
+export function completeDraft({ target, change, context }: Job, draft: Draft, old: ApiObject | undefined): void {
+  const { strategy } = target.resource.definition;
+  const { object } = draft;
+  if (change.verb === 'delete') return;
+  if (old === undefined) {
+    strategy.prepareCreate?.(object, context);
+    return;
+  }
+  if (target.subresource === 'status') strategy.prepareStatusUpdate?.(object, old, context);
+  else strategy.prepareUpdate?.(object, old, context);
+  if (strategy.generation === true && wishesDiffer(object, old)) {
+    object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  draft.remove =
+    old.metadata.deletionTimestamp !== undefined &&
+    deletionTimestamp !== undefined &&
+    deletionGracePeriodSeconds === 0 &&
+    finalizers.length === 0;
+}
+
+/** Whether two states differ in anything but metadata and status. */
+function wishesDiffer(object: ApiObject, old: ApiObject): boolean {
+  const skipped = (key: string) => key === 'metadata' || key === 'status' || key === 'kind' || key === 'apiVersion';
+  for (const key of Object.keys(object)) if (!skipped(key) && !jsonEqual(object[key], old[key])) return true;
+  for (const key of Object.keys(old)) if (!skipped(key) && !Object.hasOwn(object, key)) return true;
+  return false;
+}
+
+/** New objects have no version yet. */
+export function checkFresh({ object }: Draft): void {
+  const { resourceVersion = '' } = object.metadata;
+  if (resourceVersion === '' || resourceVersion === '0') return;
+  throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
+}

@@ -1,0 +1,128 @@
+import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
+import type { ReadOptions, Requester, WatchOptions, WriteOptions } from './types.ts';
+
+/** The 422 about a request's parameters, which are spoken of as an options object. */
+export function invalidOptions(names: Names, kind: string, errors: readonly FieldError[]): StatusError {
+  return statusError.invalid({ group: `meta.${names.domain}`, kind }, '', errors);
+}
+
+/** A truth value as query parameters spell it: present is true, unless it says `false` or `0`. */
+export function readFlag(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  return text !== '0' && text.toLowerCase() !== 'false';
+}
+
+/** A whole number of 64 bits; undefined when absent or empty. */
+export function readInteger(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (!/^[+-]?[0-9]{1,18}$/.test(text)) {
+    throw statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  return Number(text);
+}
+
+const unreadableVersion = (text: string) =>
+  `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+
+/** A resourceVersion as a number: 0 for `0`, undefined when absent or empty. Lists refuse others with a 400. */
+export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'watch'): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (/^[0-9]{1,16}$/.test(text)) {
+    const revision = Number(text);
+    if (Number.isSafeInteger(revision)) return revision;
+  }
+  const why = unreadableVersion(text);
+  throw verb === 'list' ? statusError.badRequest(`invalid resource version: ${why}`) : new StatusError(500, '', why);
+}
+
+/** Refuses combinations of list parameters that have no meaning. @throws StatusError 422 */
+export function checkListOptions(options: ReadOptions & { sendInitialEvents?: string }, names: Names): void {
+  const { resourceVersion = '', resourceVersionMatch: match = '', continue: token = '' } = options;
+  const errors: FieldError[] = [];
+  const field = 'resourceVersionMatch';
+  if (match !== '') {
+    if (resourceVersion === '') {
+      errors.push(fieldError.forbidden(field, `${field} is forbidden unless resourceVersion is provided`));
+    }
+    if (token !== '') errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      errors.push(fieldError.notSupported(field, match, ['Exact', 'NotOlderThan', '']));
+    }
+    if (match === 'Exact' && resourceVersion === '0') {
+      errors.push(fieldError.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`));
+    }
+  }
+  if (options.sendInitialEvents !== undefined) {
+    errors.push(fieldError.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  if (errors.length > 0) throw invalidOptions(names, 'ListOptions', errors);
+}
+
+/** The same for a watch. */
+export function checkWatchOptions(options: WatchOptions, names: Names): void {
+  const { resourceVersionMatch: match = '', continue: token = '', sendInitialEvents } = options;
+  const errors: FieldError[] = [];
+  const field = 'resourceVersionMatch';
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
+  }
+  if (match !== '') {
+    if (sendInitialEvents === undefined) {
+      errors.push(fieldError.forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`));
+    }
+    if (match !== 'NotOlderThan') errors.push(fieldError.notSupported(field, match, ['NotOlderThan']));
+    if (token !== '') errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
+  }
+  if (errors.length > 0) throw invalidOptions(names, 'ListOptions', errors);
+}
+
+/** Query parameters of a write, as received. */
+export interface WriteParameters {
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  readonly fieldValidation?: string;
+  readonly force?: string;
+}
+
+const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions', apply: 'PatchOptions' };
+
+/** What the query parameters of a write mean. @throws StatusError 422 for what has no meaning */
+export function readWriteOptions(
+  verb: keyof typeof optionsKinds,
+  parameters: WriteParameters,
+  requester: Requester,
+  names: Names,
+): WriteOptions {
+  const { fieldManager = '', fieldValidation = '' } = parameters;
+  const force = readFlag(parameters.force);
+  const errors: FieldError[] = [];
+  if (verb === 'apply' && fieldManager === '') {
+    errors.push(fieldError.required('fieldManager', 'is required for apply patch'));
+  }
+  if (verb === 'patch' && force !== undefined) {
+    errors.push(fieldError.forbidden('force', 'may not be specified for non-apply patch'));
+  }
+  if (fieldManager.length > 128) errors.push(fieldError.tooLong('fieldManager', 128));
+  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(fieldManager)) {
+    errors.push(fieldError.invalid('fieldManager', fieldManager, 'should only contain printable characters'));
+  }
+  errors.push(...dryRunErrors(parameters.dryRun ?? []));
+  const validation = fieldValidation === '' ? 'Warn' : fieldValidation;
+  if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
+    errors.push(fieldError.notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
+    throw invalidOptions(names, optionsKinds[verb], errors);
+  }
+  if (errors.length > 0) throw invalidOptions(names, optionsKinds[verb], errors);
+  return {
+    requester,
+    dryRun: (parameters.dryRun ?? []).length > 0,
+    fieldManager,
+    fieldValidation: validation,
+    force: force === true,
+  };
+}
+
+/** `All` is the only dry run there is. */
+export function dryRunErrors(values: readonly string[]): FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [fieldError.notSupported('dryRun', [...values], ['All'])];
+}

@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { bench, failure, names as kubernetes, merge, note, remove } from './testing/fixtures.ts';
+
+/** Five objects as the recorded exchanges have them: `a`, `b` are labelled x, the rest y. */
+async function five() {
+  const made = bench();
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    await made.create(
+      'configmaps',
+      note(name, { n: name }, { labels: { app: name < 'c' ? 'x' : 'y', [`only-${name}`]: '' } }),
+    );
+  }
+  return made;
+}
+const metadata = (list: JsonObject) => list['metadata'] as JsonObject;
+
+describe('get', () => {
+  it('gives the object as it was written, with its version', async () => {
+    const { create, read } = bench();
+    const created = await create('configmaps', note('one', { b: '2', a: 'ä "quoted"' }));
+    expect(await read('configmaps', 'one')).toEqual(created);
+    expect(created['data']).toEqual({ a: 'ä "quoted"', b: '2' });
+  });
+
+  it('knows nothing of what is not there', async () => {
+    const { read } = bench();
+    expect(await failure(read('configmaps', 'absent'))).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+      message: 'configmaps "absent" not found',
+      details: { name: 'absent', kind: 'configmaps' },
+    });
+  });
+
+  it('takes any version for 0 and waits for one that is to come', async () => {
+    const { create, read, registry, target } = bench();
+    const { metadata: meta } = await create('configmaps', note('one'));
+    expect((await read('configmaps', 'one', { resourceVersion: '0' })).metadata.name).toBe('one');
+    const next = String(Number(meta.resourceVersion) + 1);
+    const later = read('configmaps', 'one', { resourceVersion: next });
+    await create('configmaps', note('two'));
+    expect((await later).metadata).toEqual(meta);
+    expect(
+      await failure(registry.get(target('configmaps', { name: 'one' }), { resourceVersion: 'abc' })),
+    ).toMatchObject({
+      code: 500,
+      reason: '',
+      message: 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+    });
+  });
+
+  it('gives up on a version that does not come', async () => {
+    const { create, read, clock } = bench();
+    await create('configmaps', note('one'));
+    await read('configmaps', 'one');
+    const refused = failure(read('configmaps', 'one', { resourceVersion: '1000000' }));
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(3_000);
+    expect(await refused).toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+      message: 'Timeout: Too large resource version: 1000000, current: 2',
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      },
+    });
+  });
+});
+
+describe('list', () => {
+  it('is in key order, without the kind in its items', async () => {
+    const { names, create } = await five();
+    await create('configmaps', note('bb'));
+    const { names: found, list } = await names('configmaps');
+    expect(found).toEqual(['a', 'b', 'bb', 'c', 'd', 'e']);
+    expect(list).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '7' } });
+    const [first] = list['items'] as JsonObject[];
+    expect(Object.keys(first ?? {})).toEqual(['metadata', 'data']);
+  });
+
+  it('spans all namespaces, or one', async () => {
+    const { write, names } = await five();
+    const elsewhere = { value: note('z'), findings: [] };
+    await write('configmaps', { namespace: 'other' }, { verb: 'create', object: elsewhere });
+    expect((await names('configmaps', {}, { namespace: '' })).names).toEqual(['a', 'b', 'c', 'd', 'e', 'z']);
+    expect((await names('configmaps', {}, { namespace: 'other' })).names).toEqual(['z']);
+    // One namespace is not the beginning of another's name.
+    expect((await names('configmaps', {}, { namespace: 'n' })).names).toEqual([]);
+  });
+
+  const selections: [string, string[]][] = [
+    ['app=x', ['a', 'b']],
+    ['app!=x', ['c', 'd', 'e']],
+    ['app in (x,y),only-a', ['a']],
+    ['!only-a', ['b', 'c', 'd', 'e']],
+    ['app notin (x)', ['c', 'd', 'e']],
+    ['missing', []],
+  ];
+  it.each(selections)('labelSelector %s', async (labelSelector, expected) => {
+    const { names } = await five();
+    expect((await names('configmaps', { labelSelector })).names).toEqual(expected);
+  });
+
+  const fields: [string, string[]][] = [
+    ['metadata.name=a', ['a']],
+    ['metadata.name!=a', ['b', 'c', 'd', 'e']],
+    ['metadata.namespace=ns', ['a', 'b', 'c', 'd', 'e']],
+    ['metadata.namespace=other', []],
+    ['metadata.name=a,metadata.name=b', []],
+  ];
+  it.each(fields)('fieldSelector %s', async (fieldSelector, expected) => {
+    const { names } = await five();
+    expect((await names('configmaps', { fieldSelector })).names).toEqual(expected);
+    expect((await names('configmaps', { fieldSelector }, { namespace: '' })).names).toEqual(expected);
+  });
+
+  it('selects by the fields of the kind', async () => {
+    const { create, write, names } = bench();
+    for (const [name, node] of [
+      ['p', 'n1'],
+      ['q', 'n2'],
+      ['r', ''],
+    ]) {
+      await create('deployments', { metadata: { name: name as string }, spec: { node: node as string } });
+    }
+    expect((await names('deployments', { fieldSelector: 'spec.node=n1' })).names).toEqual(['p']);
+    expect((await names('deployments', { fieldSelector: 'spec.node=' })).names).toEqual(['r']);
+    await write('deployments', { name: 'q', subresource: 'status' }, merge({ status: { phase: 'Up' } }));
+    expect((await names('deployments', { fieldSelector: 'status.phase=Up,spec.node!=n1' })).names).toEqual(['q']);
+  });
+
+  const refusals: [string, JsonObject, number, string][] = [
+    ['limit that is no number', { limit: 'abc' }, 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
+    [
+      'version that is no number',
+      { resourceVersion: 'abc' },
+      400,
+      'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+    ],
+    [
+      'negative version',
+      { resourceVersion: '-1' },
+      400,
+      'invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax',
+    ],
+    [
+      'match without a version',
+      { resourceVersionMatch: 'Exact' },
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+    ],
+    [
+      'exactly any',
+      { resourceVersion: '0', resourceVersionMatch: 'Exact' },
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    ],
+    [
+      'unknown match',
+      { resourceVersion: '1', resourceVersionMatch: 'Bogus' },
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Bogus": supported values: "Exact", "NotOlderThan", ""',
+    ],
+    ['token that is none', { continue: 'garbage' }, 400, 'invalid continue token: continue key is not valid'],
+    [
+      'unknown field',
+      { fieldSelector: 'data.n=a' },
+      400,
+      '"data.n" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    ],
+    [
+      'field without a value',
+      { fieldSelector: 'metadata.name' },
+      400,
+      "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
+    ],
+    [
+      'label selector without an operator',
+      { labelSelector: 'a b' },
+      400,
+      "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
+    ],
+  ];
+  it.each(refusals)('refuses a %s', async (_, options, code, message) => {
+    const { names } = await five();
+    expect(await failure(names('configmaps', options as never))).toMatchObject({ code, message });
+  });
+
+  it('tells of a field that a kind with fields does not offer', async () => {
+    const { names } = bench();
+    expect(await failure(names('deployments', { fieldSelector: 'spec.x=1' }))).toMatchObject({
+      code: 400,
+      message: 'field label not supported: spec.x',
+    });
+  });
+});
+
+describe('a list in pieces', () => {
+  it('shows one state throughout', async () => {
+    const { create, write, names } = await five();
+    const one = await names('configmaps', { limit: '2' });
+    expect(one.names).toEqual(['a', 'b']);
+    expect(metadata(one.list)).toMatchObject({ remainingItemCount: 3, resourceVersion: '6' });
+    await create('configmaps', note('bb'));
+    await write('configmaps', { name: 'd' }, remove());
+    const two = await names('configmaps', { limit: '2', continue: metadata(one.list)['continue'] as string });
+    expect(two.names).toEqual(['c', 'd']);
+    expect(metadata(two.list)).toMatchObject({ remainingItemCount: 1, resourceVersion: '6' });
+    const three = await names('configmaps', { limit: '2', continue: metadata(two.list)['continue'] as string });
+    expect(three.names).toEqual(['e']);
+    expect(metadata(three.list)).toEqual({ resourceVersion: '6' });
+  });
+
+  it('goes on from the store when the snapshot is gone, and says so when the state is', async () => {
+    const { create, write, names, clock, store } = await five();
+    const one = await names('configmaps', { limit: '2' });
+    const token = metadata(one.list)['continue'] as string;
+    await create('configmaps', note('bb'));
+    await write('configmaps', { name: 'd' }, remove());
+    clock.advance(200_000);
+    const two = await names('configmaps', { limit: '2', continue: token });
+    expect(two.names).toEqual(['c', 'd']);
+    expect(metadata(two.list)).toMatchObject({ remainingItemCount: 1, resourceVersion: '6' });
+    expect((await names('configmaps', { continue: metadata(two.list)['continue'] as string })).names).toEqual(['e']);
+
+    await store.compact(await store.revision());
+    const expired = (await failure(names('configmaps', { limit: '2', continue: token }))) as {
+      metadata: { continue: string };
+    };
+    expect(expired).toMatchObject({ code: 410, reason: 'Expired' });
+    const rest = await names('configmaps', { continue: expired.metadata.continue });
+    expect(rest.names).toEqual(['bb', 'c', 'e']);
+  });
+
+  it('counts what remains only when no selector is in the way', async () => {
+    const { names } = await five();
+    const some = await names('configmaps', { limit: '1', labelSelector: 'app=y' });
+    expect(some.names).toEqual(['c']);
+    expect(Object.keys(metadata(some.list)).sort()).toEqual(['continue', 'resourceVersion']);
+    const all = await names('configmaps', { limit: '2', labelSelector: 'app=x' });
+    expect(all.names).toEqual(['a', 'b']);
+    expect(metadata(all.list)).toEqual({ resourceVersion: '6' });
+  });
+
+  it('is whole when the limit is not above zero or not reached', async () => {
+    const { names } = await five();
+    expect((await names('configmaps', { limit: '-1' })).names).toHaveLength(5);
+    expect(metadata((await names('configmaps', { limit: '5' })).list)).toEqual({ resourceVersion: '6' });
+  });
+
+  it('takes a token for the request it was made for alone', async () => {
+    const { names } = await five();
+    const token = metadata((await names('configmaps', { limit: '2' })).list)['continue'] as string;
+    const tampered = `${token.slice(0, 10)}${token[10] === 'A' ? 'B' : 'A'}${token.slice(11)}`;
+    const invalid = { code: 400, message: 'invalid continue token: continue key is not valid' };
+    expect(await failure(names('configmaps', { continue: token }, { namespace: 'other' }))).toMatchObject(invalid);
+    expect(await failure(names('configmaps', { continue: token, labelSelector: 'a' }))).toMatchObject(invalid);
+    expect(await failure(names('deployments', { continue: token }))).toMatchObject(invalid);
+    expect(await failure(names('configmaps', { continue: tampered }))).toMatchObject(invalid);
+    // A server that was started anew does not know the token: the client is to begin again.
+    expect(await failure(bench({ tokenKey: 'another' }).names('configmaps', { continue: token }))).toMatchObject({
+      code: 410,
+      reason: 'Expired',
+    });
+    expect(await failure(names('configmaps', { continue: token, resourceVersion: '5' }))).toMatchObject({
+      code: 400,
+      message: 'specifying resource version is not allowed when using continue',
+    });
+    expect((await names('configmaps', { continue: token, resourceVersion: '0' })).names).toEqual(['c', 'd', 'e']);
+  });
+});
+
+describe('a list of a version', () => {
+  it('is exactly that state when asked for', async () => {
+    const { write, names } = await five();
+    await write('configmaps', { name: 'a' }, remove());
+    const exact = await names('configmaps', { resourceVersion: '6', resourceVersionMatch: 'Exact' });
+    expect(exact.names).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(metadata(exact.list)).toEqual({ resourceVersion: '6' });
+    const paged = await names('configmaps', { resourceVersion: '6', limit: '2' });
+    expect([paged.names, metadata(paged.list)['remainingItemCount']]).toEqual([['a', 'b'], 3]);
+    const selected = { resourceVersion: '6', resourceVersionMatch: 'Exact', fieldSelector: 'metadata.name=a' };
+    expect((await names('configmaps', selected)).names).toEqual(['a']);
+    const newer = await names('configmaps', { resourceVersion: '6', resourceVersionMatch: 'NotOlderThan', limit: '2' });
+    expect(newer.names).toEqual(['b', 'c']);
+  });
+
+  it('is gone once the store has given it up', async () => {
+    const { names, store } = await five();
+    await store.compact(6);
+    const refused = await failure(names('configmaps', { resourceVersion: '3', resourceVersionMatch: 'Exact' }));
+    expect(refused).toMatchObject({
+      code: 410,
+      reason: 'Expired',
+      message: 'The resourceVersion for the provided list is too old.',
+    });
+  });
+});
+
+describe('names', () => {
+  it('group placeholders are expanded once', () => {
+    const { registry } = bench();
+    expect(registry.find(`authorization.${kubernetes.domain}`, 'v1', 'reviews')?.definition.kind).toBe('Review');
+    expect(registry.find('apps', 'v1', 'deployments')?.keyPrefix).toBe('/deployments.apps/');
+    expect(registry.find('', 'v1', 'configmaps')?.keyPrefix).toBe('/configmaps/');
+    expect(registry.find('', 'v2', 'configmaps')).toBeUndefined();
+  });
+});

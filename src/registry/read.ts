@@ -1,0 +1,196 @@
+import type { CachedObject, Snapshot } from '../cache/index.ts';
+import { type StatusError, statusError } from '../meta/index.ts';
+import { StoreError } from '../store/index.ts';
+import { describe, isCorrupt } from './bytes.ts';
+import { type Core, current, reached } from './core.ts';
+import { checkListOptions, readInteger, readVersion } from './parameters.ts';
+import { keyOf, rangeOf, type Selection, select } from './selection.ts';
+import { formatToken, readToken } from './token.ts';
+import type { ObjectList, ReadOptions, Target } from './types.ts';
+
+/** The object itself, as new as the request asks for. @throws StatusError 404 when there is none */
+export async function get(core: Core, target: Target, options: ReadOptions): Promise<CachedObject> {
+  const { resource, name } = target;
+  const revision = readVersion(options.resourceVersion, 'get');
+  const cache = await (revision === undefined ? current(core, resource) : reached(resource, revision));
+  const key = keyOf(resource, target);
+  const object = key === undefined ? undefined : cache.snapshot().get(key);
+  if (object === undefined) throw statusError.notFound(resource.id, name);
+  if (isCorrupt(object)) throw unreadable(object);
+  return object;
+}
+
+export const unreadable = ({ name }: CachedObject): StatusError =>
+  statusError.internal(`the stored object ${JSON.stringify(name)} cannot be read`);
+
+/** A collection, or a piece of one, as new as the request asks for. */
+export async function list(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
+  const { resource } = target;
+  const limit = Math.max(0, readInteger(options.limit) ?? 0);
+  checkListOptions(options, core.names);
+  const selection = select(target, options);
+  const { resourceVersionMatch: match = '', continue: token = '' } = options;
+  if (token !== '') {
+    if ((options.resourceVersion ?? '') !== '' && options.resourceVersion !== '0') {
+      throw statusError.badRequest('specifying resource version is not allowed when using continue');
+    }
+    return resume(core, target, options, selection, limit);
+  }
+  const revision = readVersion(options.resourceVersion, 'list');
+  const paged = limit === 0 ? undefined : { limit, scope: scopeOf(target, options) };
+  if (revision !== undefined && revision > 0 && (match === 'Exact' || (match === '' && limit > 0))) {
+    return exactly(core, target, selection, revision, paged, '');
+  }
+  const cache = await (revision === undefined ? current(core, resource) : reached(resource, revision));
+  return fromSnapshot(core, target, selection, cache.snapshot(), paged, '');
+}
+
+/** How a list is cut: pieces of at most `limit`, whose tokens are good for `scope`. */
+interface Paging {
+  readonly limit: number;
+  readonly scope: string;
+}
+
+const scopeOf = ({ resource, namespace }: Target, { labelSelector = '', fieldSelector = '' }: ReadOptions): string =>
+  JSON.stringify([resource.keyPrefix, namespace, labelSelector, fieldSelector]);
+
+/** The next piece of a list. */
+async function resume(
+  core: Core,
+  target: Target,
+  options: ReadOptions,
+  selection: Selection,
+  limit: number,
+): Promise<ObjectList> {
+  const scope = scopeOf(target, options);
+  const { revision, after } = readToken(core.tokenKey, scope, options.continue ?? '');
+  const paged = limit === 0 ? undefined : { limit, scope };
+  if (revision === 0) {
+    const cache = await current(core, target.resource);
+    return fromSnapshot(core, target, selection, cache.snapshot(), paged, after);
+  }
+  try {
+    return await exactly(core, target, selection, revision, paged, after);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'compacted') throw error;
+    throw statusError.expired(
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+      { continue: formatToken(core.tokenKey, scope, { revision: 0, after }) },
+    );
+  }
+}
+
+/** The state at one revision: a snapshot when one is at hand, else what the store remembers. */
+async function exactly(
+  core: Core,
+  target: Target,
+  selection: Selection,
+  revision: number,
+  paged: Paging | undefined,
+  after: string,
+): Promise<ObjectList> {
+  const { resource } = target;
+  const cache = await reached(resource, revision);
+  const present = cache.snapshot();
+  const snapshot = present.revision === revision ? present : resource.history.at(revision);
+  if (snapshot !== undefined) return fromSnapshot(core, target, selection, snapshot, paged, after);
+  return fromStore(core, target, selection, revision, paged, after);
+}
+
+function fromSnapshot(
+  core: Core,
+  { resource }: Target,
+  selection: Selection,
+  snapshot: Snapshot,
+  paged: Paging | undefined,
+  after: string,
+): ObjectList {
+  const { revision } = snapshot;
+  const items = matching(resource, selection, snapshot, after);
+  if (paged === undefined) return whole(revision, items);
+  const page: CachedObject[] = [];
+  let more = false;
+  for (const object of items) {
+    more = page.length === paged.limit;
+    if (more) break;
+    page.push(object);
+  }
+  const last = page.at(-1);
+  if (!more || last === undefined) return whole(revision, page);
+  resource.history.keep(snapshot);
+  const range = rangeOf(resource, selection);
+  const token = formatToken(core.tokenKey, paged.scope, { revision, after: last.key.slice(range.length) });
+  const remaining = selection.filtered ? undefined : snapshot.count(range, last.key);
+  return { revision, items: page, continue: () => token, remaining: () => remaining };
+}
+
+const whole = (revision: number, items: Iterable<CachedObject>): ObjectList => ({
+  revision,
+  items,
+  continue: () => '',
+  remaining: () => undefined,
+});
+
+/** The chosen objects of a snapshot in key order, found as they are asked for. `after` is a key without its range. */
+export function matching(
+  resource: Target['resource'],
+  selection: Selection,
+  snapshot: Snapshot,
+  after = '',
+): Iterable<CachedObject> {
+  const { matches } = selection;
+  const range = rangeOf(resource, selection);
+  const key = keyOf(resource, selection);
+  if (key !== undefined) {
+    const object = snapshot.get(key);
+    const chosen =
+      object !== undefined && key.slice(range.length) > after && (matches === undefined || matches(object));
+    return chosen ? [object] : [];
+  }
+  const all = after === '' ? snapshot.range(range) : snapshot.range(range, range + after);
+  return matches === undefined ? all : filter(all, matches);
+}
+
+function* filter(all: Iterable<CachedObject>, matches: (object: CachedObject) => boolean): Iterable<CachedObject> {
+  for (const object of all) if (matches(object)) yield object;
+}
+
+/** How many entries are asked of the store at a time. */
+const batch = 500;
+
+/** A list of an old state, read from the store piece by piece. */
+async function fromStore(
+  core: Core,
+  { resource }: Target,
+  selection: Selection,
+  revision: number,
+  paged: Paging | undefined,
+  after: string,
+): Promise<ObjectList> {
+  const { format } = resource;
+  const prefix = rangeOf(resource, selection);
+  const limit = paged?.limit ?? Number.POSITIVE_INFINITY;
+  const page: CachedObject[] = [];
+  let from = after === '' ? undefined : prefix + after;
+  for (;;) {
+    const found = await core.store.list({
+      prefix,
+      revision,
+      limit: batch,
+      ...(from === undefined ? {} : { after: from }),
+    });
+    for (const [i, entry] of found.entries.entries()) {
+      const object = describe(format, entry);
+      if ((selection.name !== '' && object.name !== selection.name) || selection.matches?.(object) === false) continue;
+      const last = page.at(-1);
+      if (paged !== undefined && page.length === limit && last !== undefined) {
+        const token = formatToken(core.tokenKey, paged.scope, { revision, after: last.key.slice(prefix.length) });
+        const remaining = selection.filtered ? undefined : found.remaining + found.entries.length - i;
+        return { revision, items: page, continue: () => token, remaining: () => remaining };
+      }
+      page.push(object);
+    }
+    from = found.entries.at(-1)?.key;
+    if (found.remaining === 0 || from === undefined) return whole(revision, page);
+  }
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts';
+import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '../store/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
+import { deleteOptionsOf, namespaceLookup, type Registry, readWriteOptions } from './index.ts';
+import { bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
+
+describe('over a store that another server writes to', () => {
+  /** A server whose watch is behind for as long as it is held back. */
+  function pair() {
+    const store = openMemoryStore({ clock: drivenClock() });
+    const waiting: (() => void)[] = [];
+    let held = false;
+    const slow: Store = {
+      revision: () => store.revision(),
+      get: (key, revision) => store.get(key, revision),
+      list: (range) => store.list(range),
+      commit: (guards, writes) => store.commit(guards, writes),
+      compact: (revision) => store.compact(revision),
+      close: () => store.close(),
+      watch: (prefix, after, sink) =>
+        store.watch(prefix, after, {
+          batch: (revision, changes) => {
+            if (held) waiting.push(() => sink.batch(revision, changes));
+            else sink.batch(revision, changes);
+          },
+          error: (error) => sink.error(error),
+        }),
+    };
+    return {
+      here: bench({ store: slow }),
+      there: bench({ store }),
+      hold: () => {
+        held = true;
+      },
+      release: () => {
+        held = false;
+        for (const deliver of waiting.splice(0)) deliver();
+      },
+    };
+  }
+
+  it('refuses nothing by what it remembers alone', async () => {
+    const { here, there, hold } = pair();
+    const made = await here.create('configmaps', note('one'));
+    await here.read('configmaps', 'one');
+    hold();
+    const changed = await there.change('configmaps', 'one', merge({ data: { a: '2' } }));
+    await there.create('configmaps', note('new'));
+    expect((await here.change('configmaps', 'one', update({ ...changed, data: { a: '3' } })))['data']).toEqual({
+      a: '3',
+    });
+    expect((await here.change('configmaps', 'new', merge({ data: { b: '1' } })))['data']).toEqual({ a: '1', b: '1' });
+    expect(await failure(here.change('configmaps', 'one', update(made)))).toMatchObject({ code: 409 });
+    await there.write('configmaps', { name: 'new' }, remove());
+    expect(await failure(here.change('configmaps', 'new', merge({ data: { c: '1' } })))).toMatchObject({ code: 404 });
+  });
+
+  it('reads what was written before the request, or waits for it', async () => {
+    const { here, there, hold, release } = pair();
+    await here.create('configmaps', note('one'));
+    await here.read('configmaps', 'one');
+    hold();
+    await there.change('configmaps', 'one', merge({ data: { a: '2' } }));
+    expect((await here.read('configmaps', 'one', { resourceVersion: '0' }))['data']).toEqual({ a: '1' });
+    const consistent = here.read('configmaps', 'one');
+    await Promise.resolve();
+    release();
+    expect((await consistent)['data']).toEqual({ a: '2' });
+  });
+});
+
+describe('failures of the store', () => {
+  const failing = (code: StoreErrorCode): Store => {
+    const store = openMemoryStore({ clock: drivenClock() });
+    return {
+      revision: () => store.revision(),
+      get: (key, revision) => store.get(key, revision),
+      list: (range) => store.list(range),
+      watch: (prefix, after, sink) => store.watch(prefix, after, sink),
+      compact: (revision) => store.compact(revision),
+      close: () => store.close(),
+      commit: () => Promise.reject(new StoreError(code, 'secret detail /var/lib')),
+    };
+  };
+  const cases: [StoreErrorCode, number, string][] = [
+    ['unavailable', 503, 'the backing store is not available'],
+    ['uncertain', 504, 'Timeout: the outcome of the request is not known'],
+    ['closed', 503, 'the server is shutting down'],
+  ];
+  it.each(cases)('%s', async (code, status, message) => {
+    const { create } = bench({ store: failing(code) });
+    expect(await failure(create('configmaps', note('one')))).toMatchObject({ code: status, message });
+  });
+});
+
+describe('places', () => {
+  it('knows which verbs are served', async () => {
+    const { registry, target, create } = bench();
+    const review = target('reviews', { name: 'x' });
+    expect(await failure(registry.get(review, {}))).toMatchObject({
+      code: 405,
+      reason: 'MethodNotAllowed',
+      message: 'the server does not allow this method on the requested resource',
+      details: {},
+    });
+    await create('deployments', { metadata: { name: 'd' } });
+    const status = { name: 'd', subresource: 'status' };
+    expect((await registry.get(target('deployments', status), {})).name).toBe('d');
+    expect(await failure(registry.list(target('deployments', status), {}))).toMatchObject({ code: 405 });
+    expect(await failure(registry.get(target('configmaps', status), {}))).toMatchObject({
+      code: 404,
+      message: 'the server could not find the requested resource',
+      details: {},
+    });
+  });
+});
+
+describe('namespaces', () => {
+  it('must be there for what is written into them', async () => {
+    const store = openMemoryStore({ clock: drivenClock() });
+    let registry: Registry | undefined;
+    const lookup: NamespaceLookup = namespaceLookup(() => registry as Registry, store);
+    const made = bench({ store, admission: [namespaceLifecycle(lookup, names)] });
+    registry = made.registry;
+    expect(await failure(made.create('configmaps', note('x')))).toMatchObject({
+      code: 404,
+      message: 'namespaces "ns" not found',
+      details: { kind: 'namespaces', name: 'ns' },
+    });
+    await made.create('namespaces', { metadata: { name: 'ns' } });
+    await made.create('configmaps', note('x'));
+    await made.change('namespaces', { name: 'ns', subresource: 'status' }, merge({ status: { phase: 'Terminating' } }));
+    expect(await failure(made.create('configmaps', note('y')))).toMatchObject({ code: 403 });
+    await made.change('configmaps', 'x', merge({ data: { b: '1' } }));
+    await made.write('configmaps', { name: 'x' }, remove());
+  });
+});
+
+describe('parameters of writes', () => {
+  const read = (
+    ...parameters: Parameters<typeof readWriteOptions> extends [infer V, infer P, ...unknown[]] ? [V, P] : never
+  ) => readWriteOptions(...parameters, { name: 'u', groups: [] }, names);
+
+  it('have defaults', () => {
+    expect(read('create', {})).toEqual({
+      requester: { name: 'u', groups: [] },
+      dryRun: false,
+      fieldManager: '',
+      fieldValidation: 'Warn',
+      force: false,
+    });
+    expect(read('update', { dryRun: ['All'], fieldValidation: 'Strict', fieldManager: 'm' })).toMatchObject({
+      dryRun: true,
+      fieldValidation: 'Strict',
+      fieldManager: 'm',
+    });
+  });
+
+  const refusals: [Parameters<typeof read>, string][] = [
+    [
+      ['create', { dryRun: ['Some'] }],
+      'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+    ],
+    [
+      ['create', { fieldValidation: 'Nonsense' }],
+      'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Nonsense": supported values: "", "Ignore", "Strict", "Warn"',
+    ],
+    [
+      ['patch', { force: 'true' }],
+      'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+    ],
+    [
+      ['apply', {}],
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    ],
+    [
+      ['update', { fieldManager: 'm'.repeat(129) }],
+      'UpdateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
+    ],
+  ];
+  it.each(refusals)('%j', (parameters, message) => {
+    expect(() => read(...parameters)).toThrow(message);
+  });
+
+  it('of deletions are options in the form of a body', () => {
+    expect(
+      deleteOptionsOf({
+        dryRun: ['All'],
+        gracePeriodSeconds: '5',
+        orphanDependents: 'false',
+        propagationPolicy: 'Orphan',
+      }),
+    ).toEqual({ dryRun: ['All'], gracePeriodSeconds: 5, orphanDependents: false, propagationPolicy: 'Orphan' });
+    expect(deleteOptionsOf({})).toEqual({});
+    expect(() => deleteOptionsOf({ gracePeriodSeconds: 'x' })).toThrow('strconv.ParseInt');
+  });
+});

@@ -1,0 +1,120 @@
+import type { AdmissionPlugin, NamespaceLookup } from '../admission/index.ts';
+import { type Clock, type Names, type Random, statusError } from '../meta/index.ts';
+import type { Store } from '../store/index.ts';
+import { deleteCollection } from './collection.ts';
+import { encode } from './convert.ts';
+import { type Core, current, toStatusError } from './core.ts';
+import type { ResourceDefinition, Verb } from './definition.ts';
+import { get, list } from './read.ts';
+import { makeResources, type Resource } from './resource.ts';
+import type { Registry, Target } from './types.ts';
+import { watch } from './watch.ts';
+import { write } from './write.ts';
+
+export interface RegistryOptions {
+  readonly store: Store;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly definitions: readonly ResourceDefinition[];
+  /** In the order in which they see a write. */
+  readonly admission: readonly AdmissionPlugin[];
+  /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
+  readonly tokenKey?: string;
+  /** How long changes are kept for watches that start in the past (ms). Default: 5 minutes. */
+  readonly windowMs?: number;
+  /** At most so many bytes of them for each resource. Default: 32 MiB. */
+  readonly windowBytes?: number;
+  /** How much may pile up before a watcher until it is cut off. Default: 8 MiB. */
+  readonly watchBufferBytes?: number;
+  /** A watch that sets no end of its own ends after so many seconds, and up to twice that. Default: 1800. */
+  readonly watchSeconds?: number;
+}
+
+/** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
+export function createRegistry(options: RegistryOptions): Registry {
+  const { store, names, clock, random, admission } = options;
+  const made = makeResources(options.definitions, {
+    store,
+    names,
+    clock,
+    windowMs: options.windowMs ?? 5 * 60_000,
+    windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
+  });
+  const { resources } = made;
+  const core: Core = {
+    store,
+    names,
+    clock,
+    random,
+    resources,
+    admission,
+    tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
+    watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
+    watchSeconds: options.watchSeconds ?? 1_800,
+  };
+  const places = new Map<string, Resource>();
+  for (const resource of resources) {
+    const { group, plural } = resource.definition;
+    for (const version of resource.versions.keys()) places.set(`${group}/${version}/${plural}`, resource);
+  }
+  return {
+    resources,
+    find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
+    get: async (target, read) => {
+      allow(target, 'get');
+      return answer(get(core, target, read));
+    },
+    list: async (target, read) => {
+      allow(target, 'list');
+      return answer(list(core, target, read));
+    },
+    watch: async (target, read) => {
+      allow(target, 'watch');
+      return answer(watch(core, target, read));
+    },
+    write: async (target, change, how) => {
+      allow(target, change.verb);
+      return answer(write(core, target, change, how));
+    },
+    deleteCollection: async (target, read, deleteOptions, how) => {
+      allow(target, 'deletecollection');
+      return answer(deleteCollection(core, target, read, deleteOptions, how));
+    },
+    encode,
+    close: made.close,
+  };
+}
+
+/** The one place where failures of the store, and those that should not be, become what a client is told. */
+async function answer<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toStatusError(error);
+  }
+}
+
+/** @throws StatusError 404 for a subresource that the kind does not have, 405 for a verb that is not served there */
+function allow({ resource, subresource }: Target, verb: Verb): void {
+  const { definition } = resource;
+  const served = subresource === '' ? definition : definition.subresources.find(({ name }) => name === subresource);
+  // Of the subresources, only the status is the object itself.
+  if (served === undefined || (subresource !== '' && subresource !== 'status')) throw statusError.noSuchResource();
+  if (!served.verbs.includes(verb)) throw statusError.methodNotAllowed();
+}
+
+/** What the registry's own namespaces say of a name, for the plugin that asks. It may be used before the registry is there. */
+export function namespaceLookup(registry: () => Registry, store: Store): NamespaceLookup {
+  return (name) => {
+    const resource = registry().find('', 'v1', 'namespaces');
+    if (resource === undefined) return { terminating: false };
+    const { cache, keyPrefix } = resource;
+    const state = () => {
+      const found = cache.snapshot().get(keyPrefix + name);
+      return found === undefined ? undefined : { terminating: found.fields['status.phase'] === 'Terminating' };
+    };
+    // One that was seen is there, or was a moment ago; of one that was not the store may know more.
+    return (cache.revision === 0 ? undefined : state()) ?? current({ store }, resource).then(state);
+  };
+}

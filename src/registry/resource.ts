@@ -1,0 +1,168 @@
+import { createWatchCache, type WatchCache } from '../cache/index.ts';
+import {
+  type Clock,
+  expandNames,
+  formatGroupResource,
+  formatGroupVersion,
+  type GroupResource,
+  type Names,
+} from '../meta/index.ts';
+import { type CompiledType, compile } from '../schema/index.ts';
+import type { Store } from '../store/index.ts';
+import { describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
+import type { ResourceDefinition, ResourceVersion, SelectableField } from './definition.ts';
+import { SnapshotHistory } from './history.ts';
+
+/** A definition in service: names expanded, schemas compiled, objects cached. */
+export interface Resource {
+  readonly definition: ResourceDefinition;
+  readonly names: Names;
+  /** Group and plural name, as messages tell them. */
+  readonly id: GroupResource;
+  /** Keys of its objects begin with this: `/<resource>.<group>/`. */
+  readonly keyPrefix: string;
+  /** Made on first use. */
+  readonly cache: WatchCache;
+  /** Recent snapshots, for lists that are read in pieces. */
+  readonly history: SnapshotHistory;
+  /** How its objects are stored. */
+  readonly format: ObjectFormat;
+  readonly storageVersion: CompiledVersion;
+  /** By version name. */
+  readonly versions: ReadonlyMap<string, CompiledVersion>;
+}
+
+export interface CompiledVersion {
+  readonly declared: ResourceVersion;
+  /** `apps/v1`. */
+  readonly apiVersion: string;
+  readonly type: CompiledType;
+}
+
+/** What all definitions that share their objects have in common. */
+interface Storage {
+  readonly format: ObjectFormat;
+  readonly history: SnapshotHistory;
+  readonly cache: () => WatchCache;
+  readonly made: () => WatchCache | undefined;
+}
+
+export interface ResourceOptions {
+  readonly store: Store;
+  readonly names: Names;
+  readonly clock: Clock;
+  /** How long changes are kept for watches that start in the past (ms), and how many bytes of them at the most. */
+  readonly windowMs: number;
+  readonly windowBytes: number;
+}
+
+/** Resources of the definitions, in their order, and what closes the caches that were made for them. */
+export function makeResources(
+  declared: readonly ResourceDefinition[],
+  options: ResourceOptions,
+): { resources: Resource[]; close: () => void } {
+  const { names } = options;
+  const definitions = declared.map((definition) => expand(definition, names));
+  const storages = new Map<string, Storage>();
+  const resources = definitions.map((definition) => {
+    const id = formatGroupResource(definition.storage);
+    let storage = storages.get(id);
+    if (storage === undefined) {
+      storage = makeStorage(definition, definitions, options);
+      storages.set(id, storage);
+    }
+    return makeResource(definition, definitions, storage, names);
+  });
+  return {
+    resources,
+    close: () => {
+      for (const { made, history } of storages.values()) {
+        made()?.close();
+        history.clear();
+      }
+    },
+  };
+}
+
+function expand(definition: ResourceDefinition, names: Names): ResourceDefinition {
+  return {
+    ...definition,
+    group: expandNames(definition.group, names),
+    storage: { ...definition.storage, group: expandNames(definition.storage.group, names) },
+    subresources: definition.subresources.map((subresource) =>
+      subresource.group === undefined ? subresource : { ...subresource, group: expandNames(subresource.group, names) },
+    ),
+  };
+}
+
+/** The definition in whose version the objects of another are stored: mostly itself. */
+function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinition[]): ResourceDefinition {
+  const { storage } = definition;
+  return all.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
+}
+
+function makeStorage(
+  definition: ResourceDefinition,
+  all: readonly ResourceDefinition[],
+  { store, clock, windowMs, windowBytes }: ResourceOptions,
+): Storage {
+  const { storage } = definition;
+  const owner = storageOf(definition, all);
+  const sharers = all.filter((other) => formatGroupResource(other.storage) === formatGroupResource(storage));
+  const fields = new Map<string, SelectableField>();
+  for (const field of sharers.flatMap(({ selectableFields }) => selectableFields)) fields.set(field.path, field);
+  const format = formatOf(owner.kind, formatGroupVersion(storage), {
+    namespaced: owner.namespaced,
+    keyPrefix: `/${formatGroupResource(storage)}/`,
+    fields: [...fields.values()],
+  });
+  let cache: WatchCache | undefined;
+  return {
+    format,
+    history: new SnapshotHistory(clock),
+    made: () => cache,
+    cache: () => {
+      cache ??= createWatchCache({
+        store,
+        prefix: format.keyPrefix,
+        clock,
+        describe: (entry) => describe(format, entry),
+        describeDeleted: (last, revision) => describeDeleted(format, last, revision),
+        indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
+        windowMs,
+        windowBytes,
+      });
+      return cache;
+    },
+  };
+}
+
+function makeResource(
+  definition: ResourceDefinition,
+  all: readonly ResourceDefinition[],
+  storage: Storage,
+  names: Names,
+): Resource {
+  const owner = storageOf(definition, all);
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => ({
+    declared,
+    apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
+    type: compile(declared.schema, names),
+  });
+  const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
+  if (stored === undefined)
+    throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
+  return {
+    definition,
+    names,
+    id: { group: definition.group, resource: definition.plural },
+    keyPrefix: storage.format.keyPrefix,
+    get cache() {
+      return storage.cache();
+    },
+    history: storage.history,
+    format: storage.format,
+    storageVersion: compiled(owner, stored),
+    versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
+  };
+}

@@ -1,0 +1,87 @@
+import type { CachedObject } from '../cache/index.ts';
+import {
+  type FieldSelector,
+  type FieldTerm,
+  parseFieldSelector,
+  parseLabelSelector,
+  statusError,
+} from '../meta/index.ts';
+import type { Resource } from './resource.ts';
+import type { ReadOptions, Target } from './types.ts';
+
+/** What a request chooses from a resource, compiled once. */
+export interface Selection {
+  /** Empty: all of them. */
+  readonly namespace: string;
+  /** Empty: every name. */
+  readonly name: string;
+  /** An indexed field that must have this value. */
+  readonly field: { readonly path: string; readonly value: string } | undefined;
+  /** What must hold on top of namespace and name; undefined: nothing. */
+  readonly matches: ((object: CachedObject) => boolean) | undefined;
+  /** The request has selectors: no one can tell how many more objects match. */
+  readonly filtered: boolean;
+}
+
+/** @throws StatusError 400 for a selector that cannot be read or asks for a field that the kind does not offer */
+export function select(target: Target, { labelSelector, fieldSelector }: ReadOptions): Selection {
+  const { resource } = target;
+  const labels = labelSelector ? parseLabelSelector(labelSelector) : undefined;
+  const fields = fieldSelector ? parseFieldSelector(fieldSelector) : undefined;
+  const tested = fields === undefined ? [] : fields.terms;
+  for (const { field } of tested) checkField(resource, field);
+  const namespace = target.namespace || (resource.definition.namespaced ? required(fields, 'metadata.namespace') : '');
+  const name = target.name || required(fields, 'metadata.name');
+  const byLabels = labels !== undefined && labels.requirements.length > 0;
+  return {
+    namespace,
+    name,
+    field: indexedField(resource, fields),
+    matches:
+      byLabels || tested.length > 0
+        ? (object) => (!byLabels || labels.matches(object.labels)) && tested.every((term) => holds(term, object))
+        : undefined,
+    filtered: byLabels || tested.length > 0,
+  };
+}
+
+const required = (fields: FieldSelector | undefined, field: string) => fields?.requires(field) ?? '';
+
+function indexedField(resource: Resource, fields: FieldSelector | undefined): Selection['field'] {
+  for (const { path, indexed } of fields === undefined ? [] : resource.definition.selectableFields) {
+    const value = indexed === true ? fields?.requires(path) : undefined;
+    if (value !== undefined) return { path, value };
+  }
+  return undefined;
+}
+
+function checkField({ definition }: Resource, path: string): void {
+  if (path === 'metadata.name' || path === 'metadata.namespace') return;
+  if (definition.selectableFields.some((field) => field.path === path)) return;
+  throw statusError.badRequest(
+    definition.selectableFields.length > 0
+      ? `field label not supported: ${path}`
+      : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}
+
+function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean {
+  const actual =
+    field === 'metadata.name' ? object.name : field === 'metadata.namespace' ? object.namespace : object.fields[field];
+  return ((actual ?? '') === value) !== not;
+}
+
+/** All keys that a selection can mean begin with this. */
+export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Selection): string {
+  return definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
+}
+
+/** The one key that a selection can mean; undefined when it may be many. */
+export function keyOf(
+  { definition, keyPrefix }: Resource,
+  selection: { namespace: string; name: string },
+): string | undefined {
+  const { namespace, name } = selection;
+  if (name === '' || (definition.namespaced && namespace === '')) return undefined;
+  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : `${keyPrefix}${name}`;
+}

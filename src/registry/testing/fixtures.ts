@@ -1,0 +1,334 @@
+import type { AdmissionPlugin } from '../../admission/index.ts';
+import {
+  type ApiObject,
+  type Clock,
+  decodeText,
+  type Json,
+  type JsonObject,
+  namesFor,
+  type Random,
+} from '../../meta/index.ts';
+import {
+  anyObject,
+  field,
+  type Infer,
+  int32,
+  int64,
+  list,
+  map,
+  type StructSchema,
+  string,
+  struct,
+  time,
+} from '../../schema/index.ts';
+import { openMemoryStore, type Store } from '../../store/index.ts';
+import { type DrivenClock, drivenClock } from '../../store/testing/driven-clock.ts';
+import {
+  allVerbs,
+  type Change,
+  createRegistry,
+  type ReadOptions,
+  type Registry,
+  type RegistryOptions,
+  type ResourceDefinition,
+  type Target,
+  viewList,
+  type WriteOptions,
+  type WriteResult,
+} from '../index.ts';
+
+const OwnerReference = struct('meta/v1.OwnerReference', {
+  apiVersion: field(5, string),
+  kind: field(1, string),
+  name: field(3, string),
+  uid: field(4, string),
+});
+
+const ObjectMeta = struct('meta/v1.ObjectMeta', {
+  name: field(1, string),
+  generateName: field(2, string),
+  namespace: field(3, string),
+  selfLink: field(4, string),
+  uid: field(5, string),
+  resourceVersion: field(6, string),
+  generation: field(7, int64),
+  creationTimestamp: field(8, time),
+  deletionTimestamp: field(9, time, { nullable: true }),
+  deletionGracePeriodSeconds: field(10, int64, { nullable: true }),
+  labels: field(11, map(string)),
+  annotations: field(12, map(string)),
+  ownerReferences: field(13, list(OwnerReference)),
+  finalizers: field(14, list(string)),
+  managedFields: field(17, list(anyObject)),
+});
+
+const typeMeta = { kind: field(1, string), apiVersion: field(2, string) };
+
+/** A kind with a schema of its own and what most kinds have. */
+function kind(
+  declared: Pick<ResourceDefinition, 'plural' | 'kind'> & { schema: StructSchema } & Partial<ResourceDefinition>,
+): ResourceDefinition {
+  const { schema, ...rest } = declared;
+  const group = declared.group ?? '';
+  return {
+    group,
+    singular: declared.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    namespaced: true,
+    verbs: allVerbs,
+    versions: [{ version: 'v1', schema }],
+    storage: { group, resource: declared.plural, version: 'v1' },
+    subresources: [],
+    columns: [],
+    selectableFields: [],
+    strategy: {},
+    ...rest,
+  };
+}
+
+const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '' } as const;
+
+/** Namespaced, free data, nothing special: as config maps are. */
+const notes = kind({
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  schema: struct('core/v1.ConfigMap', {
+    ...typeMeta,
+    metadata: field(3, ObjectMeta),
+    data: field(4, map(string)),
+    binaryData: field(5, map(string)),
+  }),
+});
+
+const DeploymentSpec = struct('apps/v1.DeploymentSpec', {
+  replicas: field(1, int32, { nullable: true, default: 1, min: 0 }),
+  image: field(2, string),
+  node: field(3, string),
+});
+const DeploymentStatus = struct('apps/v1.DeploymentStatus', {
+  ready: field(1, int32),
+  phase: field(2, string),
+});
+const Deployment = struct('apps/v1.Deployment', {
+  ...typeMeta,
+  metadata: field(3, ObjectMeta),
+  spec: field(4, DeploymentSpec),
+  status: field(5, DeploymentStatus),
+});
+type Deployment = Infer<typeof Deployment>;
+
+/** Namespaced, with status, generation, selectable fields and columns. */
+const deployments = kind({
+  group: 'apps',
+  plural: 'deployments',
+  kind: 'Deployment',
+  schema: Deployment,
+  subresources: [{ ...status, kind: 'Deployment' }],
+  selectableFields: [
+    { path: 'spec.node', value: (object) => (object as Deployment).spec?.node ?? '', indexed: true },
+    { path: 'status.phase', value: (object) => (object as Deployment).status?.phase ?? '' },
+  ],
+  columns: [
+    { name: 'Name', type: 'string', format: 'name', cell: ({ metadata }) => metadata.name ?? '' },
+    { name: 'Replicas', type: 'integer', cell: (object) => (object as Deployment).spec?.replicas ?? 0 },
+  ],
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    validateUpdate: (object, old) =>
+      (object as Deployment).spec?.node === (old as Deployment).spec?.node
+        ? []
+        : [{ reason: 'FieldValueInvalid', field: 'spec.node', message: 'Invalid value: field is immutable' }],
+    warnings: (object) => ((object as Deployment).spec?.image === 'old' ? ['spec.image: old is old'] : []),
+  },
+});
+
+/** Cluster-scoped, made by PUT too. */
+const namespaces = kind({
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+  schema: struct('core/v1.Namespace', {
+    ...typeMeta,
+    metadata: field(3, ObjectMeta),
+    status: field(4, struct('core/v1.NamespaceStatus', { phase: field(1, string) })),
+  }),
+  subresources: [{ ...status, kind: 'Namespace' }],
+  selectableFields: [
+    {
+      path: 'status.phase',
+      value: (object) => ((object['status'] as JsonObject | undefined)?.['phase'] as string) ?? '',
+    },
+  ],
+  strategy: { createOnUpdate: true, returnsDeleted: true },
+});
+
+/** Two versions: `v1` says in `size` what `v2`, the stored one, says in `spec.size`. */
+const widgets = kind({
+  group: 'example.com',
+  plural: 'widgets',
+  kind: 'Widget',
+  schema: struct('example/v2.Widget', { ...typeMeta, metadata: field(3, ObjectMeta) }),
+  versions: [
+    {
+      version: 'v2',
+      schema: struct('example/v2.Widget', {
+        ...typeMeta,
+        metadata: field(3, ObjectMeta),
+        spec: field(4, struct('example/v2.WidgetSpec', { size: field(1, int32) })),
+      }),
+    },
+    {
+      version: 'v1',
+      schema: struct('example/v1.Widget', { ...typeMeta, metadata: field(3, ObjectMeta), size: field(4, int32) }),
+      toStorage: ({ size, ...rest }) => ({ ...rest, spec: { size: size ?? 0 } }) as unknown as ApiObject,
+      fromStorage: ({ spec, ...rest }) =>
+        ({ ...rest, size: (spec as JsonObject | undefined)?.['size'] ?? 0 }) as unknown as ApiObject,
+    },
+  ],
+  storage: { group: 'example.com', resource: 'widgets', version: 'v2' },
+});
+
+/** A question that is answered and not kept. */
+const reviews = kind({
+  group: 'authorization.{domain}',
+  plural: 'reviews',
+  kind: 'Review',
+  namespaced: false,
+  verbs: ['create'],
+  virtual: true,
+  schema: struct('authorization/v1.Review', {
+    ...typeMeta,
+    metadata: field(3, ObjectMeta),
+    spec: field(4, map(string)),
+    status: field(5, map(string)),
+  }),
+  strategy: {
+    prepareCreate: (object) => {
+      object['status'] = { allowed: 'true' };
+    },
+  },
+});
+
+/** A generator that always runs the same way. */
+function seededRandom(seed = 1): Random {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state;
+  };
+  const hex = (digits: number) => next().toString(16).padStart(8, '0').slice(0, digits);
+  return {
+    integer: (below) => Math.floor((next() / 2 ** 32) * below),
+    uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(8)}${hex(4)}`,
+  };
+}
+
+export const names = namesFor('k8s.io');
+const requester = { name: 'tester', groups: ['system:masters'] };
+export const how: WriteOptions = { requester, dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: false };
+
+export interface Bench {
+  readonly store: Store;
+  readonly clock: DrivenClock;
+  readonly registry: Registry;
+  readonly target: (plural: string, place?: Partial<Target>) => Target;
+  /** Each writes in version v1, in namespace `ns`, and gives the object back as JSON. */
+  readonly create: (plural: string, object: JsonObject, options?: Partial<WriteOptions>) => Promise<ApiObject>;
+  /** The same for any change, of the object `name` when `place` says no more. */
+  readonly change: (plural: string, place: string | Partial<Target>, change: Change) => Promise<ApiObject>;
+  readonly write: (
+    plural: string,
+    place: Partial<Target>,
+    change: Change,
+    options?: Partial<WriteOptions>,
+  ) => Promise<WriteResult>;
+  readonly read: (plural: string, name: string, options?: ReadOptions) => Promise<ApiObject>;
+  /** Names of the objects of a list, and the rest of it. */
+  readonly names: (
+    plural: string,
+    options?: ReadOptions,
+    place?: Partial<Target>,
+  ) => Promise<{ names: string[]; list: JsonObject }>;
+}
+
+/** A registry over a memory store, with the kinds of this file. */
+export function bench(options: Partial<RegistryOptions> & { admission?: readonly AdmissionPlugin[] } = {}): Bench {
+  const clock = drivenClock();
+  const store = options.store ?? openMemoryStore({ clock: clock as Clock });
+  const registry = createRegistry({
+    store,
+    names,
+    clock,
+    random: seededRandom(),
+    definitions: [notes, deployments, namespaces, widgets, reviews],
+    admission: [],
+    ...options,
+  });
+  const target = (plural: string, place: Partial<Target> = {}): Target => {
+    const resource = registry.resources.find(({ definition }) => definition.plural === plural);
+    if (resource === undefined) throw new Error(`no ${plural}`);
+    const { namespaced } = resource.definition;
+    return { resource, version: 'v1', namespace: namespaced ? 'ns' : '', name: '', subresource: '', ...place };
+  };
+  const write: Bench['write'] = (plural, place, change, with_ = {}) =>
+    registry.write(target(plural, place), change, { ...how, ...with_ });
+  return {
+    store,
+    clock,
+    registry,
+    target,
+    write,
+    create: async (plural, object, with_) => {
+      const change: Change = { verb: 'create', object: { value: object, findings: [] } };
+      return shown(target(plural), await write(plural, {}, change, with_), registry);
+    },
+    change: async (plural, place, change) => {
+      const at = typeof place === 'string' ? { name: place } : place;
+      return shown(target(plural, at), await write(plural, at, change), registry);
+    },
+    read: async (plural, name, read = {}) => {
+      const place = target(plural, { name });
+      return JSON.parse(decodeText(registry.encode(place, await registry.get(place, read)))) as ApiObject;
+    },
+    names: async (plural, read = {}, place = {}) => {
+      const at = target(plural, place);
+      const text = [...viewList(at, await registry.list(at, read), { as: 'object' })].join('');
+      const body = JSON.parse(Buffer.from(text, 'latin1').toString()) as JsonObject;
+      return { names: (body['items'] as ApiObject[]).map(({ metadata }) => metadata.name ?? ''), list: body };
+    },
+  };
+}
+
+/** The object that a write answers. */
+function shown(target: Target, { object }: WriteResult, registry: Registry): ApiObject {
+  if (object === undefined) throw new Error('the write answers no object');
+  return JSON.parse(decodeText(registry.encode(target, object))) as ApiObject;
+}
+
+export const note = (
+  name: string,
+  data: { [key: string]: string } = { a: '1' },
+  meta: JsonObject = {},
+): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...meta },
+  data,
+});
+
+export const update = (value: Json): Change => ({ verb: 'update', object: { value, findings: [] } });
+export const merge = (patch: Json): Change => ({ verb: 'patch', format: 'merge', patch });
+export const json = (patch: Json): Change => ({ verb: 'patch', format: 'json', patch });
+export const remove = (options: JsonObject = {}): Change => ({ verb: 'delete', options });
+
+/** The failure of a promise. */
+export async function failure(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was refused');
+}

@@ -1,0 +1,122 @@
+import type { CachedObject, WatchEvent } from '../cache/index.ts';
+import type { ByteString, Json, JsonObject } from '../meta/index.ts';
+import type { Resource } from './resource.ts';
+
+/** Whom a request is about: a resource in one of its versions, and how much of it. */
+export interface Target {
+  readonly resource: Resource;
+  /** The version in which the client speaks. */
+  readonly version: string;
+  /** Empty: cluster-scoped, or all namespaces. */
+  readonly namespace: string;
+  /** Empty: the collection. */
+  readonly name: string;
+  /** Empty: the object itself. */
+  readonly subresource: string;
+}
+
+export interface Requester {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+}
+
+/** Query parameters of get and list, as received; absent when not given. */
+export interface ReadOptions {
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+  readonly limit?: string;
+  readonly continue?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface WatchOptions extends ReadOptions {
+  readonly allowWatchBookmarks?: string;
+  readonly sendInitialEvents?: string;
+  readonly timeoutSeconds?: string;
+}
+
+/** A page of a collection. The objects are in the storage version; `view` says how to show them. */
+export interface ObjectList {
+  /** `metadata.resourceVersion` of the list. */
+  readonly revision: number;
+  readonly items: Iterable<CachedObject>;
+  /** The token for the next page; empty when there is none. */
+  readonly continue: () => string;
+  /** How many objects follow this page; undefined when no one counted, or none do. */
+  readonly remaining: () => number | undefined;
+}
+
+/** What is to be done to an object, as data. Bodies are decoded JSON, not yet checked against the schema. */
+export type Change =
+  | { readonly verb: 'create'; readonly object: Body }
+  | { readonly verb: 'update'; readonly object: Body }
+  | {
+      readonly verb: 'patch';
+      readonly format: PatchFormat;
+      readonly patch: Json;
+      readonly findings?: readonly string[];
+    }
+  | { readonly verb: 'delete'; readonly options: JsonObject };
+export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
+
+/** A body as the codec read it. */
+export interface Body {
+  readonly value: Json;
+  /** Strict findings of the codec, such as `duplicate field "metadata.name"`. */
+  readonly findings: readonly string[];
+}
+
+export interface WriteOptions {
+  readonly requester: Requester;
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly force: boolean;
+}
+
+export interface WriteResult {
+  readonly created: boolean;
+  /** The object after the write, in the storage version, JSON; for a delete that removed it at once: undefined. */
+  readonly object: CachedObject | undefined;
+  /** For a delete that removed the object at once: what the `Success` status tells of it. */
+  readonly deleted: { readonly name: string; readonly uid: string } | undefined;
+  /** Texts for `Warning` headers. */
+  readonly warnings: readonly string[];
+}
+
+/** Every verb on every resource. Throws nothing but StatusError. */
+export interface Registry {
+  readonly resources: readonly Resource[];
+  /** The resource under a path's group, version and plural name; undefined when there is none. */
+  find(group: string, version: string, plural: string): Resource | undefined;
+  get(target: Target, options: ReadOptions): Promise<CachedObject>;
+  list(target: Target, options: ReadOptions): Promise<ObjectList>;
+  /** Batches of events in order, first those that bring the client up to date; ends when the timeout is over or `close` is called. */
+  watch(target: Target, options: WatchOptions): Promise<WatchStream>;
+  write(target: Target, change: Change, options: WriteOptions): Promise<WriteResult>;
+  /** Deletes what the selectors choose; the answer is the list of what was deleted, as it was. */
+  deleteCollection(
+    target: Target,
+    options: ReadOptions,
+    deleteOptions: JsonObject,
+    write: WriteOptions,
+  ): Promise<ObjectList>;
+  /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
+  encode(target: Target, object: CachedObject): ByteString;
+  /** Ends every watch, cleanly, and stops following the store. */
+  close(): void;
+}
+
+/** What a watch tells. */
+export interface StreamEvent extends WatchEvent {
+  /** The bookmark that says: everything that was there at the start has been told. */
+  readonly endsInitialEvents?: boolean;
+}
+
+/** Fails with a StatusError when the changes can no longer be told without a gap (410) or the server goes down. */
+export interface WatchStream extends AsyncIterable<readonly StreamEvent[]> {
+  /** Ends the watch; an iteration under way ends cleanly. Idempotent. */
+  close(): void;
+}

@@ -1,0 +1,205 @@
+import type { CachedObject } from '../cache/index.ts';
+import { stringifyJson } from '../codec/index.ts';
+import { type ApiObject, type ByteString, encodeText, type Json, type Names, statusError } from '../meta/index.ts';
+import { isCorrupt, metadataText, readObject } from './bytes.ts';
+import { encode, fromStorage, speaksStorage, versionOf } from './convert.ts';
+import type { CellContext, Column } from './definition.ts';
+import type { ObjectList, StreamEvent, Target } from './types.ts';
+
+/** In which shape objects are shown. */
+export type View =
+  | { readonly as: 'object' }
+  /** Their metadata alone: `PartialObjectMetadata`. */
+  | { readonly as: 'metadata' }
+  /** Rows of a `Table`, made at the time `now` (ms since 1970). */
+  | { readonly as: 'table'; readonly includeObject: IncludeObject; readonly now: number };
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** What a table is to hold besides its cells. @throws StatusError 400 */
+export function readIncludeObject(text: string | undefined): IncludeObject {
+  if (text === undefined || text === '') return 'Metadata';
+  if (text === 'None' || text === 'Metadata' || text === 'Object') return text;
+  throw statusError.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+const metaVersion = (names: Names): string => `meta.${names.domain}/v1`;
+
+/** One object, as the body of an answer. */
+export function viewObject(target: Target, object: CachedObject, view: View): ByteString {
+  switch (view.as) {
+    case 'object':
+      return encode(target, object);
+    case 'metadata':
+      return partial(target, object);
+    case 'table':
+      return table(target, String(object.revision), columnsText(target), row(target, object, view));
+  }
+}
+
+/** Pieces of a list are about this long, and hold so many rows of a table at the most. */
+const pieceBytes = 128 * 1024;
+const pieceRows = 50;
+
+/**
+ * A list, as the body of an answer, piece by piece. No piece takes long to make: whoever lets others run between two
+ * of them holds no one up.
+ */
+export function* viewList(target: Target, list: ObjectList, view: View): Generator<ByteString> {
+  const { open, close } = frameOf(target, list, view);
+  let piece = open as string;
+  let rows = 0;
+  let separator = '';
+  for (const object of list.items) {
+    piece += separator + item(target, object, view);
+    separator = ',';
+    if (piece.length < pieceBytes && (view.as === 'object' ? 0 : ++rows) < pieceRows) continue;
+    yield piece as ByteString;
+    piece = '';
+    rows = 0;
+  }
+  yield (piece + close) as ByteString;
+}
+
+function frameOf(target: Target, list: ObjectList, view: View): { open: ByteString; close: string } {
+  const { names, definition } = target.resource;
+  const token = list.continue();
+  const remaining = list.remaining();
+  const metadata = stringifyJson({
+    resourceVersion: String(list.revision),
+    ...(token === '' ? {} : { continue: token }),
+    ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+  });
+  switch (view.as) {
+    case 'object': {
+      const { apiVersion } = versionOf(target);
+      const head = `{"kind":${JSON.stringify(`${definition.kind}List`)},"apiVersion":${JSON.stringify(apiVersion)}`;
+      return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
+    }
+    case 'metadata': {
+      const head = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(metaVersion(names))}`;
+      return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
+    }
+    case 'table': {
+      const head = `{"kind":"Table","apiVersion":${JSON.stringify(metaVersion(names))}`;
+      const columns = columnsText(target);
+      return {
+        open: encodeText(`${head},"metadata":${metadata},"columnDefinitions":${columns},"rows":[`),
+        close: ']}',
+      };
+    }
+  }
+}
+
+const metadataMark = '"metadata":{';
+
+/** An object inside a list: its kind and version are those of the list. */
+function item(target: Target, object: CachedObject, view: View): string {
+  switch (view.as) {
+    case 'object': {
+      const { head } = target.resource.format;
+      if (speaksStorage(target) && object.bytes.startsWith(head)) {
+        return `{${object.bytes.slice(head.length - metadataMark.length)}`;
+      }
+      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, readObject(object));
+      return encodeText(stringifyJson(rest));
+    }
+    case 'metadata':
+      return partial(target, object);
+    case 'table':
+      return row(target, object, view);
+  }
+}
+
+function partial({ resource }: Target, object: CachedObject): ByteString {
+  const head = `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(metaVersion(resource.names))},"metadata":`;
+  return `${head}${metadataText(resource.format, object)}}` as ByteString;
+}
+
+const defaultColumns: readonly Column[] = [
+  {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    description: 'The name of the object, unique within its namespace.',
+    cell: ({ metadata }) => metadata.name ?? '',
+  },
+  {
+    name: 'Created At',
+    type: 'date',
+    description: 'When the object was created.',
+    cell: ({ metadata }) => metadata.creationTimestamp ?? null,
+  },
+];
+
+function columnsOf({ resource }: Target): readonly Column[] {
+  const { columns } = resource.definition;
+  return columns.length === 0 ? defaultColumns : columns;
+}
+
+function columnsText(target: Target): string {
+  return stringifyJson(
+    columnsOf(target).map(({ name, type, format = '', description = '', priority = 0 }) => ({
+      name,
+      type,
+      format,
+      description,
+      priority,
+    })),
+  );
+}
+
+function table({ resource }: Target, version: string, columns: string, rows: string): ByteString {
+  const head = `{"kind":"Table","apiVersion":${JSON.stringify(metaVersion(resource.names))}`;
+  const metadata = `"metadata":{"resourceVersion":${JSON.stringify(version)}}`;
+  return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
+}
+
+/** One row, as bytes. What an object cannot tell is an empty cell: a table shows broken objects too. */
+function row(target: Target, object: CachedObject, { includeObject, now }: View & { as: 'table' }): ByteString {
+  const stored = isCorrupt(object) ? undefined : readObject(object);
+  const context: CellContext = { now, names: target.resource.names };
+  const cells = columnsOf(target).map((column) => cellOf(column, stored, object, context));
+  const shown = { None: () => 'null', Metadata: () => partial(target, object), Object: () => encode(target, object) };
+  return `{"cells":${encodeText(stringifyJson(cells))},"object":${shown[includeObject]()}}` as ByteString;
+}
+
+function cellOf(column: Column, stored: ApiObject | undefined, object: CachedObject, context: CellContext): Json {
+  if (stored === undefined) return column.format === 'name' ? object.name : '';
+  try {
+    return column.cell(stored, context);
+  } catch {
+    return '';
+  }
+}
+
+/** One event of a watch, with its line feed. `first`: the columns of a table are told with its first event alone. */
+export function viewEvent(target: Target, event: StreamEvent, view: View, first: boolean): ByteString {
+  const { object, type } = event;
+  if (object === undefined) return frame(type, bookmark(target, event, view, first));
+  if (view.as === 'object' && speaksStorage(target)) return event.frame;
+  if (view.as !== 'table') return frame(type, viewObject(target, object, view));
+  const columns = first ? columnsText(target) : 'null';
+  return frame(type, table(target, String(object.revision), columns, row(target, object, view)));
+}
+
+const frame = (type: string, object: ByteString): ByteString => `{"type":"${type}","object":${object}}\n` as ByteString;
+
+/** The object of a bookmark: nothing but a version, and whether the initial events end with it. */
+function bookmark(target: Target, event: StreamEvent, view: View, first: boolean): ByteString {
+  const { names, definition } = target.resource;
+  const metadata = {
+    resourceVersion: String(event.revision),
+    creationTimestamp: null,
+    ...(event.endsInitialEvents === true ? { annotations: { [`${names.domain}/initial-events-end`]: 'true' } } : {}),
+  };
+  if (view.as === 'object') {
+    return encodeText(stringifyJson({ kind: definition.kind, apiVersion: versionOf(target).apiVersion, metadata }));
+  }
+  const shown = encodeText(stringifyJson({ kind: 'PartialObjectMetadata', apiVersion: metaVersion(names), metadata }));
+  if (view.as === 'metadata') return shown;
+  const cells = stringifyJson(columnsOf(target).map(() => ''));
+  const columns = first ? columnsText(target) : 'null';
+  return table(target, metadata.resourceVersion, columns, `{"cells":${cells},"object":${shown}}`);
+}

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { type StreamEvent, type Target, type View, viewEvent, type WatchOptions } from './index.ts';
+import { type Bench, bench, failure, merge, note, remove } from './testing/fixtures.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Everything that a watch tells until nothing more comes. */
+class Watcher {
+  readonly events: StreamEvent[] = [];
+  ended = false;
+  error: unknown;
+  readonly close: () => void;
+
+  constructor(stream: AsyncIterable<readonly StreamEvent[]> & { close(): void }) {
+    this.close = () => stream.close();
+    void this.#read(stream);
+  }
+
+  async #read(stream: AsyncIterable<readonly StreamEvent[]>): Promise<void> {
+    try {
+      for await (const events of stream) this.events.push(...events);
+    } catch (error) {
+      this.error = error;
+    }
+    this.ended = true;
+  }
+
+  get seen(): string[] {
+    return this.events.map(({ type, object, endsInitialEvents }) =>
+      endsInitialEvents === true ? 'END' : `${type}${object === undefined ? '' : ` ${object.name}`}`,
+    );
+  }
+}
+
+async function watch(made: Bench, options: WatchOptions = {}, place: Partial<Target> = {}, plural = 'configmaps') {
+  const watcher = new Watcher(await made.registry.watch(made.target(plural, place), options));
+  await settle();
+  return watcher;
+}
+
+describe('watch', () => {
+  it('from a version tells what changed after it', async () => {
+    const made = bench();
+    await made.create('configmaps', note('before'));
+    const watcher = await watch(made, { resourceVersion: '2' });
+    await made.create('configmaps', note('w'));
+    await made.change('configmaps', 'w', merge({ data: { a: '2' } }));
+    await made.change('configmaps', 'w', merge({ metadata: { finalizers: ['example.com/f'] } }));
+    await made.change('configmaps', 'w', remove());
+    await made.change('configmaps', 'w', merge({ metadata: { finalizers: null } }));
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED w', 'MODIFIED w', 'MODIFIED w', 'MODIFIED w', 'DELETED w']);
+    // The last state, with the version of its removal.
+    const last = JSON.parse(watcher.events.at(-1)?.object?.bytes ?? '') as { metadata: JsonObject };
+    expect(last.metadata).toMatchObject({ resourceVersion: '7', finalizers: ['example.com/f'] });
+    const replayed = await watch(made, { resourceVersion: '2' });
+    expect(replayed.seen).toEqual(watcher.seen);
+    watcher.close();
+    await settle();
+    expect(watcher.ended).toBe(true);
+  });
+
+  it('from the version of the first write knows what came after it', async () => {
+    const made = bench();
+    const { metadata } = await made.create('configmaps', note('a'));
+    await made.create('configmaps', note('b'));
+    expect((await watch(made, { resourceVersion: metadata.resourceVersion ?? '' })).seen).toEqual(['ADDED b']);
+  });
+
+  it.each([{}, { resourceVersion: '0' }])('begins with what is there: %j', async (options) => {
+    const made = bench();
+    for (const name of ['b', 'a']) await made.create('configmaps', note(name));
+    const watcher = await watch(made, options);
+    await made.create('configmaps', note('c'));
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c']);
+  });
+
+  it('tells a selection what enters and leaves it', async () => {
+    const made = bench();
+    const watcher = await watch(made, { labelSelector: 'in=yes' });
+    const label = (value: string) => merge({ metadata: { labels: { in: value } } });
+    await made.create('configmaps', note('t', {}, { labels: { in: 'no' } }));
+    await made.change('configmaps', 't', label('yes'));
+    await made.change('configmaps', 't', merge({ data: { x: '1' } }));
+    await made.change('configmaps', 't', label('no'));
+    await made.change('configmaps', 't', label('yes'));
+    await made.write('configmaps', { name: 't' }, remove());
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED t', 'MODIFIED t', 'DELETED t', 'ADDED t', 'DELETED t']);
+  });
+
+  it('is of one name, one namespace, one value of a field', async () => {
+    const made = bench();
+    const byName = await watch(made, { fieldSelector: 'metadata.name=b' });
+    const elsewhere = await watch(made, {}, { namespace: 'other' });
+    const byField = await watch(made, { fieldSelector: 'spec.node=n1' }, {}, 'deployments');
+    for (const name of ['a', 'b']) await made.create('configmaps', note(name));
+    for (const name of ['n1', 'n2']) await made.create('deployments', { metadata: { name }, spec: { node: name } });
+    await settle();
+    expect(byName.seen).toEqual(['ADDED b']);
+    expect(elsewhere.seen).toEqual([]);
+    expect(byField.seen).toEqual(['ADDED n1']);
+  });
+
+  it('ends when its time is over, and by itself within an hour', async () => {
+    const made = bench();
+    const short = await watch(made, { timeoutSeconds: '1' });
+    const long = await watch(made);
+    made.clock.advance(1_000);
+    await settle();
+    expect([short.ended, short.error, long.ended]).toEqual([true, undefined, false]);
+    made.clock.advance(1_790_000);
+    await settle();
+    expect(long.ended).toBe(false);
+    made.clock.advance(1_810_000);
+    await settle();
+    expect(long.ended).toBe(true);
+  });
+
+  it('ends with the registry', async () => {
+    const made = bench();
+    const watcher = await watch(made);
+    made.registry.close();
+    await settle();
+    expect([watcher.ended, watcher.error]).toEqual([true, undefined]);
+  });
+
+  it('fails at its first step when the version is too old', async () => {
+    const made = bench();
+    // What there is of config maps is known from the first question about them on, and no earlier.
+    for (const name of ['a', 'b']) await made.create('deployments', { metadata: { name } });
+    const stream = await watch(made, { resourceVersion: '1' });
+    expect(stream.ended).toBe(true);
+    expect(stream.error).toMatchObject({ code: 410, reason: 'Expired' });
+  });
+});
+
+describe('bookmarks', () => {
+  it('come each minute and before the end', async () => {
+    const made = bench();
+    await made.create('configmaps', note('a'));
+    const watcher = await watch(made, { allowWatchBookmarks: 'true', timeoutSeconds: '90' });
+    await made.create('deployments', { metadata: { name: 'd' } });
+    made.clock.advance(61_000);
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK']);
+    made.clock.advance(30_000);
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK']);
+    expect(watcher.ended).toBe(true);
+  });
+
+  it('do not come unasked', async () => {
+    const made = bench();
+    const watcher = await watch(made, { timeoutSeconds: '90' });
+    made.clock.advance(91_000);
+    await settle();
+    expect(watcher.seen).toEqual([]);
+  });
+});
+
+describe('streaming list', () => {
+  const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
+  it('closes the initial events with a bookmark', async () => {
+    const made = bench();
+    for (const name of ['b', 'a', 'c']) await made.create('configmaps', note(name));
+    const watcher = await watch(made, options);
+    await made.create('configmaps', note('later'));
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'END', 'ADDED later']);
+    expect(watcher.events[3]?.revision).toBe(4);
+    expect((await watch(made, { ...options, resourceVersion: '5' })).seen).toHaveLength(5);
+    expect((await watch(made, { ...options, resourceVersion: '0' })).seen.at(-1)).toBe('END');
+  });
+
+  it('sends none when asked to', async () => {
+    const made = bench();
+    await made.create('configmaps', note('a'));
+    const watcher = await watch(made, { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
+    await made.create('configmaps', note('b'));
+    await settle();
+    expect(watcher.seen).toEqual(['ADDED b']);
+  });
+
+  it('hands on a large state in steps', async () => {
+    const made = bench();
+    await Promise.all(Array.from({ length: 600 }, (_, i) => made.create('configmaps', note(`n${i}`))));
+    const stream = await made.registry.watch(made.target('configmaps'), options);
+    const sizes: number[] = [];
+    for await (const events of stream) {
+      sizes.push(events.length);
+      if (events.at(-1)?.endsInitialEvents === true) break;
+    }
+    expect(sizes).toEqual([250, 250, 101]);
+  });
+});
+
+describe('refusals', () => {
+  const forbidden = (why: string) => `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${why}`;
+  const cases: [WatchOptions, number, string][] = [
+    [
+      { resourceVersion: 'abc' },
+      500,
+      'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+    ],
+    [{ labelSelector: 'a b' }, 400, "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    [
+      { sendInitialEvents: 'true' },
+      422,
+      forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    ],
+    [
+      { resourceVersionMatch: 'NotOlderThan' },
+      422,
+      forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    ],
+    [{ timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
+  ];
+  it.each(cases)('%j', async (options, code, message) => {
+    const { registry, target } = bench();
+    expect(await failure(registry.watch(target('configmaps'), options))).toMatchObject({ code, message });
+  });
+
+  it('there is no status to watch', async () => {
+    const { registry, target } = bench();
+    expect(await failure(registry.watch(target('configmaps', { name: 'x', subresource: 'status' }), {}))).toMatchObject(
+      {
+        code: 404,
+        message: 'the server could not find the requested resource',
+      },
+    );
+  });
+});
+
+describe('events as they are sent', () => {
+  const shown = async (view: View, plural = 'configmaps', place: Partial<Target> = {}) => {
+    const made = bench();
+    await made.create(plural, plural === 'widgets' ? { metadata: { name: 'a' }, size: 2 } : note('a'));
+    const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
+    const { events } = await watch(made, options, place, plural);
+    return events.map(
+      (event, i) => JSON.parse(viewEvent(made.target(plural, place), event, view, i === 0)) as JsonObject,
+    );
+  };
+
+  it('whole', async () => {
+    expect(await shown({ as: 'object' })).toMatchObject([
+      { type: 'ADDED', object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' }, data: { a: '1' } } },
+      {
+        type: 'BOOKMARK',
+        object: {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          metadata: { resourceVersion: '2', annotations: { 'k8s.io/initial-events-end': 'true' } },
+        },
+      },
+    ]);
+  });
+
+  it('in another version', async () => {
+    expect(await shown({ as: 'object' }, 'widgets')).toMatchObject([
+      { object: { apiVersion: 'example.com/v1', size: 2 } },
+      { object: { apiVersion: 'example.com/v1' } },
+    ]);
+    expect(await shown({ as: 'object' }, 'widgets', { version: 'v2' })).toMatchObject([
+      { object: { apiVersion: 'example.com/v2', spec: { size: 2 } } },
+      { object: { apiVersion: 'example.com/v2' } },
+    ]);
+  });
+
+  it('metadata alone', async () => {
+    const [first, last] = await shown({ as: 'metadata' });
+    const kind = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+    expect(first).toMatchObject({ type: 'ADDED', object: { ...kind, metadata: { name: 'a' } } });
+    expect(Object.keys(first?.['object'] as JsonObject)).toEqual(['kind', 'apiVersion', 'metadata']);
+    expect(last).toMatchObject({ type: 'BOOKMARK', object: kind });
+  });
+
+  it('as tables, whose columns come with the first alone', async () => {
+    const [first, last] = await shown({ as: 'table', includeObject: 'Metadata', now: 0 });
+    expect(first).toMatchObject({
+      type: 'ADDED',
+      object: {
+        kind: 'Table',
+        columnDefinitions: [{ name: 'Name' }, { name: 'Created At' }],
+        rows: [{ cells: ['a', expect.any(String)] }],
+      },
+    });
+    expect(last).toMatchObject({ type: 'BOOKMARK', object: { kind: 'Table', columnDefinitions: null } });
+  });
+});

@@ -1,0 +1,169 @@
+import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
+import { isCorrupt } from './bytes.ts';
+import { type Core, current, reached, toStatusError } from './core.ts';
+import { checkWatchOptions, readFlag, readInteger, readVersion } from './parameters.ts';
+import { matching } from './read.ts';
+import { keyOf, type Selection, select } from './selection.ts';
+import type { StreamEvent, Target, WatchOptions, WatchStream } from './types.ts';
+
+const bookmarkMs = 60_000;
+/** No watch is longer (ms): timers cannot be. */
+const longestMs = 2 ** 31 - 1;
+/** How many objects that were there at the start are handed on at a time. */
+const initialBatch = 250;
+
+/**
+ * What brings a client up to date, then everything that changes. A state from which changes can no longer be told is
+ * a failure of the first step of the iteration, as it is of any later one.
+ */
+export async function watch(core: Core, target: Target, options: WatchOptions): Promise<WatchStream> {
+  checkWatchOptions(options, core.names);
+  const selection = select(target, options);
+  const seconds = readInteger(options.timeoutSeconds) ?? 0;
+  const revision = readVersion(options.resourceVersion, 'watch');
+  const initial = readFlag(options.sendInitialEvents);
+  const bookmarks = readFlag(options.allowWatchBookmarks) === true;
+  const exact = revision !== undefined && revision > 0 && initial !== true;
+  const { resource } = target;
+  const cache = await (exact
+    ? reached(resource, 0)
+    : revision === undefined
+      ? current(core, resource)
+      : reached(resource, revision));
+  // From here on nothing is awaited, so that no change falls between the snapshot and the subscription.
+  const snapshot = cache.snapshot();
+  const begun = exact || initial === false ? [] : matching(resource, selection, snapshot);
+  const stream = new Stream(
+    begun[Symbol.iterator](),
+    initial === true && bookmarks ? snapshot.revision : undefined,
+    bookmarks ? () => cache.revision : undefined,
+    () => subscribe(core, target, selection, exact ? revision : snapshot.revision, bookmarks),
+  );
+  const length = seconds > 0 ? seconds : core.watchSeconds + core.random.integer(core.watchSeconds);
+  const timeoutMs = Math.min(length * 1_000, longestMs);
+  stream.endAfter(core.clock.after(timeoutMs, () => stream.end()));
+  return stream;
+}
+
+function subscribe(
+  core: Core,
+  { resource }: Target,
+  selection: Selection,
+  after: number,
+  bookmarks: boolean,
+): Subscription {
+  const { namespace, name, field, matches } = selection;
+  const narrow = keyOf(resource, selection) !== undefined || name !== '';
+  return resource.cache.subscribe({
+    after,
+    bufferBytes: core.watchBufferBytes,
+    ...(namespace === '' ? {} : { namespace }),
+    ...(narrow ? { name } : {}),
+    ...(field === undefined ? {} : { field }),
+    ...(matches === undefined ? {} : { matches }),
+    ...(bookmarks ? { bookmarkMs } : {}),
+  });
+}
+
+/** One watch: first the objects that were there, then the closing bookmark when one is due, then the subscription. */
+class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
+  readonly #initial: Iterator<CachedObject>;
+  #closing: number | undefined;
+  /** How far the cache is; undefined when the client wants no bookmarks. */
+  readonly #progress: (() => number) | undefined;
+  #subscription: Subscription | undefined;
+  /** Why there is no subscription. */
+  readonly #failure: unknown;
+  #cancel: (() => void) | undefined;
+  #begun = false;
+  #waiting = false;
+  #ended = false;
+  /** Told last: everything up to it has been delivered. */
+  #last: number | undefined;
+
+  constructor(
+    initial: Iterator<CachedObject>,
+    closing: number | undefined,
+    progress: (() => number) | undefined,
+    subscribe: () => Subscription,
+  ) {
+    this.#initial = initial;
+    this.#closing = closing;
+    this.#progress = progress;
+    try {
+      this.#subscription = subscribe();
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+
+  endAfter(cancel: () => void): void {
+    this.#cancel = cancel;
+  }
+
+  /** The time is over: whoever has seen everything is told so, and the iteration ends. */
+  end(): void {
+    if (this.#waiting && this.#progress !== undefined) this.#last = this.#progress();
+    this.close();
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#subscription?.close();
+  }
+
+  async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
+    if (!this.#ended && !this.#begun) {
+      const events = this.#take();
+      if (events.length > 0) return { done: false, value: events };
+      this.#begun = true;
+    }
+    if (this.#ended || this.#subscription === undefined) return this.#finish();
+    this.#waiting = true;
+    try {
+      const result = await this.#subscription.next();
+      if (!result.done) return result;
+    } catch (error) {
+      this.close();
+      throw toStatusError(error);
+    } finally {
+      this.#waiting = false;
+    }
+    return this.#finish();
+  }
+
+  /** The next objects of the state at the start, and behind the last of them the bookmark that closes them. */
+  #take(): StreamEvent[] {
+    const events: StreamEvent[] = [];
+    while (events.length < initialBatch) {
+      const { done, value } = this.#initial.next();
+      if (done === true) {
+        if (this.#closing !== undefined) events.push({ ...bookmarkEvent(this.#closing), endsInitialEvents: true });
+        this.#closing = undefined;
+        break;
+      }
+      if (!isCorrupt(value)) events.push(addedEvent(value));
+    }
+    return events;
+  }
+
+  #finish(): IteratorResult<readonly StreamEvent[]> {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last !== undefined) return { done: false, value: [bookmarkEvent(last)] };
+    this.close();
+    if (this.#failure !== undefined) throw toStatusError(this.#failure);
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<readonly StreamEvent[]>> {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly StreamEvent[]> {
+    return this;
+  }
+}

@@ -1,0 +1,569 @@
+import { describe, expect, it } from 'vitest';
+import type { AdmissionPlugin, AdmissionRequest } from '../admission/index.ts';
+import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
+import { bench, failure, how, json, merge, note, remove, update } from './testing/fixtures.ts';
+
+const create = (value: JsonObject | string | null) => ({ verb: 'create', object: { value, findings: [] } }) as const;
+const deployment = (spec: JsonObject = {}, rest: JsonObject = {}): JsonObject => ({
+  metadata: { name: 'd' },
+  spec,
+  ...rest,
+});
+
+describe('create', () => {
+  it('fills in what the server knows', async () => {
+    const { change, clock } = bench();
+    const made = await change('configmaps', {}, create(note('one')));
+    expect(made).toEqual({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: {
+        name: 'one',
+        namespace: 'ns',
+        uid: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
+        resourceVersion: '2',
+        creationTimestamp: new Date(clock.now()).toISOString().replace(/\.\d+/, ''),
+      },
+      data: { a: '1' },
+    });
+  });
+
+  it('overwrites system fields, and keeps the generation of a kind that counts none', async () => {
+    const meta = {
+      uid: 'chosen',
+      creationTimestamp: '2001-01-01T00:00:00Z',
+      deletionTimestamp: '2001-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 3,
+      generation: 7,
+      selfLink: '/x',
+      managedFields: [{ manager: 'me' }],
+    };
+    const { metadata } = await bench().change('configmaps', {}, create(note('one', {}, meta)));
+    expect(metadata.uid).not.toBe('chosen');
+    expect(metadata.creationTimestamp).not.toBe('2001-01-01T00:00:00Z');
+    expect(Object.keys(metadata).sort()).toEqual(
+      ['creationTimestamp', 'generation', 'name', 'namespace', 'resourceVersion', 'uid'].sort(),
+    );
+    expect(metadata.generation).toBe(7);
+  });
+
+  it('makes up a name behind the one that is given, cut so that it fits', async () => {
+    const { change } = bench();
+    const named = (generateName: string) => change('configmaps', {}, create({ metadata: { generateName } }));
+    const short = await named('gen-');
+    expect(short.metadata.name).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(short.metadata.generateName).toBe('gen-');
+    expect((await named('a'.repeat(100))).metadata.name).toMatch(/^a{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  });
+
+  it('makes up another name when the first is taken, and gives up after eight', async () => {
+    let calls = 0;
+    const fixed = { uuid: () => '00000000-0000-4000-8000-000000000000', integer: () => (calls++ < 10 ? 0 : 1) };
+    const { change } = bench({ random: fixed });
+    const body = create({ metadata: { generateName: 'g-' } });
+    expect((await change('configmaps', {}, body)).metadata.name).toBe('g-bbbbb');
+    expect((await change('configmaps', {}, body)).metadata.name).toBe('g-ccccc');
+    expect(await failure(change('configmaps', {}, body))).toMatchObject({
+      code: 409,
+      reason: 'AlreadyExists',
+      message: 'configmaps "g-ccccc" already exists, the server was not able to generate a unique name for the object',
+      details: { retryAfterSeconds: 1 },
+    });
+  });
+
+  it('counts generations from one and leaves the status to others', async () => {
+    const made = await bench().change('deployments', {}, create(deployment({ image: 'i' }, { status: { ready: 5 } })));
+    expect(made.metadata.generation).toBe(1);
+    expect(made['spec']).toEqual({ replicas: 1, image: 'i' });
+    expect(made['status']).toEqual({});
+  });
+
+  it('takes kind and version from the path when the body tells none', async () => {
+    const made = await bench().change('configmaps', {}, create({ metadata: { name: 'x' } }));
+    expect([made.kind, made.apiVersion]).toEqual(['ConfigMap', 'v1']);
+  });
+
+  it('answers what is posted to a virtual resource and keeps nothing', async () => {
+    const { change, store } = bench();
+    const answered = await change('reviews', {}, create({ spec: { user: 'u' } }));
+    expect(answered).toMatchObject({ kind: 'Review', spec: { user: 'u' }, status: { allowed: 'true' } });
+    expect(answered.metadata.uid).toBeUndefined();
+    expect(await store.revision()).toBe(1);
+  });
+
+  const refusals: [string, JsonObject | string | null, number, string][] = [
+    [
+      'another kind',
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } },
+      400,
+      'Namespace in version "v1" cannot be handled as a ConfigMap: converting (v1.Namespace) to (core.ConfigMap): unknown conversion',
+    ],
+    [
+      'an unknown version',
+      { apiVersion: 'apps/v1', kind: 'ConfigMap', metadata: { name: 'x' } },
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v1"',
+    ],
+    [
+      'a value of the wrong type',
+      { ...note('y'), data: { a: 1 } },
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    ],
+    [
+      'a list for a map',
+      { ...note('y'), data: ['a'] },
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string',
+    ],
+    [
+      'no object',
+      'text',
+      400,
+      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; the body is no JSON object",
+    ],
+    [
+      'another namespace',
+      note('x', {}, { namespace: 'elsewhere' }),
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ],
+    [
+      'a version',
+      note('x', {}, { resourceVersion: '5' }),
+      500,
+      'resourceVersion should not be set on objects to be created',
+    ],
+    [
+      'no name',
+      { metadata: {} },
+      422,
+      'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+    ],
+    [
+      'a bare finalizer',
+      note('x', {}, { finalizers: ['mine'] }),
+      422,
+      'ConfigMap "x" is invalid: metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+    ],
+  ];
+  it.each(refusals)('refuses %s', async (_, body, code, message) => {
+    expect(await failure(bench().change('configmaps', {}, create(body)))).toMatchObject({ code, message });
+  });
+
+  it('refuses a name that is taken, in a dry run too', async () => {
+    const { change, write } = bench();
+    await change('configmaps', {}, create(note('one')));
+    const taken = { code: 409, reason: 'AlreadyExists', message: 'configmaps "one" already exists' };
+    expect(await failure(change('configmaps', {}, create(note('one'))))).toMatchObject(taken);
+    expect(await failure(write('configmaps', {}, create(note('one')), { dryRun: true }))).toMatchObject(taken);
+  });
+
+  it('has a place in one namespace only', async () => {
+    const { change } = bench();
+    expect(await failure(change('configmaps', { namespace: '' }, create(note('one'))))).toMatchObject({ code: 405 });
+    const made = await change('namespaces', {}, create({ metadata: { name: 'n', namespace: 'ignored' } }));
+    expect(made.metadata.namespace).toBeUndefined();
+  });
+});
+
+describe('field validation', () => {
+  const body = { ...note('fv', { a: '2' }), bogus: 1, binaryDatas: {} };
+  const object = { value: body, findings: ['duplicate field "metadata.name"', 'duplicate field "data.a"'] };
+  const odd = [...object.findings, 'unknown field "bogus"', 'unknown field "binaryDatas"'];
+  const post = (fieldValidation: 'Ignore' | 'Warn' | 'Strict') =>
+    bench().write('configmaps', {}, { verb: 'create', object }, { fieldValidation, dryRun: true });
+
+  it('warns', async () => expect((await post('Warn')).warnings).toEqual(odd));
+  it('ignores', async () => expect((await post('Ignore')).warnings).toEqual([]));
+  it('is strict', async () =>
+    expect(await failure(post('Strict'))).toMatchObject({
+      code: 400,
+      message: `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${odd.join(', ')}`,
+    }));
+
+  it('looks at what a patch brings', async () => {
+    const { create: make, write } = bench();
+    const { metadata } = await make('configmaps', note('fv'));
+    const { uid, resourceVersion, creationTimestamp } = metadata;
+    const patched = `{"apiVersion":"v1","bogus":1,"data":{"a":"1"},"kind":"ConfigMap","metadata":{"name":"fv","namespace":"ns","uid":"${uid}","resourceVersion":"${resourceVersion}","creationTimestamp":"${creationTimestamp}"}}`;
+    const change = merge({ bogus: 1 });
+    expect(await failure(write('configmaps', { name: 'fv' }, change, { fieldValidation: 'Strict' }))).toMatchObject({
+      code: 422,
+      message: ` "" is invalid: patch: Invalid value: ${JSON.stringify(patched)}: strict decoding error: unknown field "bogus"`,
+      details: { causes: [{ field: 'patch', reason: 'FieldValueInvalid' }] },
+    });
+    expect((await write('configmaps', { name: 'fv' }, change)).warnings).toEqual(['unknown field "bogus"']);
+  });
+
+  it('passes on the advice of the kind', async () => {
+    const result = await bench().write('deployments', {}, create(deployment({ image: 'old' })));
+    expect(result.warnings).toEqual(['spec.image: old is old']);
+  });
+});
+
+describe('update', () => {
+  it('replaces the object that is meant', async () => {
+    const { create: make, change, read } = bench();
+    const one = await make('configmaps', note('one'));
+    const two = await change('configmaps', 'one', update({ ...one, data: { a: '2' } }));
+    expect(two).toEqual({ ...one, data: { a: '2' }, metadata: { ...one.metadata, resourceVersion: '3' } });
+    expect(await read('configmaps', 'one')).toEqual(two);
+    expect(await failure(change('configmaps', 'one', update({ ...one, data: { a: '3' } })))).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on configmaps "one": the object has been modified; please apply your changes to the latest version and try again',
+      details: { name: 'one', kind: 'configmaps' },
+    });
+    expect((await change('configmaps', 'one', update(note('one', { a: '4' }))))['data']).toEqual({ a: '4' });
+  });
+
+  it('that changes nothing keeps the version', async () => {
+    const { create: make, change, store } = bench();
+    const one = await make('configmaps', note('one', { b: '2', a: '1' }));
+    expect(await change('configmaps', 'one', update(one))).toEqual(one);
+    expect(await change('configmaps', 'one', update(note('one', { a: '1', b: '2' })))).toEqual(one);
+    expect(await change('configmaps', 'one', merge({ data: { a: '1' } }))).toEqual(one);
+    expect(await store.revision()).toBe(2);
+  });
+
+  it('counts a generation when the wish changes, not with metadata or status', async () => {
+    const { create: make, change } = bench();
+    await make('deployments', deployment({ image: 'a' }));
+    const generation = async (body: JsonObject, subresource = '') =>
+      (await change('deployments', { name: 'd', subresource }, merge(body))).metadata.generation;
+    expect(await generation({ metadata: { labels: { x: 'y' } } })).toBe(1);
+    expect(await generation({ spec: { image: 'b' } })).toBe(2);
+    expect(await generation({ status: { ready: 1 } }, 'status')).toBe(2);
+    expect(await generation({ metadata: { generation: 9 } })).toBe(2);
+  });
+
+  it('keeps status and everything else apart', async () => {
+    const { create: make, change, read } = bench();
+    await make('deployments', deployment({ image: 'a' }));
+    await change(
+      'deployments',
+      { name: 'd', subresource: 'status' },
+      merge({ spec: { image: 'b' }, status: { ready: 3 } }),
+    );
+    expect(await read('deployments', 'd')).toMatchObject({ spec: { image: 'a' }, status: { ready: 3 } });
+    await change('deployments', 'd', merge({ spec: { image: 'c' }, status: { ready: 77 } }));
+    expect(await read('deployments', 'd')).toMatchObject({ spec: { image: 'c' }, status: { ready: 3 } });
+    const { status: _, ...rest } = await read('deployments', 'd');
+    expect((await change('deployments', 'd', update(rest)))['status']).toEqual({ ready: 3 });
+  });
+
+  it('creates by PUT where the kind allows it', async () => {
+    const { write, change } = bench();
+    const made = await write('namespaces', { name: 'n' }, update({ metadata: { name: 'n' } }));
+    expect(made.created).toBe(true);
+    expect((await write('namespaces', { name: 'n' }, update({ metadata: { name: 'n' } }))).created).toBe(false);
+    const meant = { metadata: { name: 'm', uid: 'gone' } };
+    expect(await failure(change('namespaces', 'm', update(meant)))).toMatchObject({ code: 409 });
+  });
+
+  const refusals: [string, string, JsonObject, number, string][] = [
+    ['another name', 'one', note('two'), 400, 'the name of the object (two) does not match the name on the URL (one)'],
+    [
+      'no name',
+      'one',
+      { metadata: {} },
+      400,
+      'the name of the object (one) based on URL was undeterminable: name must be provided',
+    ],
+    [
+      'another namespace',
+      'one',
+      note('one', {}, { namespace: 'x' }),
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ],
+    ['an absent object', 'absent', note('absent'), 404, 'configmaps "absent" not found'],
+    [
+      'an absent object with a version',
+      'absent',
+      note('absent', {}, { resourceVersion: '1' }),
+      404,
+      'configmaps "absent" not found',
+    ],
+    [
+      'another uid',
+      'one',
+      note('one', {}, { uid: 'other' }),
+      409,
+      expect.stringMatching(
+        /^Operation cannot be fulfilled on configmaps "one": Precondition failed: UID in precondition: other, UID in object meta: [0-9a-f-]{36}$/,
+      ) as string,
+    ],
+    [
+      'another creation time',
+      'one',
+      note('one', {}, { creationTimestamp: '2001-01-01T00:00:00Z' }),
+      422,
+      'ConfigMap "one" is invalid: metadata.creationTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
+    ],
+  ];
+  it.each(refusals)('refuses %s', async (_, name, body, code, message) => {
+    const { create: make, change } = bench();
+    await make('configmaps', note('one'));
+    expect(await failure(change('configmaps', name, update(body)))).toMatchObject({ code, message });
+  });
+
+  it('asks for the version where the kind wants to know it', async () => {
+    const { create: make, change } = bench();
+    const made = await make('deployments', deployment());
+    expect(await failure(change('deployments', 'd', update(deployment({ image: 'b' }))))).toMatchObject({
+      code: 422,
+      message:
+        'Deployment.apps "d" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    });
+    expect((await change('deployments', 'd', update({ ...made, spec: { image: 'b' } })))['spec']).toMatchObject({
+      image: 'b',
+    });
+  });
+
+  it('follows the rules of schema and kind', async () => {
+    const { create: make, change } = bench();
+    await make('deployments', deployment());
+    expect(await failure(change('deployments', 'd', merge({ spec: { replicas: -1, node: 'n' } })))).toMatchObject({
+      code: 422,
+      details: {
+        group: 'apps',
+        kind: 'Deployment',
+        name: 'd',
+        causes: [{ field: 'spec.replicas' }, { field: 'spec.node' }],
+      },
+    });
+  });
+});
+
+describe('patch', () => {
+  it('json: tests, replaces, moves and copies', async () => {
+    const { create: make, change } = bench();
+    await make('configmaps', note('j', { a: '1', b: '2' }));
+    const ops = [
+      { op: 'test', path: '/data/a', value: '1' },
+      { op: 'replace', path: '/data/a', value: '9' },
+      { op: 'move', from: '/data/b', path: '/data/c' },
+      { op: 'copy', from: '/data/c', path: '/data/d' },
+    ];
+    expect((await change('configmaps', 'j', json(ops)))['data']).toEqual({ a: '9', c: '2', d: '2' });
+    expect((await change('configmaps', 'j', json([])))['data']).toEqual({ a: '9', c: '2', d: '2' });
+  });
+
+  it('merge: sets and removes', async () => {
+    const { create: make, change } = bench();
+    await make('configmaps', note('m', { a: '1', b: '2' }, { labels: { l: '1' } }));
+    expect((await change('configmaps', 'm', merge({ data: { a: null, c: '3' } })))['data']).toEqual({ b: '2', c: '3' });
+    const bare = await change('configmaps', 'm', merge({ metadata: { labels: null }, data: null }));
+    expect([bare.metadata.labels, bare['data']]).toEqual([undefined, undefined]);
+  });
+
+  const refusals: [string, ReturnType<typeof merge>, number, string | RegExp][] = [
+    [
+      'a test that fails',
+      json([{ op: 'test', path: '/data/a', value: 'no' }]),
+      422,
+      'the server rejected our request due to an error in our request',
+    ],
+    [
+      'no list of operations',
+      json({ op: 'add' }),
+      400,
+      'error decoding patch: json: cannot unmarshal object into Go value of type []interface {}',
+    ],
+    [
+      'a merge patch that is no object',
+      merge([1]),
+      400,
+      'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    ],
+    [
+      'another name',
+      json([{ op: 'replace', path: '/metadata/name', value: 'renamed' }]),
+      400,
+      'the name of the object (renamed) does not match the name on the URL (m)',
+    ],
+    [
+      'another namespace',
+      merge({ metadata: { namespace: 'other' } }),
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ],
+    ['another version', merge({ metadata: { resourceVersion: '1' } }), 409, /the object has been modified/],
+    [
+      'another uid',
+      merge({ metadata: { uid: 'other' } }),
+      422,
+      'ConfigMap "m" is invalid: metadata.uid: Invalid value: "other": field is immutable',
+    ],
+    [
+      'another kind',
+      merge({ kind: 'Namespace' }),
+      422,
+      /^ "" is invalid: patch: Invalid value: "\{\\"apiVersion\\":\\"v1\\",\\"data\\":.*: converting \(v1\.Namespace\) to \(core\.ConfigMap\): unknown conversion$/,
+    ],
+    [
+      'a label that is no map',
+      json([{ op: 'add', path: '/metadata/labels', value: 'text' }]),
+      422,
+      /json: cannot unmarshal string into Go struct field .*labels of type map\[string\]string$/,
+    ],
+    [
+      'what is no object any more',
+      json([{ op: 'replace', path: '', value: 1 }]),
+      422,
+      /^ "" is invalid: patch: Invalid value: "1"/,
+    ],
+  ];
+  it.each(refusals)('refuses %s', async (_, change, code, message) => {
+    const made = bench();
+    await made.create('configmaps', note('m'));
+    const text = typeof message === 'string' ? message : (expect.stringMatching(message) as string);
+    expect(await failure(made.change('configmaps', 'm', change))).toMatchObject({ code, message: text });
+  });
+
+  it('tells a finding of the metadata twice, in one sentence', async () => {
+    const { create: make, change } = bench();
+    await make('configmaps', note('m'));
+    const cause = {
+      field: 'metadata.uid',
+      message: 'Invalid value: "other": field is immutable',
+      reason: 'FieldValueInvalid',
+    };
+    expect(await failure(change('configmaps', 'm', merge({ metadata: { uid: 'other' } })))).toMatchObject({
+      details: { causes: [cause, cause] },
+    });
+  });
+
+  it('needs an object', async () => {
+    const { change } = bench();
+    expect(await failure(change('configmaps', 'absent', merge({})))).toMatchObject({ code: 404 });
+    expect(await failure(change('namespaces', 'absent', merge({})))).toMatchObject({ code: 404 });
+  });
+
+  it('knows the formats that are served', async () => {
+    const refused = await failure(bench().change('configmaps', 'm', { verb: 'patch', format: 'strategic', patch: {} }));
+    expect(refused).toMatchObject({
+      code: 415,
+      message:
+        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+    });
+  });
+});
+
+describe('dry run', () => {
+  it('does everything but the last step', async () => {
+    const { create: make, write, read, store } = bench();
+    const dry = { dryRun: true };
+    const made = await make('configmaps', note('dry'), dry);
+    expect(made.metadata.uid).toBeDefined();
+    expect(made.metadata.resourceVersion).toBeUndefined();
+    expect(await failure(read('configmaps', 'dry'))).toMatchObject({ code: 404 });
+    const real = await make('configmaps', note('dry'));
+    const patched = await write('configmaps', { name: 'dry' }, merge({ data: { b: '2' } }), dry);
+    expect(JSON.parse(patched.object?.bytes ?? '')).toEqual({ ...real, data: { a: '1', b: '2' } });
+    expect((await write('configmaps', { name: 'dry' }, remove(), dry)).deleted?.name).toBe('dry');
+    expect((await write('configmaps', { name: 'dry' }, remove({ dryRun: ['All'] }))).deleted?.name).toBe('dry');
+    expect(await read('configmaps', 'dry')).toEqual(real);
+    expect(await store.revision()).toBe(2);
+  });
+});
+
+describe('versions of a kind', () => {
+  it('are written and read each in its own form', async () => {
+    const { change, registry, target, store } = bench();
+    const one = await change('widgets', {}, create({ apiVersion: 'example.com/v1', metadata: { name: 'w' }, size: 3 }));
+    expect(one).toMatchObject({ kind: 'Widget', apiVersion: 'example.com/v1', size: 3 });
+    const stored = await registry.get(target('widgets', { name: 'w' }), {});
+    expect(JSON.parse(stored.bytes)).toMatchObject({ apiVersion: 'example.com/v2', spec: { size: 3 } });
+    const two = await change('widgets', { name: 'w', version: 'v2' }, merge({ spec: { size: 4 } }));
+    expect(two).toMatchObject({ apiVersion: 'example.com/v2', spec: { size: 4 } });
+    const back = await change('widgets', 'w', json([{ op: 'replace', path: '/size', value: 5 }]));
+    expect(back).toMatchObject({ apiVersion: 'example.com/v1', size: 5 });
+    expect(await change('widgets', 'w', merge({ size: 5 }))).toEqual(back);
+    expect(await store.revision()).toBe(4);
+    const mixed = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'x' } };
+    expect(await failure(change('widgets', {}, create(mixed)))).toMatchObject({
+      code: 400,
+      message: 'the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)',
+    });
+  });
+});
+
+describe('admission', () => {
+  const seen: AdmissionRequest[] = [];
+  const plugin: AdmissionPlugin = {
+    name: 'Test',
+    mutate: async (request) => {
+      await Promise.resolve();
+      const { object } = request;
+      if (object !== undefined) object.metadata.labels = { ...object.metadata.labels, admitted: 'yes' };
+      request.warn('seen');
+    },
+    validate: (request) => {
+      seen.push(request);
+      if (request.name === 'refused') throw statusError.forbidden(request.resource, request.name, 'no');
+    },
+  };
+
+  it('changes and judges what is written', async () => {
+    const { write, change, read, create: make } = bench({ admission: [plugin] });
+    const result = await write('configmaps', {}, create(note('one')));
+    expect(result.warnings).toEqual(['seen']);
+    expect((await read('configmaps', 'one')).metadata.labels).toEqual({ admitted: 'yes' });
+    expect(await failure(make('configmaps', note('refused')))).toMatchObject({
+      code: 403,
+      message: 'configmaps "refused" is forbidden: no',
+    });
+    seen.length = 0;
+    await change('configmaps', 'one', merge({ data: { b: '2' } }));
+    await write('configmaps', { name: 'one' }, remove());
+    expect(
+      seen.map(({ operation, name, namespace, object, oldObject }) => [
+        operation,
+        name,
+        namespace,
+        object?.['data'],
+        oldObject?.['data'],
+      ]),
+    ).toEqual([
+      ['UPDATE', 'one', 'ns', { a: '1', b: '2' }, { a: '1' }],
+      ['DELETE', 'one', 'ns', undefined, { a: '1', b: '2' }],
+    ]);
+    expect(seen[0]?.user).toEqual(how.requester);
+  });
+});
+
+describe('races', () => {
+  it('fifty patches of one object at once all survive', async () => {
+    const { create: make, change, read } = bench();
+    await make('configmaps', note('hot', {}));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) => change('configmaps', 'hot', merge({ data: { [`k${i}`]: String(i) } }))),
+    );
+    expect(Object.keys((await read('configmaps', 'hot'))['data'] as JsonObject)).toHaveLength(50);
+  });
+
+  it('of updates that name one version, one wins', async () => {
+    const { create: make, change, read } = bench();
+    const hot = await make('configmaps', note('hot'));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, i) => change('configmaps', 'hot', update({ ...hot, data: { i: String(i) } }))),
+    );
+    const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled') as PromiseFulfilledResult<ApiObject>[];
+    expect(winners).toHaveLength(1);
+    expect(await read('configmaps', 'hot')).toEqual(winners[0]?.value);
+    const losers = outcomes.filter((outcome) => outcome.status === 'rejected') as PromiseRejectedResult[];
+    expect(losers.every(({ reason }) => (reason as { code: number }).code === 409)).toBe(true);
+  });
+
+  it('of creations of one name, one wins', async () => {
+    const { change } = bench();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => change('configmaps', {}, create(note('one')))),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});

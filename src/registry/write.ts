@@ -1,0 +1,253 @@
+import { type AdmissionRequest, admit, review } from '../admission/index.ts';
+import type { CachedObject } from '../cache/index.ts';
+import {
+  type ApiObject,
+  type FieldError,
+  jsonEqual,
+  StatusError,
+  statusError,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../meta/index.ts';
+import { validate } from '../schema/index.ts';
+import type { CommitResult } from '../store/index.ts';
+import { describe, describeDeleted, describeText, isCorrupt, readObject, storedText } from './bytes.ts';
+import { versionOf } from './convert.ts';
+import type { Core } from './core.ts';
+import { readDeleteOptions } from './delete-options.ts';
+import { checkFresh, checkPatchFormat, completeDraft, type Draft, type Job, makeDraft } from './draft.ts';
+import { unreadable } from './read.ts';
+import { keyOf } from './selection.ts';
+import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
+
+/** How often a write begins anew because another one was first. */
+const maxAttempts = 200;
+/** How many names are made up for one object. */
+const maxNames = 8;
+
+/**
+ * Carries out one change. It begins anew from the object as it is by then whenever another writer was first; a change
+ * that names the version it is meant for is refused by that.
+ */
+export async function write(core: Core, target: Target, change: Change, options: WriteOptions): Promise<WriteResult> {
+  const job = readJob(core, target, change, options);
+  const creates = change.verb === 'create';
+  const { definition, cache } = target.resource;
+  // Whoever watches from the version of this write on shall find what happens after it.
+  if (definition.virtual !== true && cache.revision === 0) await cache.ready();
+  let held = creates ? undefined : heldInCache(job);
+  // What the cache holds may be older than what is stored: by that alone nothing is refused, or taken to be done.
+  let sure = creates;
+  for (let attempt = 1; ; attempt++) {
+    let outcome: Outcome | undefined;
+    let refusal: unknown;
+    try {
+      outcome = await attemptWrite(job, held);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code >= 500) throw error;
+      refusal = error;
+    }
+    if (!sure && (outcome === undefined || outcome.unchanged)) {
+      sure = true;
+      const stored = await heldInStore(job);
+      if (stored?.revision !== held?.revision) {
+        held = stored;
+        continue;
+      }
+    }
+    if (outcome === undefined) throw refusal;
+    if (outcome.result !== undefined) return outcome.result;
+    if (creates) {
+      if (!outcome.draft.generated) throw statusError.alreadyExists(target.resource.id, nameOf(outcome.draft));
+      if (attempt === maxNames) throw nameTaken(target, nameOf(outcome.draft));
+    } else if (attempt === maxAttempts) throw statusError.modified(target.resource.id, target.name);
+    held = creates ? undefined : outcome.found;
+    sure = true;
+  }
+}
+
+/** How one attempt went: with a result, or another writer was first and this is what is there now. */
+interface Outcome {
+  readonly draft: Draft;
+  readonly result: WriteResult | undefined;
+  readonly found: CachedObject | undefined;
+  /** Nothing had to be written. */
+  readonly unchanged: boolean;
+}
+
+const done = (draft: Draft, result: WriteResult, unchanged = false): Outcome => ({
+  draft,
+  result,
+  found: undefined,
+  unchanged,
+});
+
+async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<Outcome> {
+  const { core, target, change, context } = job;
+  const { definition } = target.resource;
+  const { strategy } = definition;
+  if (held !== undefined && isCorrupt(held)) throw unreadable(held);
+  const old = held === undefined ? undefined : readObject(held);
+  const deletes = change.verb === 'delete';
+
+  const draft = makeDraft(job, old);
+  if (!deletes) strategy.defaults?.(draft.object, context);
+  const request = admissionRequest(job, draft, old);
+  await admit(core.admission, request);
+  completeDraft(job, draft, old);
+  if (!deletes) {
+    const errors = findErrors(job, draft, old);
+    if (errors.length > 0) throw statusError.invalid(definition, nameOf(draft), errors);
+    draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
+  }
+  await review(core.admission, request);
+  if (definition.virtual === true) return done(draft, resultOf(job, draft, old, answered(job, draft)));
+  if (old === undefined) checkFresh(draft);
+  if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
+    return done(draft, resultOf(job, draft, old, held), true);
+  }
+  return commit(job, draft, old, held);
+}
+
+async function commit(
+  job: Job,
+  draft: Draft,
+  old: ApiObject | undefined,
+  held: CachedObject | undefined,
+): Promise<Outcome> {
+  const { core, target, dryRun } = job;
+  const { format } = target.resource;
+  const key = held?.key ?? keyOf(target.resource, { namespace: target.namespace, name: nameOf(draft) });
+  if (key === undefined) throw statusError.methodNotAllowed();
+  const revision = held?.revision ?? 0;
+  const text = draft.remove ? '' : storedText(format, draft.object);
+  const write = draft.remove ? { key } : { key, value: Buffer.from(text) };
+  const answer = dryRun ? await rehearse(core, key, revision) : await core.store.commit([{ key, revision }], [write]);
+  if (!answer.ok) {
+    const [entry] = answer.found;
+    const found = entry === undefined ? undefined : describe(format, entry);
+    return { draft, result: undefined, found, unchanged: false };
+  }
+  const stored = dryRun ? revision : answer.revision;
+  if (draft.remove) {
+    const deletes = job.change.verb === 'delete' && held !== undefined;
+    const last = deletes ? held : describeText(format, key, storedText(format, draft.object), revision);
+    return done(draft, resultOf(job, draft, old, dryRun ? last : describeDeleted(format, last, stored)));
+  }
+  const cached = dryRun ? undefined : target.resource.cache.snapshot().get(key);
+  const object = cached?.revision === stored ? cached : describeText(format, key, text, stored);
+  return done(draft, resultOf(job, draft, old, object));
+}
+
+/** What a commit would say. */
+async function rehearse(core: Core, key: string, revision: number): Promise<CommitResult> {
+  const { entry, revision: latest } = await core.store.get(key);
+  return (entry?.revision ?? 0) === revision
+    ? { ok: true, revision: latest }
+    : { ok: false, revision: latest, found: [entry] };
+}
+
+function resultOf(job: Job, draft: Draft, old: ApiObject | undefined, object: CachedObject): WriteResult {
+  const { change, target } = job;
+  const { name = '', uid = '' } = draft.object.metadata;
+  const gone = change.verb === 'delete' && draft.remove;
+  return {
+    created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
+    object: gone && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
+    deleted: gone ? { name, uid } : undefined,
+    warnings: draft.warnings,
+  };
+}
+
+/** What is posted to a virtual resource is answered, not kept. */
+const answered = ({ target }: Job, { object }: Draft): CachedObject =>
+  describeText(target.resource.format, '', storedText(target.resource.format, object), 0);
+
+const nameOf = ({ object }: Draft): string => object.metadata.name ?? '';
+
+function nameTaken({ resource }: Target, name: string): StatusError {
+  const { code, reason, message, details } = statusError.alreadyExists(resource.id, name);
+  const why = `${message}, the server was not able to generate a unique name for the object`;
+  return new StatusError(code, reason, why, { ...details, retryAfterSeconds: 1 });
+}
+
+/** Checks what can be checked before the object is known. */
+function readJob(core: Core, target: Target, change: Change, options: WriteOptions): Job {
+  const { namespaced, virtual } = target.resource.definition;
+  if (namespaced && target.namespace === '' && virtual !== true) throw statusError.methodNotAllowed();
+  if (change.verb === 'patch') checkPatchFormat(change.format);
+  const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core.names) : undefined;
+  return {
+    core,
+    target,
+    change,
+    options,
+    deletion,
+    dryRun: options.dryRun || deletion?.dryRun === true,
+    context: { names: core.names, now: core.clock.now() },
+  };
+}
+
+function heldInCache({ target: { resource, ...place } }: Job): CachedObject | undefined {
+  const key = keyOf(resource, place);
+  if (key === undefined) throw statusError.methodNotAllowed();
+  return resource.cache.snapshot().get(key);
+}
+
+async function heldInStore({ core, target }: Job): Promise<CachedObject | undefined> {
+  const { entry } = await core.store.get(keyOf(target.resource, target) ?? '');
+  return entry === undefined ? undefined : describe(target.resource.format, entry);
+}
+
+const operations = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE', delete: 'DELETE' } as const;
+
+function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefined): AdmissionRequest {
+  const { target, change, options, dryRun } = job;
+  const { group, kind, plural } = target.resource.definition;
+  const { version } = versionOf(target).declared;
+  const deletes = change.verb === 'delete';
+  return {
+    operation: old === undefined ? 'CREATE' : operations[change.verb],
+    kind: { group, version, kind },
+    resource: { group, version, resource: plural },
+    subresource: target.subresource,
+    namespace: target.namespace,
+    name: nameOf(draft),
+    object: deletes ? undefined : draft.object,
+    oldObject: old,
+    user: options.requester,
+    dryRun,
+    warn: (text) => draft.warnings.push(text),
+  };
+}
+
+/** Finalizers that may stand without a domain, the product's own aside. */
+const bareFinalizers = ['orphan', 'foregroundDeletion'];
+
+function findErrors(
+  { core, target, context }: Job,
+  { object }: Draft,
+  old: ApiObject | undefined,
+): readonly FieldError[] {
+  const { definition, storageVersion } = target.resource;
+  const { strategy, namespaced } = definition;
+  const { metadata } = object;
+  const found: FieldError[] = [];
+  if (old !== undefined) {
+    // Told twice over: once about any object, once about this kind.
+    const meta = validateObjectMetaUpdate(metadata, old.metadata);
+    found.push(...meta, ...meta);
+  } else if (definition.virtual !== true) {
+    found.push(
+      ...validateObjectMeta(metadata, {
+        namespaced,
+        finalizerNames: [...bareFinalizers, core.names.product],
+        ...(strategy.nameRule === undefined ? {} : { nameRule: strategy.nameRule }),
+      }),
+    );
+  }
+  found.push(...validate(object, storageVersion.type));
+  found.push(...(strategy.validate?.(object, context) ?? []));
+  if (old !== undefined) found.push(...(strategy.validateUpdate?.(object, old, context) ?? []));
+  return found;
+}

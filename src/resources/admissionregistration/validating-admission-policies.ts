@@ -1,0 +1,23 @@
+import { age, name, orUnset } from '../cells.ts';
+import { resource } from '../define.ts';
+import { ValidatingAdmissionPolicy } from '../types/admissionregistration-v1.ts';
+
+export const validatingAdmissionPolicies = resource({
+  group: 'admissionregistration.{domain}',
+  plural: 'validatingadmissionpolicies',
+  kind: 'ValidatingAdmissionPolicy',
+  schema: ValidatingAdmissionPolicy,
+  categories: ['api-extensions'],
+  namespaced: false,
+  status: true,
+  columns: [
+    name,
+    ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'],
+    [
+      'ParamKind',
+      ({ spec }) => orUnset(spec?.paramKind === undefined ? '' : `${spec.paramKind.apiVersion}/${spec.paramKind.kind}`),
+    ],
+    age,
+  ],
+  strategy: { generation: true, unconditionalUpdate: false },
+});

@@ -1,0 +1,26 @@
+import { age, name, orUnset } from '../cells.ts';
+import { resource } from '../define.ts';
+import { ValidatingAdmissionPolicyBinding } from '../types/admissionregistration-v1.ts';
+
+export const validatingAdmissionPolicyBindings = resource({
+  group: 'admissionregistration.{domain}',
+  plural: 'validatingadmissionpolicybindings',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  schema: ValidatingAdmissionPolicyBinding,
+  categories: ['api-extensions'],
+  namespaced: false,
+  columns: [
+    name,
+    ['PolicyName', ({ spec }) => spec?.policyName ?? ''],
+    [
+      'ParamRef',
+      ({ spec: { paramRef } = {} }) => {
+        if (paramRef === undefined) return orUnset('');
+        if (!paramRef.name) return '*';
+        return paramRef.namespace ? `${paramRef.namespace}/${paramRef.name}` : `*/${paramRef.name}`;
+      },
+    ],
+    age,
+  ],
+  strategy: { generation: true, unconditionalUpdate: false },
+});

@@ -1,0 +1,24 @@
+import { age, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { ControllerRevision } from '../types/apps-v1.ts';
+
+export const controllerRevisions = resource({
+  group: 'apps',
+  plural: 'controllerrevisions',
+  kind: 'ControllerRevision',
+  schema: ControllerRevision,
+  columns: [
+    name,
+    [
+      'Controller',
+      ({ metadata }) => {
+        const owner = metadata.ownerReferences?.find((reference) => reference['controller'] === true);
+        if (owner === undefined) return '<none>';
+        const [group = ''] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : [''];
+        return `${owner.kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${owner.name}`;
+      },
+    ],
+    ['Revision', ({ revision = 0 }) => revision],
+    age,
+  ],
+});

@@ -1,0 +1,26 @@
+import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { ReplicaSet } from '../types/apps-v1.ts';
+
+export const replicaSets = resource({
+  group: 'apps',
+  plural: 'replicasets',
+  kind: 'ReplicaSet',
+  schema: ReplicaSet,
+  shortNames: ['rs'],
+  categories: ['all'],
+  status: true,
+  scale: true,
+  columns: [
+    name,
+    ['Desired', ({ spec }) => spec?.replicas ?? 0, 'integer'],
+    ['Current', ({ status }) => status?.replicas ?? 0, 'integer'],
+    ['Ready', ({ status }) => status?.readyReplicas ?? 0, 'integer'],
+    age,
+    ['Containers', ({ spec }) => containerNames(spec?.template?.spec?.containers), 'wide'],
+    ['Images', ({ spec }) => imageNames(spec?.template?.spec?.containers), 'wide'],
+    ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
+  ],
+  selectableFields: [{ path: 'status.replicas', value: ({ status }) => String(status?.replicas ?? 0) }],
+  strategy: { generation: true },
+});

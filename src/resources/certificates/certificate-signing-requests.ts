@@ -1,0 +1,42 @@
+import { formatAge } from '../../meta/index.ts';
+import { age, name, orNone } from '../cells.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { CertificateSigningRequest } from '../types/certificates-v1.ts';
+
+type Request = ObjectOf<typeof CertificateSigningRequest>;
+
+export const certificateSigningRequests = resource({
+  group: 'certificates.{domain}',
+  plural: 'certificatesigningrequests',
+  kind: 'CertificateSigningRequest',
+  schema: CertificateSigningRequest,
+  shortNames: ['csr'],
+  namespaced: false,
+  status: true,
+  subresources: [{ name: 'approval', verbs: ['get', 'patch', 'update'], kind: 'CertificateSigningRequest' }],
+  columns: [
+    name,
+    age,
+    ['SignerName', ({ spec }) => orNone(spec?.signerName)],
+    ['Requestor', ({ spec }) => spec?.username ?? ''],
+    [
+      'RequestedDuration',
+      ({ spec }) =>
+        spec?.expirationSeconds === undefined
+          ? '<none>'
+          : formatAge(new Date(0).toISOString(), spec.expirationSeconds * 1000),
+    ],
+    ['Condition', condition],
+  ],
+  selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
+  // Any name goes: requests are often named after what they ask for.
+  strategy: { nameRule: () => [] },
+});
+
+function condition({ status }: Request): string {
+  const types = new Set((status?.conditions ?? []).map(({ type }) => type));
+  const words = types.has('Denied') ? ['Denied'] : types.has('Approved') ? ['Approved'] : ['Pending'];
+  if (types.has('Failed')) words.push('Failed');
+  if (status?.certificate) words.push('Issued');
+  return words.join(',');
+}

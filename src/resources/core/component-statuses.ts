@@ -1,0 +1,24 @@
+import { name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { ComponentStatus } from '../types/core-v1.ts';
+
+export const componentStatuses = resource({
+  group: '',
+  plural: 'componentstatuses',
+  kind: 'ComponentStatus',
+  schema: ComponentStatus,
+  shortNames: ['cs'],
+  namespaced: false,
+  verbs: ['get', 'list'],
+  virtual: true,
+  columns: [
+    name,
+    [
+      'Status',
+      ({ conditions = [] }) =>
+        conditions.some((c) => c.type === 'Healthy' && c.status === 'True') ? 'Healthy' : 'Unhealthy',
+    ],
+    ['Message', ({ conditions = [] }) => conditions[0]?.message ?? ''],
+    ['Error', ({ conditions = [] }) => conditions[0]?.error ?? ''],
+  ],
+});

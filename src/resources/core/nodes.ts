@@ -1,0 +1,50 @@
+import { age, name, orNone, orUnknown } from '../cells.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { Node } from '../types/core-v1.ts';
+
+type NodeObject = ObjectOf<typeof Node>;
+
+export const nodes = resource({
+  group: '',
+  plural: 'nodes',
+  kind: 'Node',
+  schema: Node,
+  shortNames: ['no'],
+  namespaced: false,
+  status: true,
+  subresources: [{ name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'NodeProxyOptions' }],
+  columns: [
+    name,
+    ['Status', status],
+    ['Roles', (node, { names }) => roles(node, names.labels)],
+    age,
+    ['Version', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''],
+    ['Internal-IP', (node) => orNone(address(node, 'InternalIP')), 'wide'],
+    ['External-IP', (node) => orNone(address(node, 'ExternalIP')), 'wide'],
+    ['OS-Image', ({ status }) => orUnknown(status?.nodeInfo?.osImage), 'wide'],
+    ['Kernel-Version', ({ status }) => orUnknown(status?.nodeInfo?.kernelVersion), 'wide'],
+    ['Container-Runtime', ({ status }) => orUnknown(status?.nodeInfo?.containerRuntimeVersion), 'wide'],
+  ],
+  selectableFields: [{ path: 'spec.unschedulable', value: ({ spec }) => String(spec?.unschedulable ?? false) }],
+});
+
+function status({ spec, status }: NodeObject): string {
+  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+  const words = [ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'];
+  if (spec?.unschedulable === true) words.push('SchedulingDisabled');
+  return words.join(',');
+}
+
+/** From labels `node-role.<labels>/<role>` and `<labels>/role: <role>`. */
+function roles({ metadata }: NodeObject, domain: string): string {
+  const found = new Set<string>();
+  for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+    const prefix = `node-role.${domain}/`;
+    if (key.startsWith(prefix) && key.length > prefix.length) found.add(key.slice(prefix.length));
+    else if (key === `${domain}/role` && value !== '') found.add(value);
+  }
+  return found.size === 0 ? '<none>' : [...found].sort().join(',');
+}
+
+const address = ({ status }: NodeObject, type: string): string | undefined =>
+  status?.addresses?.find((candidate) => candidate.type === type)?.address;

@@ -1,0 +1,71 @@
+import { addQuantities, compareQuantities, formatQuantity, getKey, parseQuantity, setKey } from '../../../meta/index.ts';
+import type { Container, PodSpec } from '../../types/core-v1.ts';
+
+/** Amounts by the name of a resource, in canonical text. */
+export interface Amounts {
+  [resource: string]: string;
+}
+
+export const compareAmounts = (a: string, b: string): number =>
+  a === b ? 0 : compareQuantities(parseQuantity(a), parseQuantity(b));
+
+const MILLI = 1_000_000n;
+
+/** Rounds what is finer than a thousandth up to one. */
+export function roundAmounts(amounts: Amounts | undefined): void {
+  for (const [resource, text] of Object.entries(amounts ?? {})) {
+    // Only these spellings can be finer than a thousandth.
+    if (!/[nu]$|e-/.test(text)) continue;
+    const { nano, format } = parseQuantity(text);
+    const rest = nano % MILLI;
+    if (rest === 0n) continue;
+    const rounded = nano - rest + (nano > 0n ? MILLI : -MILLI);
+    setKey(amounts as Amounts, resource, formatQuantity({ nano: rounded, format }));
+  }
+}
+
+/** Copies what one has and the other lacks; the keys of the result are sorted. */
+export function withMissing(amounts: Amounts | undefined, from: Amounts): Amounts {
+  const out: Amounts = {};
+  const all = { ...from, ...amounts };
+  for (const resource of Object.keys(all).sort()) setKey(out, resource, all[resource] as string);
+  return out;
+}
+
+const add = (a: string | undefined, b: string): string =>
+  a === undefined ? b : formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
+
+function addAll(sum: Amounts, amounts: Amounts | undefined): Amounts {
+  for (const [resource, amount] of Object.entries(amounts ?? {})) setKey(sum, resource, add(getKey(sum, resource), amount));
+  return sum;
+}
+
+function raiseTo(most: Amounts, amounts: Amounts): Amounts {
+  for (const [resource, amount] of Object.entries(amounts)) {
+    const known = getKey(most, resource);
+    if (known === undefined || compareAmounts(amount, known) > 0) setKey(most, resource, amount);
+  }
+  return most;
+}
+
+/**
+ * What the containers of a pod take together: the regular ones and those started before that keep running at the same
+ * time, or, where that is more, what is needed while one of the initial steps runs.
+ */
+export function sumContainers({ containers, initContainers }: PodSpec, kind: 'requests' | 'limits'): Amounts {
+  const total: Amounts = {};
+  for (const container of containers ?? []) addAll(total, container.resources?.[kind]);
+  const running: Amounts = {};
+  const initial: Amounts = {};
+  for (const container of initContainers ?? []) {
+    const own = container.resources?.[kind];
+    if (isSidecar(container)) {
+      addAll(total, own);
+      raiseTo(initial, addAll(running, own));
+    } else raiseTo(initial, addAll({ ...running }, own));
+  }
+  return raiseTo(total, initial);
+}
+
+/** Started in its turn among the init containers, and runs on. */
+export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';

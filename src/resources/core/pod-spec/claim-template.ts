@@ -1,0 +1,93 @@
+import {
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  getKey,
+  type Json,
+  type Names,
+  parseQuantity,
+  validateAnnotations,
+  validateLabels,
+  validateSelectorObject,
+} from '../../../meta/index.ts';
+import type { Infer } from '../../../schema/index.ts';
+import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from '../../types/core-v1.ts';
+import { byRule, oneOf } from './findings.ts';
+import { validateAmount } from './resources.ts';
+
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const volumeModes = ['Block', 'Filesystem'];
+
+/** A claim that is made together with a pod: its metadata has only labels and annotations. */
+export function validateClaimTemplate(
+  { metadata = {}, spec = {} }: Infer<typeof PersistentVolumeClaimTemplate>,
+  path: string,
+  names: Names,
+): FieldError[] {
+  const at = `${path}.metadata`;
+  return [
+    ...validateAnnotations(metadata.annotations ?? {}, `${at}.annotations`),
+    ...validateLabels(metadata.labels ?? {}, `${at}.labels`),
+    ...Object.entries(metadata)
+      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && value !== null)
+      .map(([field]) => fieldError.forbidden(`${at}.${field}`, 'cannot be set')),
+    ...validateClaimSpec(spec, `${path}.spec`, names),
+  ];
+}
+
+/** What a claim asks for. */
+export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string, names: Names): FieldError[] {
+  const { accessModes: modes = [], storageClassName: storage = '', volumeMode, volumeAttributesClassName: attributes = '' } = spec;
+  const found: FieldError[] = [];
+  const at = `${path}.accessModes`;
+  if (modes.length === 0) found.push(fieldError.required(at, 'at least 1 access mode is required'));
+  found.push(...validateSelectorObject(spec.selector as Json | undefined, `${path}.selector`));
+  for (const mode of modes) found.push(...oneOf(at, mode, accessModes));
+  const shared = modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
+  if (shared && modes.includes('ReadWriteOncePod')) {
+    found.push(fieldError.forbidden(at, 'may not use ReadWriteOncePod with other access modes'));
+  }
+  found.push(...validateSize(getKey(spec.resources?.requests ?? {}, 'storage'), `${path}.resources[storage]`, names));
+  if (storage !== '') found.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
+  if (volumeMode !== undefined) found.push(...oneOf(`${path}.volumeMode`, volumeMode, volumeModes));
+  if (attributes !== '') found.push(...byRule(`${path}.volumeAttributesClassName`, attributes, dns1123Subdomain));
+  return [...found, ...validateSources(spec, path)];
+}
+
+function validateSize(size: string | undefined, path: string, names: Names): FieldError[] {
+  if (size === undefined) return [fieldError.required(path)];
+  if (parseQuantity(size).nano <= 0n) return [fieldError.invalid(path, size, 'must be greater than zero')];
+  return validateAmount('storage', size, path, names);
+}
+
+interface Source {
+  apiGroup?: string | null;
+  kind?: string;
+  name?: string;
+}
+
+function validateSources({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (dataSource !== undefined) found.push(...validateSource(dataSource, `${path}.dataSource`));
+  if (dataSourceRef !== undefined) found.push(...validateSource(dataSourceRef, `${path}.dataSourceRef`));
+  if (dataSource === undefined || dataSourceRef === undefined) return found;
+  const same =
+    (dataSource.apiGroup ?? '') === (dataSourceRef.apiGroup ?? '') &&
+    dataSource.kind === dataSourceRef.kind &&
+    dataSource.name === dataSourceRef.name;
+  if (same) return found;
+  return [...found, fieldError.invalid(path, `${path}.dataSource`, 'must match dataSourceRef')];
+}
+
+function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  const group = apiGroup ?? '';
+  if (name === '') found.push(fieldError.required(`${path}.name`));
+  if (kind === '') found.push(fieldError.required(`${path}.kind`));
+  if (group === '' && kind !== 'PersistentVolumeClaim') {
+    const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+    found.push(fieldError.invalid(path, kind, why));
+  }
+  if (group !== '') found.push(...byRule(path, group, dns1123Subdomain));
+  return found;
+}

@@ -1,0 +1,36 @@
+const COMPONENT = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
+const DOMAIN = /^(?:[a-zA-Z0-9]+(?:-+[a-zA-Z0-9]+)*(?:\.[a-zA-Z0-9]+(?:-+[a-zA-Z0-9]+)*)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?$/;
+const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
+const MAX_NAME = 255;
+
+/**
+ * The tag that an image reference names: `latest` when it names neither a tag nor a digest, '' when it names a digest
+ * alone or is no reference at all.
+ */
+export function imageTag(image: string): string {
+  if (image.length > 4096 || /^[a-f0-9]{64}$/.test(image)) return '';
+  const at = image.indexOf('@');
+  const digest = at < 0 ? undefined : image.slice(at + 1);
+  const named = at < 0 ? image : image.slice(0, at);
+  const colon = named.lastIndexOf(':');
+  const tagged = colon > named.lastIndexOf('/');
+  const tag = tagged ? named.slice(colon + 1) : undefined;
+  const name = tagged ? named.slice(0, colon) : named;
+  if (!isImageName(name) || (tag !== undefined && !TAG.test(tag))) return '';
+  if (digest !== undefined && !DIGEST.test(digest)) return '';
+  return tag ?? (digest === undefined ? 'latest' : '');
+}
+
+/** A path of lower-case components, behind the name of a host where the first component can only be one. */
+function isImageName(name: string): boolean {
+  const [first = '', ...rest] = name.split('/');
+  const isHost = rest.length > 0 && (/[.:[]/.test(first) || first === 'localhost' || first !== first.toLowerCase());
+  if (isHost && !DOMAIN.test(first)) return false;
+  const path = isHost ? rest : [first, ...rest];
+  return path.join('/').length <= MAX_NAME && path.every((component) => COMPONENT.test(component));
+}
+
+/** When to pull an image whose policy nobody chose: what `latest` means may change. */
+export const defaultPullPolicy = (image: string | undefined): 'Always' | 'IfNotPresent' =>
+  imageTag(image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';

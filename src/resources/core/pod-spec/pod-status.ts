@@ -1,0 +1,97 @@
+import { isIPv6 } from 'node:net';
+import { dns1123Subdomain, type FieldError, fieldError, immutable, ipAddress, qualifiedName } from '../../../meta/index.ts';
+import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
+import { isSidecar } from './amounts.ts';
+import { byRule, eachOf } from './findings.ts';
+
+const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
+
+/** What a change may not do to the status of a pod. */
+export function validatePodStatusUpdate({ spec = {}, status = {} }: Pod, { spec: oldSpec = {}, status: old = {} }: Pod): FieldError[] {
+  const nominated = status.nominatedNodeName ?? '';
+  const found = eachOf(status.conditions, 'metadata.conditions', ({ type = '' }, at) =>
+    systemConditions.has(type) ? [] : byRule(`${at}.Type`, type, qualifiedName),
+  );
+  if (nominated !== (old.nominatedNodeName ?? '') && nominated !== '') {
+    found.push(...byRule('status.nominatedNodeName', nominated, dns1123Subdomain));
+  }
+  if ((status.qosClass ?? '') !== (old.qosClass ?? '')) {
+    found.push(immutable('status.qosClass', status.qosClass ?? ''));
+  }
+  return [
+    ...found,
+    ...validateTransitions(status, old, oldSpec),
+    ...validateClaims(status, spec),
+    ...validateAddresses(status.podIPs, 'status.podIPs'),
+    ...validateHostAddresses(status),
+  ];
+}
+
+type Statuses = readonly ContainerStatus[] | undefined;
+
+/** What ended for good does not run again. */
+function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): FieldError[] {
+  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
+  const check = (now: Statuses, before: Statuses, field: string, policy: string | undefined, skip?: typeof sidecars) =>
+    eachOf(before, `status.${field}`, ({ name, state }, at) => {
+      const { terminated } = state ?? {};
+      if (policy === 'Always' || terminated === undefined || skip?.has(name) === true) return [];
+      if ((terminated.exitCode ?? 0) !== 0 && policy === 'OnFailure') return [];
+      return (now ?? [])
+        .filter((one) => one.name === name && one.state?.terminated === undefined)
+        .map(() => fieldError.forbidden(`${at}.state`, 'may not be transitioned to non-terminated state'));
+    });
+  const { restartPolicy } = spec;
+  return [
+    ...check(status.containerStatuses, old.containerStatuses, 'containerStatuses', restartPolicy),
+    ...check(status.initContainerStatuses, old.initContainerStatuses, 'initContainerStatuses', restartPolicy, sidecars),
+    ...check(
+      status.ephemeralContainerStatuses,
+      old.ephemeralContainerStatuses,
+      'ephemeralContainerStatuses',
+      'Never',
+    ),
+  ];
+}
+
+function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): FieldError[] {
+  const seen = new Set<string>();
+  return eachOf(status.resourceClaimStatuses, 'status.resourceClaimStatuses', ({ name = '', resourceClaimName }, at) => {
+    const found: FieldError[] = [];
+    if (!resourceClaims.some((claim) => claim.name === name)) {
+      const why = 'must match the name of an entry in `spec.resourceClaims`';
+      found.push(fieldError.invalid(`${at}.name`, name, why));
+    }
+    if (seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+    seen.add(name);
+    if (resourceClaimName !== undefined) found.push(...byRule(`${at}.name`, resourceClaimName, dns1123Subdomain));
+    return found;
+  });
+}
+
+type Addresses = readonly { ip?: string }[] | undefined;
+
+/** At most one address of each family. */
+function validateAddresses(addresses: Addresses, path: string): FieldError[] {
+  const ips = (addresses ?? []).map(({ ip = '' }) => ip);
+  const found = eachOf(ips, path, (ip, at) => byRule(at, ip, ipAddress));
+  if (ips.length < 2) return found;
+  const shown = ips.map((ip) => ({ IP: ip }));
+  if (ips.length > 2 || ips.every(isIPv6) || !ips.some(isIPv6)) {
+    found.push(fieldError.invalid(path, shown, 'may specify no more than one IP for each IP family'));
+  }
+  ips.forEach((ip, i) => {
+    if (ips.indexOf(ip) < i) found.push(fieldError.duplicate(`${path}[${i}]`, { IP: ip }));
+  });
+  return found;
+}
+
+function validateHostAddresses({ hostIP = '', hostIPs = [] }: PodStatus): FieldError[] {
+  const [first] = hostIPs;
+  if (first === undefined) return [];
+  const why = 'must be equal to `hostIP`';
+  return [
+    ...((first.ip ?? '') === hostIP ? [] : [fieldError.invalid('status.hostIPs[0].ip', first.ip ?? '', why)]),
+    ...validateAddresses(hostIPs, 'status.hostIPs'),
+  ];
+}

@@ -1,0 +1,126 @@
+import { formatAge } from '../../meta/index.ts';
+import { age, name, orNone } from '../cells.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { Pod } from '../types/core-v1.ts';
+
+export type PodObject = ObjectOf<typeof Pod>;
+
+export const pods = resource({
+  group: '',
+  plural: 'pods',
+  kind: 'Pod',
+  schema: Pod,
+  shortNames: ['po'],
+  categories: ['all'],
+  status: true,
+  subresources: [
+    { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions' },
+    { name: 'binding', verbs: ['create'], kind: 'Binding' },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], kind: 'Pod' },
+    { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
+    { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions' },
+    { name: 'log', verbs: ['get'], kind: 'Pod' },
+    { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions' },
+    { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions' },
+    { name: 'resize', verbs: ['get', 'patch', 'update'], kind: 'Pod' },
+  ],
+  columns: [
+    name,
+    ['Ready', (pod) => `${readyCount(pod)}/${pod.spec?.containers?.length ?? 0}`],
+    ['Status', podStatus],
+    ['Restarts', (pod, { now }) => restarts(pod, now)],
+    age,
+    ['IP', ({ status }) => orNone(status?.podIPs?.[0]?.ip ?? status?.podIP), 'wide'],
+    ['Node', ({ spec }) => orNone(spec?.nodeName), 'wide'],
+    ['Nominated Node', ({ status }) => orNone(status?.nominatedNodeName), 'wide'],
+    ['Readiness Gates', readinessGates, 'wide'],
+  ],
+  selectableFields: [
+    { path: 'spec.nodeName', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
+    { path: 'spec.restartPolicy', value: ({ spec }) => spec?.restartPolicy ?? '' },
+    { path: 'spec.schedulerName', value: ({ spec }) => spec?.schedulerName ?? '' },
+    { path: 'spec.serviceAccountName', value: ({ spec }) => spec?.serviceAccountName ?? '' },
+    { path: 'spec.hostNetwork', value: ({ spec }) => String(spec?.hostNetwork ?? false) },
+    { path: 'status.phase', value: ({ status }) => status?.phase ?? '' },
+    { path: 'status.podIP', value: ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP ?? '' },
+    { path: 'status.podIPs', value: ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP ?? '' },
+    { path: 'status.nominatedNodeName', value: ({ status }) => status?.nominatedNodeName ?? '' },
+  ],
+  strategy: {
+    prepareCreate: (pod) => {
+      pod.status = { phase: 'Pending' };
+    },
+  },
+});
+
+const readyCount = ({ status }: PodObject): number => (status?.containerStatuses ?? []).filter((c) => c.ready).length;
+
+/** One word for where a pod stands: why its containers wait or ended, else its phase. */
+function podStatus(pod: PodObject): string {
+  const { metadata, spec, status } = pod;
+  let reason = status?.reason || status?.phase || '';
+  const gated = status?.conditions?.find((c) => c.type === 'PodScheduled' && c.reason === 'SchedulingGated');
+  if (gated !== undefined) reason = 'SchedulingGated';
+  const initializing = initStatus(pod);
+  if (initializing !== undefined) reason = initializing;
+  else reason = containerReason(pod, reason);
+  if (metadata.deletionTimestamp === undefined) return reason;
+  return status?.reason === 'NodeLost'
+    ? 'Unknown'
+    : spec !== undefined && ['Succeeded', 'Failed'].includes(status?.phase ?? '')
+      ? reason
+      : 'Terminating';
+}
+
+/** Undefined once every init container is done. */
+function initStatus({ spec, status }: PodObject): string | undefined {
+  const total = spec?.initContainers?.length ?? 0;
+  const sidecars = new Set((spec?.initContainers ?? []).filter((c) => c.restartPolicy === 'Always').map((c) => c.name));
+  for (const [i, container] of (status?.initContainerStatuses ?? []).entries()) {
+    const { terminated, waiting } = container.state ?? {};
+    if (terminated !== undefined && (terminated.exitCode ?? 0) === 0) continue;
+    if (sidecars.has(container.name) && container.started === true) continue;
+    if (terminated !== undefined) {
+      if (terminated.reason) return `Init:${terminated.reason}`;
+      return terminated.signal ? `Init:Signal:${terminated.signal}` : `Init:ExitCode:${terminated.exitCode ?? 0}`;
+    }
+    if (waiting?.reason && waiting.reason !== 'PodInitializing') return `Init:${waiting.reason}`;
+    return `Init:${i}/${total}`;
+  }
+  return undefined;
+}
+
+function containerReason({ status }: PodObject, phase: string): string {
+  let reason = phase;
+  let running = false;
+  for (const container of [...(status?.containerStatuses ?? [])].reverse()) {
+    const { waiting, terminated } = container.state ?? {};
+    if (waiting?.reason) reason = waiting.reason;
+    else if (terminated?.reason) reason = terminated.reason;
+    else if (terminated !== undefined) {
+      reason = terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode ?? 0}`;
+    } else if (container.ready === true && container.state?.running !== undefined) running = true;
+  }
+  if (reason !== 'Completed' || !running) return reason;
+  return status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ? 'Running' : 'NotReady';
+}
+
+/** How often its containers were started anew, and when the last one was. */
+function restarts({ status }: PodObject, now: number): string {
+  const containers = status?.containerStatuses ?? [];
+  const count = containers.reduce((sum, c) => sum + (c.restartCount ?? 0), 0);
+  const last = containers
+    .map((c) => c.lastState?.terminated?.finishedAt ?? '')
+    .sort()
+    .at(-1);
+  return count > 0 && last !== undefined && last !== '' ? `${count} (${formatAge(last, now)} ago)` : String(count);
+}
+
+function readinessGates({ spec, status }: PodObject): string {
+  const gates = spec?.readinessGates ?? [];
+  if (gates.length === 0) return '<none>';
+  const open = gates.filter(({ conditionType }) =>
+    status?.conditions?.some((c) => c.type === conditionType && c.status === 'True'),
+  );
+  return `${open.length}/${gates.length}`;
+}

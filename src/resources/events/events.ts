@@ -1,0 +1,41 @@
+import { type ApiObject, getKey } from '../../meta/index.ts';
+import type { ResourceDefinition } from '../../registry/index.ts';
+import { events as coreEvents } from '../core/events.ts';
+import { Event } from '../types/events-v1.ts';
+
+/** Name here → name in the core group, where events are stored. */
+const toCore: { readonly [name: string]: string } = {
+  regarding: 'involvedObject',
+  note: 'message',
+  reportingController: 'reportingComponent',
+  deprecatedSource: 'source',
+  deprecatedFirstTimestamp: 'firstTimestamp',
+  deprecatedLastTimestamp: 'lastTimestamp',
+  deprecatedCount: 'count',
+};
+const fromCore = Object.fromEntries(Object.entries(toCore).map(([here, core]) => [core, here]));
+
+/** The events of the core group in other words: both groups serve the same objects. */
+export const events: ResourceDefinition = {
+  ...coreEvents,
+  group: 'events.{domain}',
+  versions: [
+    {
+      version: 'v1',
+      schema: Event,
+      toStorage: (object) => rename(object, 'v1', toCore),
+      fromStorage: (object, names) => rename(object, `events.${names.domain}/v1`, fromCore),
+    },
+  ],
+  selectableFields: coreEvents.selectableFields
+    .filter(({ path }) => path !== 'source')
+    .map((field) => {
+      const [head = '', ...rest] = field.path.split('.');
+      return { ...field, path: [getKey(fromCore, head) ?? head, ...rest].join('.') };
+    }),
+};
+
+function rename(object: ApiObject, apiVersion: string, to: { readonly [name: string]: string }): ApiObject {
+  const entries = Object.entries(object).map(([key, value]) => [getKey(to, key) ?? key, value] as const);
+  return { ...(Object.fromEntries(entries) as ApiObject), apiVersion };
+}

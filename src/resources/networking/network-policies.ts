@@ -1,0 +1,13 @@
+import { age, formatSelector, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { NetworkPolicy } from '../types/networking-v1.ts';
+
+export const networkPolicies = resource({
+  group: 'networking.{domain}',
+  plural: 'networkpolicies',
+  kind: 'NetworkPolicy',
+  schema: NetworkPolicy,
+  shortNames: ['netpol'],
+  columns: [name, ['Pod-Selector', ({ spec }) => formatSelector(spec?.podSelector)], age],
+  strategy: { generation: true },
+});

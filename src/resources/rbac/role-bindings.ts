@@ -1,0 +1,14 @@
+import { pathSegmentName } from '../../meta/index.ts';
+import { resource } from '../define.ts';
+import { RoleBinding } from '../types/rbac-v1.ts';
+import { bindingColumns } from './binding-columns.ts';
+
+export const roleBindings = resource({
+  group: 'rbac.authorization.{domain}',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  schema: RoleBinding,
+
+  columns: bindingColumns,
+  strategy: { nameRule: pathSegmentName, createOnUpdate: true },
+});

@@ -1,0 +1,12 @@
+import { pathSegmentName } from '../../meta/index.ts';
+import { resource } from '../define.ts';
+import { Role } from '../types/rbac-v1.ts';
+
+export const roles = resource({
+  group: 'rbac.authorization.{domain}',
+  plural: 'roles',
+  kind: 'Role',
+  schema: Role,
+
+  strategy: { nameRule: pathSegmentName, createOnUpdate: true },
+});

@@ -1,0 +1,40 @@
+/** The structural schema: one declaration of a type, and what decoding, validation and OpenAPI make of it. */
+export { fieldsOf, type Resolved, resolve } from './access.ts';
+export { type CompiledType, compile, type Decoded } from './compile.ts';
+export {
+  anyObject,
+  anyValue,
+  bool,
+  bytes,
+  double,
+  duration,
+  type EitherSchema,
+  either,
+  type Field,
+  type FieldOptions,
+  type Fields,
+  field,
+  type Infer,
+  inline,
+  int32,
+  int64,
+  intOrString,
+  type LazySchema,
+  type ListSchema,
+  lazy,
+  list,
+  type MapSchema,
+  map,
+  microTime,
+  quantity,
+  type ScalarName,
+  type ScalarSchema,
+  type Schema,
+  type StructSchema,
+  string,
+  struct,
+  time,
+} from './declare.ts';
+export { inspect } from './inspect.ts';
+export { openApiName, openApiSchemas } from './openapi.ts';
+export { validate } from './validate.ts';

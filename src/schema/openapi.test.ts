@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { at, namesFor } from '../meta/index.ts';
+import {
+  anyObject,
+  anyValue,
+  bool,
+  bytes,
+  double,
+  either,
+  type FieldOptions,
+  field,
+  int32,
+  int64,
+  intOrString,
+  type LazySchema,
+  lazy,
+  list,
+  map,
+  openApiName,
+  openApiSchemas,
+  quantity,
+  type Schema,
+  type StructSchema,
+  string,
+  struct,
+  time,
+} from './index.ts';
+
+const k8s = namesFor('k8s.io');
+
+const Port = struct('core/v1.ContainerPort', {
+  containerPort: field(3, int32, { required: true, always: true }),
+  protocol: field(4, string, { default: 'TCP', known: ['TCP', 'UDP', 'SCTP'] }),
+});
+
+/** How a field of the schema is shown. */
+const shown = (dialect: 'v2' | 'v3', schema: Schema, options: FieldOptions = {}) => {
+  const One = struct('core/v1.One', { it: field(1, schema, options) });
+  const one = openApiSchemas([One], k8s, dialect)['io.k8s.api.core.v1.One'];
+  return at(one, 'properties', 'it');
+};
+
+describe('names of types', () => {
+  it.each([
+    ['core/v1.Pod', 'io.k8s.api.core.v1.Pod'],
+    ['rbac/v1.Role', 'io.k8s.api.rbac.v1.Role'],
+    ['meta/v1.ObjectMeta', 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'],
+    ['apiextensions/v1.JSONSchemaProps', 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'],
+    ['apiregistration/v1.APIService', 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService'],
+    ['stable.example.com/v1.CronTab', 'com.example.stable.v1.CronTab'],
+  ])('%s is %s', (type, name) => {
+    expect(openApiName(type, k8s)).toBe(name);
+  });
+
+  it('start with the domain in force', () => {
+    expect(openApiName('core/v1.Pod', namesFor('orch.io'))).toBe('io.orch.api.core.v1.Pod');
+  });
+});
+
+describe('a field', () => {
+  it.each<[Schema, object, object]>([
+    [string, { type: 'string' }, { type: 'string' }],
+    [bool, { type: 'boolean' }, { type: 'boolean' }],
+    [int32, { type: 'integer', format: 'int32' }, { type: 'integer', format: 'int32' }],
+    [int64, { type: 'integer', format: 'int64' }, { type: 'integer', format: 'int64' }],
+    [double, { type: 'number', format: 'double' }, { type: 'number', format: 'double' }],
+    [bytes, { type: 'string', format: 'byte' }, { type: 'string', format: 'byte' }],
+    [anyValue, { description: 'Any value.' }, { description: 'Any value.' }],
+    [anyObject, { type: 'object' }, { type: 'object' }],
+    [
+      map(string),
+      { type: 'object', additionalProperties: { type: 'string' } },
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ],
+    [
+      time,
+      { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time' },
+      { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Time' },
+    ],
+  ])('shows its type (%#)', (schema, v2, v3) => {
+    expect(shown('v2', schema)).toEqual(v2);
+    expect(shown('v3', schema)).toEqual(v3);
+  });
+
+  it('shows what merging needs to know, as recorded', () => {
+    expect(
+      shown('v3', list(Port), {
+        listType: 'map',
+        listMapKeys: ['containerPort', 'protocol'],
+        patchStrategy: 'merge',
+        patchMergeKey: 'containerPort',
+      }),
+    ).toEqual({
+      items: { $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' },
+      type: 'array',
+      'x-kubernetes-list-map-keys': ['containerPort', 'protocol'],
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-patch-merge-key': 'containerPort',
+      'x-kubernetes-patch-strategy': 'merge',
+    });
+  });
+
+  it('wraps a reference that has company, in v3 alone', () => {
+    expect(shown('v3', Port, { doc: 'The port.' })).toEqual({
+      allOf: [{ $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' }],
+      default: {},
+      description: 'The port.',
+    });
+    expect(shown('v3', Port, { nullable: true })).toEqual({
+      $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort',
+    });
+    expect(shown('v2', Port, { doc: 'The port.' })).toEqual({
+      $ref: '#/definitions/io.k8s.api.core.v1.ContainerPort',
+      description: 'The port.',
+    });
+  });
+
+  it('lists the values that it takes, and none when it is open', () => {
+    expect(shown('v3', string, { known: ['b', 'a'] })).toEqual({ type: 'string', enum: ['a', 'b'] });
+    expect(shown('v3', list(string), { known: ['b', 'a'] })).toEqual({
+      type: 'array',
+      items: { type: 'string', enum: ['a', 'b'] },
+    });
+    expect(shown('v3', string, { known: ['a'], open: true })).toEqual({ type: 'string' });
+  });
+});
+
+describe('a struct', () => {
+  const Pod = struct('core/v1.Pod', {
+    kind: field(0, string),
+    spec: field(2, struct('core/v1.PodSpec', { ports: field(1, list(Port)), cpu: field(2, quantity) })),
+  });
+
+  it('brings along all that it refers to', () => {
+    expect(Object.keys(openApiSchemas([Pod], k8s, 'v3'))).toEqual([
+      'io.k8s.api.core.v1.ContainerPort',
+      'io.k8s.api.core.v1.Pod',
+      'io.k8s.api.core.v1.PodSpec',
+      'io.k8s.apimachinery.pkg.api.resource.Quantity',
+    ]);
+  });
+
+  it('shows required fields, defaults and the kinds that it is served as', () => {
+    const kinds = [{ group: '', version: 'v1', kind: 'Pod' }];
+    const schemas = openApiSchemas([Pod], k8s, 'v3', (schema) => (schema === Pod ? kinds : []));
+    expect(schemas['io.k8s.api.core.v1.Pod']).toMatchObject({ 'x-kubernetes-group-version-kind': kinds });
+    expect(schemas['io.k8s.api.core.v1.PodSpec']).not.toHaveProperty(['x-kubernetes-group-version-kind']);
+    expect(schemas['io.k8s.api.core.v1.ContainerPort']).toEqual({
+      description: 'ContainerPort of core/v1.',
+      type: 'object',
+      required: ['containerPort'],
+      properties: {
+        containerPort: { type: 'integer', format: 'int32', default: 0 },
+        protocol: { type: 'string', default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] },
+      },
+    });
+  });
+
+  it('may contain itself and take several forms', () => {
+    const self: LazySchema = lazy(() => Props);
+    const Props: StructSchema = struct(
+      'apiextensions/v1.JSONSchemaProps',
+      {
+        not: field(1, self, { nullable: true }),
+        items: field(2, either<Schema>('apiextensions/v1.OrArray', self, list(self)), { nullable: true }),
+        'x-{product}-int-or-string': field(3, intOrString, { nullable: true }),
+      },
+      { structType: 'atomic' },
+    );
+    const prefix = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.';
+    const schemas = openApiSchemas([Props], k8s, 'v2');
+    expect(schemas[`${prefix}JSONSchemaProps`]).toMatchObject({
+      'x-kubernetes-map-type': 'atomic',
+      properties: {
+        not: { $ref: `#/definitions/${prefix}JSONSchemaProps` },
+        items: { $ref: `#/definitions/${prefix}OrArray` },
+        'x-kubernetes-int-or-string': { $ref: '#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString' },
+      },
+    });
+    expect(schemas[`${prefix}OrArray`]).toEqual({ description: 'OrArray takes several forms.' });
+  });
+});

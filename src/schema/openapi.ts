@@ -1,0 +1,197 @@
+import { expandNames, type GroupVersionKind, type JsonObject, type Names, setKey } from '../meta/index.ts';
+import { fieldsOf, resolve } from './access.ts';
+import type { EitherSchema, Field, ScalarName, Schema, StructSchema } from './declare.ts';
+import { scalars } from './scalars.ts';
+
+/** v2: definitions of an OpenAPI 2.0 document. v3: component schemas of a 3.0 document. */
+type Dialect = 'v2' | 'v3';
+
+/** The kinds under which a struct is served. */
+type KindsOf = (schema: StructSchema) => readonly GroupVersionKind[];
+
+/**
+ * The schemas of the given structs and of all that they refer to, by name and in the order of the names. A struct that
+ * is served as a kind carries its kinds.
+ */
+export function openApiSchemas(
+  roots: Iterable<StructSchema>,
+  names: Names,
+  dialect: Dialect,
+  kindsOf: KindsOf = () => [],
+): { [name: string]: JsonObject } {
+  const writer: Writer = { names, dialect, kindsOf, written: new Map() };
+  for (const root of roots) schemaOf(root, writer);
+  const out: { [name: string]: JsonObject } = {};
+  for (const name of [...writer.written.keys()].sort()) setKey(out, name, writer.written.get(name) as JsonObject);
+  return out;
+}
+
+/** The name of a type in OpenAPI documents: `io.k8s.api.core.v1.Pod` for `core/v1.Pod`. */
+export function openApiName(typeName: string, names: Names): string {
+  const slash = typeName.indexOf('/');
+  const home = typeName.slice(0, slash);
+  const rest = typeName.slice(slash + 1);
+  // The package of a user's own group is the group, reversed.
+  if (home.includes('.')) return `${home.split('.').reverse().join('.')}.${rest}`;
+  return `${names.openApi}.${homes.get(home) ?? `api.${home}`}.${rest}`;
+}
+
+/** Packages that do not live with the others. */
+const homes: ReadonlyMap<string, string> = new Map([
+  ['meta', 'apimachinery.pkg.apis.meta'],
+  ['apiextensions', 'apiextensions-apiserver.pkg.apis.apiextensions'],
+  ['apiregistration', 'kube-aggregator.pkg.apis.apiregistration'],
+]);
+
+interface Writer {
+  readonly names: Names;
+  readonly dialect: Dialect;
+  readonly kindsOf: KindsOf;
+  readonly written: Map<string, JsonObject>;
+}
+
+/** A reference to the schema of a name, which is written unless it already is. */
+function refer(name: string, make: () => JsonObject, writer: Writer): JsonObject {
+  if (!writer.written.has(name)) {
+    writer.written.set(name, {});
+    writer.written.set(name, make());
+  }
+  return { $ref: `#/${writer.dialect === 'v2' ? 'definitions' : 'components/schemas'}/${name}` };
+}
+
+function structSchema(schema: StructSchema, writer: Writer): JsonObject {
+  const properties: JsonObject = {};
+  const required: string[] = [];
+  for (const [name, field] of fieldsOf(schema, writer.names)) {
+    setKey(properties, name, fieldSchema(field, writer));
+    if (field.required === true) required.push(name);
+  }
+  const { extension } = writer.names;
+  const kinds = writer.kindsOf(schema);
+  return {
+    description: `${lastPart(schema.name)} of ${schema.name.slice(0, schema.name.lastIndexOf('.'))}.`,
+    type: 'object',
+    ...(required.length === 0 ? {} : { required }),
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+    ...(schema.structType === 'atomic' ? { [`${extension}map-type`]: 'atomic' } : {}),
+    ...(kinds.length === 0
+      ? {}
+      : { [`${extension}group-version-kind`]: kinds.map(({ group, version, kind }) => ({ group, version, kind })) }),
+  };
+}
+
+function fieldSchema(field: Field, writer: Writer): JsonObject {
+  const { names, dialect } = writer;
+  const schema = resolve(field.schema);
+  const base = schemaOf(schema, writer);
+  const extras: JsonObject = {
+    ...(field.doc === undefined ? {} : { description: expandNames(field.doc, names) }),
+    ...(dialect === 'v3' ? defaultOf(field, schema, names) : {}),
+    ...extensionsOf(field, names),
+  };
+  const values = field.known === undefined || field.open === true ? undefined : knownValues(field.known, names);
+  if (values !== undefined && schema.type === 'list')
+    base['items'] = { ...schemaOf(schema.element, writer), enum: values };
+  else if (values !== undefined) extras['enum'] = values;
+  if (base['$ref'] === undefined || Object.keys(extras).length === 0) return { ...base, ...extras };
+  return dialect === 'v3' ? { allOf: [base], ...extras } : { ...base, ...extras };
+}
+
+const knownValues = (known: readonly string[], names: Names) => known.map((value) => expandNames(value, names)).sort();
+
+/** A struct that is always there defaults to an empty one. */
+function defaultOf(field: Field, schema: Schema, names: Names): JsonObject {
+  if (field.default !== undefined) {
+    return { default: typeof field.default === 'string' ? expandNames(field.default, names) : field.default };
+  }
+  if (field.nullable === true) return {};
+  if (schema.type === 'struct') return { default: {} };
+  return field.required === true && isPlain(schema.type) ? { default: scalars[schema.type].zero } : {};
+}
+
+const isPlain = (type: Schema['type']): type is 'string' | 'bool' | 'int32' | 'int64' | 'double' =>
+  type === 'string' || type === 'bool' || type === 'int32' || type === 'int64' || type === 'double';
+
+function extensionsOf(field: Field, { extension }: Names): JsonObject {
+  const out: JsonObject = {};
+  if (field.listMapKeys !== undefined) out[`${extension}list-map-keys`] = [...field.listMapKeys];
+  if (field.listType !== undefined) out[`${extension}list-type`] = field.listType;
+  if (field.mapType !== undefined) out[`${extension}map-type`] = field.mapType;
+  if (field.patchMergeKey !== undefined) out[`${extension}patch-merge-key`] = field.patchMergeKey;
+  if (field.patchStrategy !== undefined) out[`${extension}patch-strategy`] = field.patchStrategy;
+  return out;
+}
+
+function schemaOf(schema: Schema, writer: Writer): JsonObject {
+  switch (schema.type) {
+    case 'struct':
+      return refer(openApiName(schema.name, writer.names), () => structSchema(schema, writer), writer);
+    case 'list':
+      return { type: 'array', items: schemaOf(schema.element, writer) };
+    case 'map':
+      return { type: 'object', additionalProperties: schemaOf(schema.value, writer) };
+    case 'either':
+      return refer(openApiName(schema.name, writer.names), () => eitherSchema(schema), writer);
+    case 'lazy':
+      return schemaOf(resolve(schema), writer);
+    default:
+      return scalarSchema(schema.type, writer);
+  }
+}
+
+const lastPart = (name: string) => name.slice(name.lastIndexOf('.') + 1);
+
+function eitherSchema(schema: EitherSchema): JsonObject {
+  return { description: `${lastPart(schema.name)} takes several forms.` };
+}
+
+function scalarSchema(type: ScalarName, writer: Writer): JsonObject {
+  const named = namedScalars[type];
+  if (named === undefined) return { ...plainScalars[type] };
+  return refer(`${writer.names.openApi}.${named.name}`, () => ({ ...named[writer.dialect] }), writer);
+}
+
+const plainScalars: { readonly [type in ScalarName]?: JsonObject } = {
+  string: { type: 'string' },
+  bool: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  double: { type: 'number', format: 'double' },
+  bytes: { type: 'string', format: 'byte' },
+  // An empty schema is none to some clients.
+  any: { description: 'Any value.' },
+  object: { type: 'object' },
+};
+
+const META = 'apimachinery.pkg.apis.meta.v1';
+
+/** Scalars that have a schema of their own. */
+const namedScalars: {
+  readonly [type in ScalarName]?: { readonly name: string; readonly v2: JsonObject; readonly v3: JsonObject };
+} = {
+  time: same(`${META}.Time`, { description: 'A time in RFC 3339, in UTC.', type: 'string', format: 'date-time' }),
+  microTime: same(`${META}.MicroTime`, {
+    description: 'A time in RFC 3339, in UTC, with microseconds.',
+    type: 'string',
+    format: 'date-time',
+  }),
+  duration: same(`${META}.Duration`, { description: 'A span of time such as 1m30s.', type: 'string' }),
+  quantity: {
+    name: 'apimachinery.pkg.api.resource.Quantity',
+    v2: { description: 'An amount such as 500m or 1Gi.', type: 'string' },
+    v3: { description: 'An amount such as 500m or 1Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+  intOrString: {
+    name: 'apimachinery.pkg.util.intstr.IntOrString',
+    v2: { description: 'A whole number or text.', type: 'string', format: 'int-or-string' },
+    v3: {
+      description: 'A whole number or text.',
+      format: 'int-or-string',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    },
+  },
+};
+
+function same(name: string, schema: JsonObject): { name: string; v2: JsonObject; v3: JsonObject } {
+  return { name, v2: schema, v3: schema };
+}

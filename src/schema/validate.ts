@@ -1,0 +1,274 @@
+import {
+  expandNames,
+  type FieldError,
+  fieldError,
+  getKey,
+  isJsonObject,
+  type Json,
+  type Names,
+} from '../meta/index.ts';
+import { fieldsOf, type Resolved, remember, resolve } from './access.ts';
+import type { CompiledType } from './compile.ts';
+import type { Field, ListSchema, Schema, StructSchema } from './declare.ts';
+import { suits } from './decode.ts';
+import { MAX_DEPTH, MAX_FINDINGS } from './limits.ts';
+
+/**
+ * What the declaration of a type finds wrong with a decoded value: required fields that are missing, values that are
+ * not known, numbers out of bounds, list entries that repeat. At most 100 findings, in the order of the declaration;
+ * `path` is where the value stands. Never throws, whatever the value.
+ */
+export function validate(value: Json, compiled: CompiledType, path = ''): FieldError[] {
+  const check = remember(factories, compiled.names, () => new CheckFactory(compiled.names)).of(compiled.schema);
+  if (check === undefined) return [];
+  const walk: Walk = { path: path === '' ? [] : [path], errors: [], depth: 0 };
+  check(value, walk);
+  return walk.errors;
+}
+
+interface Walk {
+  /** Field names, indexes as numbers, and map keys in brackets. */
+  readonly path: (string | number)[];
+  readonly errors: FieldError[];
+  depth: number;
+}
+
+/** How deep structs may stand in each other: more than decoding lets through. */
+const MAX_STRUCTS = 4 * MAX_DEPTH;
+
+type Check = (value: Json, walk: Walk) => void;
+
+function report(walk: Walk, make: (path: string) => FieldError): void {
+  if (walk.errors.length < MAX_FINDINGS) walk.errors.push(make(format(walk.path)));
+}
+
+function format(path: readonly (string | number)[]): string {
+  let out = '';
+  for (const step of path) {
+    if (typeof step === 'number') out += `[${step}]`;
+    else out += out === '' || step.startsWith('[') ? step : `.${step}`;
+  }
+  return out;
+}
+
+const factories = new WeakMap<Names, CheckFactory>();
+
+/** Makes the checks of structs, one for each struct; a struct below which nothing is checked has none. */
+class CheckFactory {
+  readonly #names: Names;
+  readonly #structs = new WeakMap<StructSchema, { readonly check: Check | undefined }>();
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  of(schema: Schema): Check | undefined {
+    const resolved = resolve(schema);
+    switch (resolved.type) {
+      case 'struct':
+        return this.#struct(resolved);
+      case 'list':
+        return listCheck(this.of(resolved.element));
+      case 'map':
+        return mapCheck(this.of(resolved.value));
+      case 'either':
+        return eitherCheck(resolved.options.map((option) => ({ option, check: this.of(option) })));
+      default:
+        return undefined;
+    }
+  }
+
+  #struct(schema: StructSchema): Check | undefined {
+    const known = remember(this.#structs, schema, () => ({
+      check: hasChecks(schema) ? structCheck(() => this.#plans(schema)) : undefined,
+    }));
+    return known.check;
+  }
+
+  #plans(schema: StructSchema): FieldCheck[] {
+    return [...fieldsOf(schema, this.#names)].flatMap(([name, field]) => {
+      const checks = [...fieldChecks(field, this.#names), this.of(field.schema)].filter((c) => c !== undefined);
+      const required = isRequired(field);
+      return checks.length === 0 && !required ? [] : [{ name, inherited: name in Object.prototype, required, checks }];
+    });
+  }
+}
+
+/** Whether anything is checked in a struct or below. */
+function hasChecks(root: StructSchema): boolean {
+  const seen = new Set<StructSchema>();
+  const below = (schema: Resolved): boolean => {
+    switch (schema.type) {
+      case 'struct':
+        if (seen.has(schema)) return false;
+        seen.add(schema);
+        return Object.values(schema.fields).some((field) => isChecked(field) || below(resolve(field.schema)));
+      case 'list':
+        return below(resolve(schema.element));
+      case 'map':
+        return below(resolve(schema.value));
+      case 'either':
+        return schema.options.some((option) => below(resolve(option)));
+      default:
+        return false;
+    }
+  };
+  return below(root);
+}
+
+const isChecked = (field: Field): boolean =>
+  isRequired(field) ||
+  field.min !== undefined ||
+  field.max !== undefined ||
+  (field.known !== undefined && field.open !== true) ||
+  isKeyed(field);
+
+const isRequired = (field: Field): boolean => field.required === true && field.emptyOk !== true;
+
+const isKeyed = (field: Field): boolean =>
+  (field.listType === 'set' || field.listType === 'map') && field.duplicates !== true;
+
+interface FieldCheck {
+  readonly name: string;
+  /** Every object has something of that name. */
+  readonly inherited: boolean;
+  readonly required: boolean;
+  readonly checks: readonly Check[];
+}
+
+function structCheck(make: () => FieldCheck[]): Check {
+  let plans: FieldCheck[] | undefined;
+  return (value, walk) => {
+    if (!isJsonObject(value)) return;
+    if (walk.depth === MAX_STRUCTS) return report(walk, (path) => fieldError.forbidden(path, 'exceeded max depth'));
+    plans ??= make();
+    walk.depth++;
+    for (const plan of plans) {
+      const item = plan.inherited ? getKey(value, plan.name) : value[plan.name];
+      const missing = item === undefined || item === null;
+      if (missing ? !plan.required : plan.checks.length === 0 && item !== '') continue;
+      walk.path.push(plan.name);
+      if (missing || (plan.required && item === '')) report(walk, (path) => fieldError.required(path));
+      else for (const check of plan.checks) check(item, walk);
+      walk.path.pop();
+    }
+    walk.depth--;
+  };
+}
+
+function listCheck(check: Check | undefined): Check | undefined {
+  if (check === undefined) return undefined;
+  return (value, walk) => {
+    if (!Array.isArray(value)) return;
+    for (let i = 0; i < value.length; i++) {
+      walk.path.push(i);
+      check(value[i] as Json, walk);
+      walk.path.pop();
+    }
+  };
+}
+
+function mapCheck(check: Check | undefined): Check | undefined {
+  if (check === undefined) return undefined;
+  return (value, walk) => {
+    if (!isJsonObject(value)) return;
+    for (const key of Object.keys(value)) {
+      walk.path.push(`[${key}]`);
+      check(value[key] as Json, walk);
+      walk.path.pop();
+    }
+  };
+}
+
+function eitherCheck(options: readonly { option: Schema; check: Check | undefined }[]): Check | undefined {
+  if (options.every(({ check }) => check === undefined)) return undefined;
+  return (value, walk) => options.find(({ option }) => suits(option, value))?.check?.(value, walk);
+}
+
+/** The checks that stand on a field itself; those of values hold for each entry when the field is a list. */
+function fieldChecks(field: Field, names: Names): (Check | undefined)[] {
+  const schema = resolve(field.schema);
+  const each = schema.type === 'list' ? listCheck : (check: Check | undefined) => check;
+  return [
+    each(knownCheck(field, names)),
+    each(rangeCheck(field)),
+    schema.type === 'list' && isKeyed(field) ? keyCheck(field, schema, names) : undefined,
+  ];
+}
+
+function knownCheck(field: Field, names: Names): Check | undefined {
+  if (field.known === undefined || field.open === true) return undefined;
+  const known = new Set(field.known.map((value) => expandNames(value, names)));
+  const shown = [...known];
+  const acceptsEmpty = field.nullable !== true;
+  return (value, walk) => {
+    if (typeof value !== 'string' || known.has(value) || (value === '' && acceptsEmpty)) return;
+    report(walk, (path) => fieldError.notSupported(path, value, shown));
+  };
+}
+
+function rangeCheck({ min = -Infinity, max = Infinity }: Field): Check | undefined {
+  if (min === -Infinity && max === Infinity) return undefined;
+  const rule = rangeRule(min, max);
+  return (value, walk) => {
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || (value >= min && value <= max)) return;
+    report(walk, (path) => fieldError.invalid(path, value, rule));
+  };
+}
+
+function rangeRule(min: number, max: number): string {
+  if (max === Infinity) return min === 1 ? 'must be greater than 0' : `must be greater than or equal to ${min}`;
+  return min === -Infinity ? `must be less than or equal to ${max}` : `must be between ${min} and ${max}, inclusive`;
+}
+
+/** Entries that repeat: of a set by value, of a map by their keys, where a missing key is its default. */
+function keyCheck(field: Field, schema: ListSchema, names: Names): Check | undefined {
+  const element = resolve(schema.element);
+  if (field.listType === 'set') return repeatCheck(identify, (item) => item);
+  const keys = element.type === 'struct' ? (field.listMapKeys ?? []) : [];
+  const fallbacks = keys.map(
+    (key) => (element.type === 'struct' ? fieldsOf(element, names).get(key)?.default : undefined) ?? null,
+  );
+  const keyOf = (item: Json, i: number): Json =>
+    (isJsonObject(item) ? getKey(item, keys[i] as string) : undefined) ?? (fallbacks[i] as Json);
+  switch (keys.length) {
+    case 0:
+      return undefined;
+    case 1:
+      return repeatCheck(
+        (item) => identify(keyOf(item, 0)),
+        (item) => keyOf(item, 0),
+        keys[0],
+      );
+    default:
+      return repeatCheck(
+        (item) => identify(keys.map((_, i) => keyOf(item, i))),
+        (item) => Object.fromEntries(keys.map((key, i) => [key, keyOf(item, i)])),
+      );
+  }
+}
+
+/** Reports each entry whose identity an earlier one has, at the entry or at a field of it. */
+function repeatCheck(identityOf: (item: Json) => unknown, shownOf: (item: Json) => Json, at?: string): Check {
+  return (value, walk) => {
+    if (!Array.isArray(value) || value.length < 2) return;
+    const seen = new Set<unknown>();
+    for (const [i, item] of value.entries()) {
+      const identity = identityOf(item);
+      if (!seen.has(identity)) {
+        seen.add(identity);
+        continue;
+      }
+      const depth = walk.path.push(i) - 1;
+      if (at !== undefined) walk.path.push(at);
+      report(walk, (path) => fieldError.duplicate(path, shownOf(item)));
+      walk.path.length = depth;
+    }
+  };
+}
+
+/** Equal for equal values alone. */
+function identify(value: Json): unknown {
+  if (typeof value !== 'object') return value;
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? { integer: String(part) } : part));
+}

@@ -1,0 +1,199 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { namesFor } from '../meta/index.ts';
+import { type CertificateOptions, ensureCertificates } from './certificates.ts';
+import { der } from './der.ts';
+
+const day = 86_400_000;
+const now = Date.now();
+
+type Foldered = CertificateOptions & { readonly folder: string };
+function options(more: Partial<Foldered> = {}): Foldered {
+  return {
+    folder: join(mkdtempSync(join(tmpdir(), 'orch-pki-')), 'pki'),
+    names: namesFor('orch.io'),
+    bindAddress: '192.0.2.7',
+    serviceRanges: [{ address: '10.0.0.0', prefix: 24 }],
+    now,
+    ...more,
+  };
+}
+
+describe('ensureCertificates', () => {
+  it('makes an authority and two certificates that stem from it', async () => {
+    const made = await ensureCertificates(options());
+    const [authority, server, admin] = [made.authority, made.server, made.admin].map(
+      (i) => new X509Certificate(i.cert),
+    );
+    expect(authority?.subject).toBe('CN=orch-ca');
+    expect(authority?.ca).toBe(true);
+    expect(server?.ca).toBe(false);
+    expect(server?.verify(authority!.publicKey)).toBe(true);
+    expect(admin?.checkIssued(authority!)).toBe(true);
+    expect(admin?.subject).toBe('O=system:masters\nCN=orch-admin');
+    for (const host of ['localhost', 'orch', 'orch.default', 'orch.default.svc']) {
+      expect(server?.checkHost(host, { subject: 'never' })).toBe(host);
+    }
+    for (const ip of ['127.0.0.1', '::1', '192.0.2.7', '10.0.0.1']) expect(server?.checkIP(ip)).toBe(ip);
+    expect(server?.checkIP('10.0.0.2')).toBeUndefined();
+  });
+
+  it.skipIf(spawnSync('openssl', ['version']).status !== 0)(
+    'makes what another implementation reads and trusts',
+    async () => {
+      const { folder } = options();
+      await ensureCertificates(options({ folder }));
+      const verify = (purpose: string, file: string) =>
+        execFileSync('openssl', [
+          'verify',
+          '-x509_strict',
+          '-CAfile',
+          join(folder, 'ca.crt'),
+          '-purpose',
+          purpose,
+          join(folder, file),
+        ]).toString();
+      expect(verify('sslserver', 'server.crt')).toContain(': OK');
+      expect(verify('sslclient', 'admin.crt')).toContain(': OK');
+      const text = execFileSync('openssl', ['x509', '-in', join(folder, 'server.crt'), '-noout', '-text']).toString();
+      expect(text).toContain('ecdsa-with-SHA256');
+      expect(text).toMatch(/Key Usage: critical\s+Digital Signature\n/);
+      expect(text).toMatch(/Extended Key Usage: \s*TLS Web Server Authentication/);
+    },
+  );
+
+  it('carries a connection with both sides shown and verified', async () => {
+    const { authority, server, admin } = await ensureCertificates(options());
+    const listener = createServer({ ...server, ca: authority.cert, requestCert: true }, (req, res) => {
+      res.end((req.socket as TLSSocket).getPeerCertificate().subject.CN);
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const { port } = listener.address() as { port: number };
+    const answer = await new Promise<string>((resolve, reject) => {
+      request({ host: '127.0.0.1', port, ca: authority.cert, ...admin }, (res) => {
+        res.on('data', (chunk: Buffer) => resolve(chunk.toString()));
+      })
+        .on('error', reject)
+        .end();
+    });
+    listener.close();
+    listener.closeAllConnections();
+    expect(answer).toBe('orch-admin');
+  });
+
+  it('keeps nothing without a folder', async () => {
+    const { authority, server } = await ensureCertificates({ ...options(), folder: undefined });
+    expect(new X509Certificate(server.cert).verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
+  });
+
+  it('keeps keys to their owner', async () => {
+    const { folder } = options();
+    await ensureCertificates(options({ folder }));
+    for (const name of ['ca', 'server', 'admin']) {
+      expect(statSync(join(folder, `${name}.key`)).mode & 0o777).toBe(0o600);
+      expect(statSync(join(folder, `${name}.crt`)).mode & 0o777).toBe(0o644);
+    }
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('uses again what is still good', async () => {
+    const { folder } = options();
+    const first = await ensureCertificates(options({ folder }));
+    expect(await ensureCertificates(options({ folder, now: now + 365 * day }))).toEqual(first);
+  });
+
+  it('renews the serving certificate alone when a name changes', async () => {
+    const { folder } = options();
+    const first = await ensureCertificates(options({ folder }));
+    for (const bindAddress of ['192.0.2.8', '0.0.0.0']) {
+      const second = await ensureCertificates(options({ folder, bindAddress }));
+      expect(second.authority).toEqual(first.authority);
+      expect(second.admin).toEqual(first.admin);
+      expect(second.server.cert).not.toBe(first.server.cert);
+      expect(new X509Certificate(second.server.cert).checkIP('192.0.2.7')).toBeUndefined();
+    }
+  });
+
+  it('renews what ends within a year, and everything below a new authority', async () => {
+    const { folder } = options();
+    const first = await ensureCertificates(options({ folder }));
+    const leaves = await ensureCertificates(options({ folder, now: now + (2 * 365 + 1) * day }));
+    expect(leaves.authority).toEqual(first.authority);
+    expect(leaves.server).not.toEqual(first.server);
+    const later = now + (9 * 365 + 1) * day;
+    const all = await ensureCertificates(options({ folder, now: later }));
+    expect(all.authority).not.toEqual(first.authority);
+    expect(new X509Certificate(all.server.cert).verify(new X509Certificate(all.authority.cert).publicKey)).toBe(true);
+    expect(await ensureCertificates(options({ folder, now: later }))).toEqual(all);
+  });
+
+  it('never lets a certificate outlive its authority', async () => {
+    const { folder } = options();
+    await ensureCertificates(options({ folder }));
+    const { authority, server } = await ensureCertificates(options({ folder, now: now + 8 * 365 * day }));
+    expect(new X509Certificate(server.cert).validTo).toBe(new X509Certificate(authority.cert).validTo);
+  });
+
+  it('makes anew what cannot be read, and a pair that does not match', async () => {
+    const { folder } = options();
+    const first = await ensureCertificates(options({ folder }));
+    writeFileSync(join(folder, 'server.key'), 'broken');
+    writeFileSync(join(folder, 'admin.key'), first.server.key);
+    const second = await ensureCertificates(options({ folder }));
+    expect(second.authority).toEqual(first.authority);
+    expect(second.server).not.toEqual(first.server);
+    expect(second.admin).not.toEqual(first.admin);
+    expect(readFileSync(join(folder, 'server.key'), 'utf8')).toBe(second.server.key);
+  });
+});
+
+describe('der', () => {
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+  // X.690 8.1.3: short form up to 127, then the number of length bytes.
+  it('writes lengths in the shortest form', () => {
+    expect(hex(der.octets(Buffer.alloc(127)).subarray(0, 3))).toBe('047f00');
+    expect(hex(der.octets(Buffer.alloc(128)).subarray(0, 3))).toBe('048180');
+    expect(hex(der.octets(Buffer.alloc(256)).subarray(0, 4))).toBe('04820100');
+  });
+
+  it('writes whole numbers without needless zeros, and never as negative ones', () => {
+    expect(hex(der.unsigned(Buffer.from([0, 0, 1])))).toBe('020101');
+    expect(hex(der.unsigned(Buffer.from([0])))).toBe('020100');
+    expect(hex(der.unsigned(Buffer.from([0x80])))).toBe('02020080');
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 2n ** 200n }), (value) => {
+        const digits = value.toString(16);
+        const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+        const content = der.unsigned(bytes).subarray(2);
+        expect(content[0]! < 0x80).toBe(true);
+        expect(BigInt(`0x${hex(content)}`)).toBe(value);
+      }),
+    );
+  });
+
+  it('writes named bits, object identifiers and times as the standards show them', () => {
+    expect(hex(der.bits(0))).toBe('03020780');
+    expect(hex(der.bits(0, 5, 6))).toBe('03020186');
+    expect(hex(der.objectId('1.2.840.10045.4.3.2'))).toBe('06082a8648ce3d040302');
+    expect(
+      der
+        .time(Date.UTC(2049, 11, 31, 23, 59, 59))
+        .subarray(2)
+        .toString(),
+    ).toBe('491231235959Z');
+    expect(
+      der
+        .time(Date.UTC(2050, 0, 1))
+        .subarray(2)
+        .toString(),
+    ).toBe('20500101000000Z');
+  });
+});

@@ -1,0 +1,137 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Names } from '../meta/index.ts';
+import { ensureFolder, readIfThere, writePrivate, writePublic } from './files.ts';
+import { type Cidr, firstAddress } from './ip.ts';
+import { type CertificateRequest, type Identity, issueCertificate } from './x509.ts';
+
+/** What the server shows of itself, and what it hands to its administrator. */
+export interface Certificates {
+  /** Signs the other two; clients trust it, and the server trusts the clients that it signed. */
+  readonly authority: Identity;
+  readonly server: Identity;
+  readonly admin: Identity;
+}
+
+export interface CertificateOptions {
+  /** Folder of the certificates and keys; made when it is missing. Undefined: they are kept nowhere. */
+  readonly folder: string | undefined;
+  readonly names: Names;
+  readonly bindAddress: string;
+  readonly serviceRanges: readonly Cidr[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+const day = 86_400_000;
+const authorityDays = 10 * 365;
+const leafDays = 3 * 365;
+/** One that ends sooner is renewed at a start: a server may then run for a year. */
+const renewDays = 365;
+
+/**
+ * An authority, a serving certificate and an administrator's certificate, as they lie in the folder. Made when they are
+ * missing or unreadable, and made anew when they near their end, when the names of the server have changed, or when
+ * the authority above them has.
+ */
+export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
+  const { folder, names, now } = options;
+  const life = (days: number) => ({ notBefore: now - day / 24, notAfter: now + days * day });
+  const authorityName = `${names.product}-ca`;
+  if (folder !== undefined) await ensureFolder(folder);
+  const authority = await ensure(folder, 'ca', now, {
+    commonName: authorityName,
+    usage: 'authority',
+    ...life(authorityDays),
+  });
+  const end = Date.parse(new X509Certificate(authority.cert).validTo);
+  const leaf = life(leafDays);
+  const leafLife = { notBefore: leaf.notBefore, notAfter: Math.min(leaf.notAfter, end) };
+  const issuer = { ...authority, name: authorityName };
+  const hosts = serverHosts(options);
+  return {
+    authority,
+    server: await ensure(
+      folder,
+      'server',
+      now,
+      { commonName: `${names.product}-apiserver`, usage: 'server', hosts, ...leafLife },
+      issuer,
+    ),
+    admin: await ensure(
+      folder,
+      'admin',
+      now,
+      { commonName: `${names.product}-admin`, organizations: ['system:masters'], usage: 'client', ...leafLife },
+      issuer,
+    ),
+  };
+}
+
+/** Under what names and addresses clients reach the server: from this machine, from others, and from inside a cluster. */
+function serverHosts({ names, bindAddress, serviceRanges }: CertificateOptions): string[] {
+  const service = names.product;
+  return [
+    ...new Set([
+      'localhost',
+      '127.0.0.1',
+      '::1',
+      bindAddress,
+      // A host name may hold what a DNS name must not.
+      ...(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(hostname()) ? [hostname()] : []),
+      service,
+      `${service}.default`,
+      `${service}.default.svc`,
+      ...serviceRanges.map(firstAddress),
+    ]),
+  ].filter((host) => host !== '0.0.0.0' && host !== '::');
+}
+
+async function ensure(
+  folder: string | undefined,
+  name: string,
+  now: number,
+  request: CertificateRequest,
+  issuer?: Identity & { readonly name: string },
+): Promise<Identity> {
+  if (folder === undefined) return issueCertificate(request, issuer);
+  const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
+  const [cert, key] = [await readIfThere(files.cert), await readIfThere(files.key)];
+  if (cert !== undefined && key !== undefined && stillGood({ cert, key }, request, now, issuer)) return { cert, key };
+  const fresh = issueCertificate(request, issuer);
+  await writePrivate(files.key, fresh.key);
+  await writePublic(files.cert, fresh.cert);
+  return fresh;
+}
+
+function stillGood(held: Identity, request: CertificateRequest, now: number, issuer: Identity | undefined): boolean {
+  try {
+    const certificate = new X509Certificate(held.cert);
+    const signer = issuer === undefined ? certificate : new X509Certificate(issuer.cert);
+    return (
+      certificate.checkPrivateKey(createPrivateKey(held.key)) &&
+      certificate.checkIssued(signer) &&
+      certificate.verify(signer.publicKey) &&
+      certificate.ca === (request.usage === 'authority') &&
+      Date.parse(certificate.validFrom) <= now &&
+      Date.parse(certificate.validTo) > now + renewDays * day &&
+      certificate.subject === subjectText(request) &&
+      sameHosts(certificate, request.hosts ?? [])
+    );
+  } catch {
+    // Not a certificate, or not a key: as good as missing.
+    return false;
+  }
+}
+
+const subjectText = ({ commonName, organizations = [] }: CertificateRequest) =>
+  [...organizations.map((organization) => `O=${organization}`), `CN=${commonName}`].join('\n');
+
+function sameHosts(certificate: X509Certificate, hosts: readonly string[]): boolean {
+  const count = certificate.subjectAltName?.split(', ').length ?? 0;
+  const covers = (host: string) =>
+    (isIP(host) === 0 ? certificate.checkHost(host, { subject: 'never' }) : certificate.checkIP(host)) !== undefined;
+  return count === hosts.length && hosts.every(covers);
+}

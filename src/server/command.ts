@@ -1,0 +1,31 @@
+import { helpText } from './flag-docs.ts';
+import { didYouMean } from './suggest.ts';
+import { version } from './version.ts';
+
+const usage = `orch — a cluster API server
+
+  orch serve [flags]    serve the API; "orch serve --help" lists the flags
+  orch --version        print the version
+  orch --help           print this
+`;
+
+/** Does what the command line says. Sets the exit status of the process: 2 for a command line that makes no sense. */
+export async function runCommand(args: readonly string[]): Promise<void> {
+  const [command = '--help', ...rest] = args;
+  if (command === '--help' || command === '-h' || command === 'help') {
+    process.stdout.write(usage);
+  } else if (command === '--version') {
+    process.stdout.write(`orch ${version}\n`);
+  } else if (command !== 'serve') {
+    process.stderr.write(
+      `orch: unknown command ${JSON.stringify(command)}${didYouMean(command, ['serve'])}\n\n${usage}`,
+    );
+    process.exitCode = 2;
+  } else if (rest.includes('--help') || rest.includes('-h')) {
+    process.stdout.write(helpText());
+  } else {
+    // Loaded now, because help and version need nothing of it.
+    const { serve } = await import('./serve.ts');
+    await serve(rest);
+  }
+}

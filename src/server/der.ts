@@ -1,0 +1,58 @@
+/** The few forms of DER (ITU-T X.690) that a certificate is made of. Each function gives one complete element. */
+
+function element(tag: number, ...contents: Uint8Array[]): Buffer {
+  const content = Buffer.concat(contents);
+  const length = content.length;
+  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
+  if (length > 0xffff) throw new RangeError(`an element of ${length} bytes`);
+  const head = length <= 0xff ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from(head), content]);
+}
+
+export const der = {
+  sequence: (...items: Uint8Array[]) => element(0x30, ...items),
+  set: (...items: Uint8Array[]) => element(0x31, ...items),
+  boolean: (value: boolean) => element(0x01, Buffer.from([value ? 0xff : 0])),
+  octets: (bytes: Uint8Array) => element(0x04, bytes),
+  utf8: (text: string) => element(0x0c, Buffer.from(text)),
+
+  /** A whole number that is not negative, given as its big-endian bytes. */
+  unsigned: (bytes: Uint8Array) => {
+    let start = 0;
+    while (start < bytes.length - 1 && bytes[start] === 0) start++;
+    const digits = bytes.subarray(start);
+    return element(0x02, ...((digits[0] ?? 0) >= 0x80 ? [Buffer.from([0]), digits] : [digits]));
+  },
+
+  /** Named bits, number 0 first; trailing zeros are left out, as DER wants it. */
+  bits: (...set: number[]) => {
+    const last = Math.max(...set);
+    const bytes = Buffer.alloc((last >> 3) + 1);
+    for (const bit of set) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
+    return element(0x03, Buffer.from([7 - (last & 7)]), bytes);
+  },
+  /** A bit string of whole bytes. */
+  bitString: (bytes: Uint8Array) => element(0x03, Buffer.from([0]), bytes),
+
+  objectId: (dotted: string) => {
+    const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+    return element(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
+  },
+
+  /** Whole seconds; UTCTime up to 2049 and GeneralizedTime after (RFC 5280, 4.1.2.5). */
+  time: (ms: number) => {
+    const digits = `${new Date(ms).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
+    return digits < '2050' ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));
+  },
+
+  /** `[number]`, around complete elements. */
+  explicit: (number: number, ...items: Uint8Array[]) => element(0xa0 | number, ...items),
+  /** `[number] IMPLICIT`, in place of the tag of a primitive element with this content. */
+  implicit: (number: number, content: Uint8Array) => element(0x80 | number, content),
+};
+
+function base128(value: number): number[] {
+  const out = [value & 0x7f];
+  for (let rest = value >>> 7; rest > 0; rest >>>= 7) out.unshift((rest & 0x7f) | 0x80);
+  return out;
+}

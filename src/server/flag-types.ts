@@ -1,0 +1,149 @@
+import { isIP } from 'node:net';
+import { type Cidr, parseCidr } from './ip.ts';
+import { didYouMean } from './suggest.ts';
+
+/** How the text of a setting becomes its value. */
+export interface FlagType<T> {
+  /** What `--help` calls a value, such as `port`. */
+  readonly placeholder: string;
+  /** The value, or what is wrong with the text: the rest of a sentence that begins with "must" or with the wrong part. */
+  readonly parse: (text: string) => Parsed<T>;
+  /** The text of a value that `parse` would read; empty for none. */
+  readonly format: (value: T) => string;
+  /** `--name` alone means `--name=true`. */
+  readonly bare?: true;
+  /** Given several times, the texts are joined with commas; the last one stands otherwise. */
+  readonly joins?: true;
+}
+
+type Parsed<T> = { readonly value: T } | { readonly problem: string };
+
+const optional = (value: string | undefined) => value ?? '';
+
+const text: FlagType<string> = {
+  placeholder: 'text',
+  parse: (value) => (value === '' ? { problem: 'must not be empty' } : { value }),
+  format: String,
+};
+
+/** A path; undefined when none is given. */
+export const file: FlagType<string | undefined> = { ...text, placeholder: 'file', format: optional };
+
+export const folder: FlagType<string> = { ...text, placeholder: 'folder' };
+
+export const ipAddress: FlagType<string> = {
+  placeholder: 'address',
+  parse: (value) =>
+    isIP(value) === 0 ? { problem: 'must be an IP address, such as 127.0.0.1, 0.0.0.0 or ::' } : { value },
+  format: String,
+};
+
+export const boolean: FlagType<boolean> = {
+  placeholder: 'true|false',
+  parse: (value) =>
+    value === 'true' || value === 'false' ? { value: value === 'true' } : { problem: 'must be true or false' },
+  format: String,
+  bare: true,
+};
+
+/** A whole number within bounds. */
+export function integer(min: number, max: number, placeholder = 'number'): FlagType<number> {
+  return {
+    placeholder,
+    parse: (value) =>
+      /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max
+        ? { value: Number(value) }
+        : { problem: `must be a whole number from ${min} to ${max}` },
+    format: String,
+  };
+}
+
+export const port: FlagType<number> = integer(0, 65_535, 'port');
+
+const unitMs = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+type Unit = keyof typeof unitMs;
+
+/** A length of time, in milliseconds. */
+export const duration: FlagType<number> = {
+  placeholder: 'duration',
+  parse: (value) => {
+    if (value === '0') return { value: 0 };
+    if (!/^(\d{1,9}(\.\d{1,3})?(ms|h|m|s))+$/.test(value)) {
+      return { problem: 'must be a duration such as 30s, 500ms or 1h30m' };
+    }
+    const parts = value.matchAll(/([\d.]+)(ms|h|m|s)/g);
+    const ms = [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * unitMs[unit as Unit], 0);
+    return { value: Math.round(ms) };
+  },
+  format: (value) => {
+    let rest = value;
+    let out = '';
+    for (const [unit, ms] of Object.entries(unitMs)) {
+      if (rest >= ms) out += `${Math.floor(rest / ms)}${unit}`;
+      rest %= ms;
+    }
+    return out === '' ? '0s' : out;
+  },
+};
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): FlagType<T> {
+  return {
+    placeholder: words.join('|'),
+    parse: (value) => {
+      const word = words.find((w) => w === value);
+      return word === undefined
+        ? { problem: `must be one of ${words.join(', ')}${didYouMean(value, words)}` }
+        : { value: word };
+    },
+    format: String,
+  };
+}
+
+/** Address blocks, at most one of each family. */
+export const cidrs: FlagType<readonly Cidr[]> = {
+  placeholder: 'block,…',
+  parse: (value) => {
+    const blocks = value.split(',').map((part) => parseCidr(part.trim()));
+    const families = new Set(blocks.map((block) => isIP(block?.address ?? '')));
+    return blocks.includes(undefined) || families.size < blocks.length
+      ? { problem: 'must be an address block such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between' }
+      : { value: blocks.filter((block) => block !== undefined) };
+  },
+  format: (blocks) => blocks.map(({ address, prefix }) => `${address}/${prefix}`).join(','),
+  joins: true,
+};
+
+/** A DNS name with at least two labels, in lower case. */
+export const domain: FlagType<string> = {
+  placeholder: 'domain',
+  parse: (value) =>
+    value.length <= 200 && /^[a-z]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(value)
+      ? { value }
+      : { problem: 'must be a domain such as example.org, in lower case' },
+  format: String,
+};
+
+/** Switches by name; `check` says what is wrong with a name or its value, undefined when nothing is. */
+export function switches(
+  check: (name: string, on: boolean) => string | undefined,
+): FlagType<ReadonlyMap<string, boolean>> {
+  return {
+    placeholder: 'name=true|false,…',
+    parse: (value) => {
+      const out = new Map<string, boolean>();
+      for (const part of value.split(',').filter((p) => p.trim() !== '')) {
+        const [name = '', on = 'true', ...more] = part.split('=').map((p) => p.trim());
+        if (name === '' || more.length > 0 || (on !== 'true' && on !== 'false')) {
+          return { problem: `must be name=true or name=false, with commas between; ${JSON.stringify(part)} is not` };
+        }
+        const problem = check(name, on === 'true');
+        if (problem !== undefined) return { problem };
+        out.set(name, on === 'true');
+      }
+      return { value: out };
+    },
+    format: (map) => [...map].map(([name, on]) => `${name}=${on}`).join(','),
+    joins: true,
+  };
+}

@@ -1,0 +1,147 @@
+import { compatibleDomain, defaultDomain } from '../meta/index.ts';
+import { checkGate } from './feature-gates.ts';
+import * as type from './flag-types.ts';
+import { checkRuntimeKey } from './runtime-config.ts';
+
+/** One setting of the server. Its name on the command line is its key in the table with hyphens: `--secure-port`. */
+export interface Flag<T> {
+  readonly section: 'Address' | 'Identity' | 'API' | 'Store' | 'Limits' | 'Process';
+  readonly type: type.FlagType<T>;
+  readonly default: T;
+  /** A sentence or two without the default, in Markdown. */
+  readonly help: string;
+}
+
+const flag = <T>(
+  section: Flag<T>['section'],
+  valueType: type.FlagType<T>,
+  byDefault: NoInfer<T>,
+  help: string,
+): Flag<T> => ({ section, type: valueType, default: byDefault, help });
+
+/** Every setting of the server, in the order in which people read them. */
+const flags = {
+  bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all.'),
+  securePort: flag('Address', type.port, 6443, 'Port for HTTPS; 0 picks a free one.'),
+  tlsCertFile: flag(
+    'Address',
+    type.file,
+    undefined,
+    'Serving certificate in PEM, followed by those that signed it. Without one, a certificate and its authority are kept in the data directory.',
+  ),
+  tlsPrivateKeyFile: flag('Address', type.file, undefined, 'Private key of `--tls-cert-file`, in PEM.'),
+
+  clientCaFile: flag(
+    'Identity',
+    type.file,
+    undefined,
+    'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations.',
+  ),
+  tokenAuthFile: flag(
+    'Identity',
+    type.file,
+    undefined,
+    'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out.',
+  ),
+  anonymousAuth: flag(
+    'Identity',
+    type.boolean,
+    true,
+    'Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead of refused.',
+  ),
+
+  apiDomain: flag(
+    'API',
+    type.domain,
+    defaultDomain,
+    `Domain of API groups, labels and annotations. \`${compatibleDomain}\` serves kubectl and other existing clients.`,
+  ),
+  serviceClusterIpRange: flag(
+    'API',
+    type.cidrs,
+    [{ address: '10.0.0.0', prefix: 24 }],
+    'Address block of services, or one of each family. The serving certificate names its first address.',
+  ),
+  featureGates: flag('API', type.switches(checkGate), new Map(), 'Features to switch on or off, listed below.'),
+  runtimeConfig: flag(
+    'API',
+    type.switches(checkRuntimeKey),
+    new Map(),
+    'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one.',
+  ),
+
+  store: flag(
+    'Store',
+    type.oneOf('lmdb', 'memory'),
+    'lmdb',
+    '`lmdb` keeps objects durably in the data directory, `memory` until the process ends.',
+  ),
+  dataDir: flag('Store', type.folder, './orch-data', 'Folder for objects, certificates and the kubeconfig.'),
+
+  maxRequestsInflight: flag(
+    'Limits',
+    type.integer(0, 1_000_000),
+    400,
+    'Reading requests served at one time; more are told to come back later. Watches do not count. 0 is no limit.',
+  ),
+  maxMutatingRequestsInflight: flag(
+    'Limits',
+    type.integer(0, 1_000_000),
+    200,
+    'Writing requests served at one time; more are told to come back later. 0 is no limit.',
+  ),
+  minRequestTimeout: flag(
+    'Limits',
+    type.integer(1, 2_000_000, 'seconds'),
+    1800,
+    'Seconds after which a watch without a time of its own ends at the earliest; some end up to twice as late, so that clients do not all return at once.',
+  ),
+  shutdownDelayDuration: flag(
+    'Limits',
+    type.duration,
+    0,
+    'How long the server goes on serving after a signal to end, while `/readyz` already fails.',
+  ),
+  shutdownGracePeriod: flag(
+    'Limits',
+    type.duration,
+    20_000,
+    'How long requests under way may take to finish after that; then connections are cut.',
+  ),
+
+  logLevel: flag(
+    'Process',
+    type.oneOf('error', 'warn', 'info', 'debug'),
+    'info',
+    'What is logged: JSON lines on standard error.',
+  ),
+  config: flag(
+    'Process',
+    type.file,
+    undefined,
+    'YAML file with settings: the names of flags without the hyphens before them.',
+  ),
+};
+
+type Flags = typeof flags;
+export type FlagKey = keyof Flags;
+/** The value of every setting. */
+export type Settings = { readonly [K in FlagKey]: Flags[K]['default'] };
+
+/** The settings of a server inside a program: the data directory is left out when it needs none. */
+export type ServerSettings = Omit<Settings, 'dataDir'> & { readonly dataDir: string | undefined };
+
+/** The table for code that treats every flag alike. */
+export const flagList: readonly (Flag<unknown> & { readonly key: FlagKey; readonly name: string })[] = Object.entries(
+  flags,
+).map(([key, value]) => ({
+  ...(value as Flag<unknown>),
+  key: key as FlagKey,
+  name: key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+}));
+
+/** What every setting is when nobody says otherwise. */
+export const defaultSettings = Object.fromEntries(flagList.map(({ key, default: value }) => [key, value])) as Settings;
+
+/** `ORCH_SECURE_PORT` for `secure-port`. */
+export const variableOf = (name: string) => `ORCH_${name.toUpperCase().replaceAll('-', '_')}`;

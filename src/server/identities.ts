@@ -1,0 +1,35 @@
+import {
+  type Authenticator,
+  type Authorizer,
+  allowFirst,
+  anonymous,
+  authenticateInOrder,
+  certificateAuthenticator,
+  discoveryAuthorizer,
+  mastersAuthorizer,
+  parseTokenFile,
+  tokenAuthenticator,
+} from '../auth/index.ts';
+import type { Settings } from './flags.ts';
+import { readSettingFile } from './read-file.ts';
+import { StartError, systemReason } from './start-error.ts';
+
+/** Who may come in: by certificate, by token, and without either when that is allowed. */
+export async function authenticatorOf(
+  settings: Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
+): Promise<Authenticator> {
+  const path = settings.tokenAuthFile;
+  const tokens = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
+  const methods = [certificateAuthenticator(), tokenAuthenticator(tokens)];
+  return authenticateInOrder(methods, settings.anonymousAuth ? anonymous : undefined);
+}
+
+export const authorizer: Authorizer = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
+
+function parseTokens(path: string, text: string) {
+  try {
+    return parseTokenFile(text);
+  } catch (error) {
+    throw new StartError(`--token-auth-file=${JSON.stringify(path)}: ${systemReason(error)}`, error);
+  }
+}

@@ -1,0 +1,37 @@
+/** A whole server, put together: the door of the package for programs that embed one. */
+export {
+  type Client,
+  type ClientOptions,
+  type ClientRequest,
+  type ClientResponse,
+  type ClientWatch,
+  type ClientWatchEvent,
+  createClient,
+  type HttpsOptions,
+  httpsTransport,
+  type InProcessHandler,
+  type InProcessOptions,
+  type ItemOptions,
+  inProcessTransport,
+  type ListOptions,
+  type ObjectList,
+  type Place,
+  type Transport,
+  type WatchParameters,
+} from '../client/index.ts';
+export {
+  type ApiObject,
+  type Clock,
+  type Names,
+  type ObjectMeta,
+  type Random,
+  type Status,
+  StatusError,
+} from '../meta/index.ts';
+export { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+export type { ServerSettings, Settings } from './flags.ts';
+export type { Address } from './listening.ts';
+export type { Log, Outside } from './outside.ts';
+export { createServer, type OrchServer } from './server.ts';
+export { StartError } from './start-error.ts';
+export { version } from './version.ts';

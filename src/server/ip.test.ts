@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { addressBytes, firstAddress, parseCidr } from './ip.ts';
+
+describe('parseCidr', () => {
+  it.each([
+    ['10.0.0.0/24', { address: '10.0.0.0', prefix: 24 }],
+    ['10.0.0.128/25', { address: '10.0.0.128', prefix: 25 }],
+    ['0.0.0.0/0', { address: '0.0.0.0', prefix: 0 }],
+    ['fd00::/108', { address: 'fd00::', prefix: 108 }],
+  ])('reads %s', (text, cidr) => expect(parseCidr(text)).toEqual(cidr));
+
+  it.each([
+    '',
+    '10.0.0.0',
+    '10.0.0.1/24',
+    '10.0.0.0/33',
+    '10.0.0/24',
+    'fd00::1/108',
+    'fd00::/129',
+    '10.0.0.0/24/1',
+    '10.0.0.0/',
+    'a/1',
+  ])('refuses %j', (text) => expect(parseCidr(text)).toBeUndefined());
+});
+
+describe('addresses', () => {
+  it.each([
+    ['10.0.0.0/24', '10.0.0.1'],
+    ['fd00::/108', 'fd00::1'],
+    ['2001:db8:0:1::/112', '2001:db8:0:1::1'],
+  ])('the first of %s is %s', (block, address) => expect(firstAddress(parseCidr(block)!)).toBe(address));
+
+  it('have their bytes', () => {
+    expect([...addressBytes('192.0.2.7')]).toEqual([192, 0, 2, 7]);
+    expect(addressBytes('::1').toString('hex')).toBe('00000000000000000000000000000001');
+    expect(addressBytes('2001:db8::8:800:200c:417a').toString('hex')).toBe('20010db80000000000080800200c417a');
+    expect(addressBytes('::ffff:192.0.2.7').toString('hex')).toBe('00000000000000000000ffffc0000207');
+  });
+});

@@ -1,0 +1,52 @@
+import { isIP } from 'node:net';
+
+/** A block of addresses: those whose first `prefix` bits are those of `address`. */
+export interface Cidr {
+  readonly address: string;
+  readonly prefix: number;
+}
+
+/** Reads `10.0.0.0/24` or `fd00::/108`; undefined when it is neither, or names an address inside its block. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = '', prefix = '', ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || more.length > 0 || !/^\d{1,3}$/.test(prefix)) return undefined;
+  const bits = Number(prefix);
+  if (bits > (family === 4 ? 32 : 128)) return undefined;
+  const bytes = addressBytes(address);
+  const outside = bytes.some((byte, i) => (byte & (0xff >> Math.min(8, Math.max(0, bits - i * 8)))) !== 0);
+  return outside ? undefined : { address, prefix: bits };
+}
+
+/** The first address of a block that a service may have: the one after the address of the block itself. */
+export function firstAddress({ address }: Cidr): string {
+  const bytes = addressBytes(address);
+  const last = bytes.length - 1;
+  bytes[last] = (bytes[last] ?? 0) + 1;
+  return formatAddress(bytes);
+}
+
+/** The 4 or 16 bytes of a valid address. */
+export function addressBytes(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
+  const [head = '', tail] = address.split('::');
+  const groups = (part: string) =>
+    part === ''
+      ? []
+      : part.split(':').flatMap((group) => (group.includes('.') ? quad(group) : [Number.parseInt(group, 16)]));
+  const start = groups(head);
+  const end = groups(tail ?? '');
+  const words = [...start, ...Array<number>(8 - start.length - end.length).fill(0), ...end];
+  return Buffer.from(words.flatMap((word) => [word >> 8, word & 0xff]));
+}
+
+function quad(text: string): number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
+  return [a * 256 + b, c * 256 + d];
+}
+
+function formatAddress(bytes: Buffer): string {
+  if (bytes.length === 4) return bytes.join('.');
+  const words = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':');
+  return new URL(`http://[${words}]`).hostname.slice(1, -1);
+}

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { type Handler, listen } from '../http/index.ts';
+import type { Names } from '../meta/index.ts';
+import type { ServerSettings } from './flags.ts';
+import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
+import type { Outside } from './outside.ts';
+import { StartError, systemReason } from './start-error.ts';
+import { type Tls, tlsOf } from './tls.ts';
+
+/** Where a server listens, and how its administrator gets in. */
+export interface Address {
+  /** Such as `https://127.0.0.1:6443`. */
+  readonly url: string;
+  readonly port: number;
+  /** A client configuration with all rights. */
+  readonly kubeconfig: string;
+  /** The file that holds it; undefined without a data directory. */
+  readonly kubeconfigPath: string | undefined;
+}
+
+/** The open port of a server. */
+export interface Listening {
+  readonly address: Address;
+  /** Takes no more connections; resolves when all are closed, by themselves or after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** How often certificates are looked at again: files that were replaced, and an end that comes near (ms). */
+const renewMs = 3_600_000;
+
+/** Opens the TLS port, and writes the administrator's kubeconfig when there is a data directory. @throws StartError */
+export async function openListener(
+  settings: ServerSettings,
+  names: Names,
+  handler: Handler,
+  { clock, log }: Pick<Outside, 'clock' | 'log'>,
+): Promise<Listening> {
+  let tls = await tlsOf(settings, names, clock.now());
+  const listener = await open(settings, handler, clock, tls);
+  const url = urlOf(listener.address, listener.port);
+  const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
+  const config = () => kubeconfig({ names, server: url, authority: tls.authority, admin: tls.admin });
+  const writeConfig = async () => {
+    if (path !== undefined) await writeKubeconfig(path, config());
+  };
+  await writeConfig();
+
+  let cancel = () => {};
+  let closed = false;
+  const renew = async () => {
+    try {
+      const fresh = await tlsOf(settings, names, clock.now());
+      if (JSON.stringify(fresh) !== JSON.stringify(tls)) {
+        tls = fresh;
+        listener.renew(tls);
+        await writeConfig();
+        log.info('certificates were renewed', {});
+      }
+    } catch (error) {
+      log.error('certificates cannot be renewed', { error });
+    }
+  };
+  const renewLater = () => {
+    if (!closed) cancel = clock.after(renewMs, () => void renew().finally(renewLater));
+  };
+  renewLater();
+  return {
+    address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
+    close(graceMs) {
+      closed = true;
+      cancel();
+      return listener.close(graceMs);
+    },
+  };
+}
+
+async function open(settings: ServerSettings, handler: Handler, clock: Outside['clock'], tls: Tls) {
+  const { bindAddress: address, securePort: port } = settings;
+  try {
+    return await listen({ handler, address, port, tls, clock });
+  } catch (error) {
+    throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
+  }
+}

@@ -1,0 +1,23 @@
+import type { Settings } from './flags.ts';
+import type { Log } from './outside.ts';
+
+/** JSON lines on standard error, from a level upwards; written before the call returns. Requests are told at `debug`. */
+export async function createLog(level: Settings['logLevel']): Promise<Log> {
+  const { pino } = await import('pino');
+  const out = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.err },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  return {
+    error: (text, fields) => out.error(fields, text),
+    warn: (text, fields) => out.warn(fields, text),
+    info: (text, fields) => out.info(fields, text),
+    ...(level === 'debug' ? { request: (entry) => out.debug(entry, 'request') } : {}),
+  };
+}

@@ -1,0 +1,96 @@
+import { constants } from 'node:os';
+import { parseYaml } from '../codec/index.ts';
+import type { Json } from '../meta/index.ts';
+import type { Settings } from './flags.ts';
+import { createLog } from './log.ts';
+import { readSettingFile } from './read-file.ts';
+import { createServer, type OrchServer } from './server.ts';
+import { readSettings } from './settings.ts';
+import { StartError, systemReason } from './start-error.ts';
+import { version } from './version.ts';
+
+/**
+ * Serves until a signal ends the process: the first SIGINT or SIGTERM lets requests finish, a second one ends at once.
+ * Exit status 2 for settings that make no sense, 1 for anything else that goes wrong.
+ */
+export async function serve(args: readonly string[]): Promise<void> {
+  const settings = await settingsOf(args);
+  if (settings === undefined) return;
+  const signal = firstSignal();
+  try {
+    const server = await start(settings);
+    await signal;
+    await server.close();
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`orch: ${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function settingsOf(args: readonly string[]): Promise<Settings | undefined> {
+  let problems: readonly string[];
+  try {
+    const result = await readSettings({ argv: args, env: process.env, readConfig });
+    if ('settings' in result) return result.settings;
+    problems = result.problems;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    problems = [error.message];
+  }
+  process.stderr.write(`${problems.map((p) => `orch: ${p}\n`).join('')}"orch serve --help" lists the flags.\n`);
+  process.exitCode = 2;
+  return undefined;
+}
+
+async function start(settings: Settings): Promise<OrchServer> {
+  const log = await createLog(settings.logLevel);
+  process.on('uncaughtException', (error) => {
+    log.error('ended by an unexpected failure', { error });
+    process.exit(1);
+  });
+  // Whoever reads the lines below may be gone.
+  process.stdout.on('error', () => {});
+  const server = await createServer(settings, { log });
+  const { url, kubeconfigPath } = await server.listen();
+  const path = shellWord(kubeconfigPath ?? '');
+  const where = settings.store === 'memory' ? 'objects in memory' : `objects in ${settings.dataDir}`;
+  process.stdout.write(`orch ${version} is ready at ${url} (${where})
+administrator's kubeconfig: ${path}
+try: kubectl --kubeconfig ${path} get ns
+`);
+  return server;
+}
+
+/** The content of a settings file. @throws StartError */
+async function readConfig(path: string): Promise<Json> {
+  const text = await readSettingFile('config', path);
+  try {
+    const { value, findings } = parseYaml(Buffer.from(text));
+    if (findings.length === 0) return value;
+    throw new StartError(`--config=${JSON.stringify(path)}: ${findings.join('; ')}`);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`--config=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
+  }
+}
+
+/** Resolves at the first signal to end; the second one ends the process. */
+function firstSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(name, () => {
+        if (stopping) process.exit(128 + constants.signals[name]);
+        stopping = true;
+        resolve();
+      });
+    }
+  });
+}
+
+/** A word as a shell reads it back. */
+function shellWord(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

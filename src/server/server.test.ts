@@ -1,0 +1,217 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
+import type { ServerSettings } from './flags.ts';
+import { createServer, type OrchServer } from './server.ts';
+import { issueCertificate } from './x509.ts';
+
+const servers: OrchServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+async function start(settings: Partial<ServerSettings> = {}): Promise<OrchServer> {
+  const server = await createServer({ securePort: 0, ...settings });
+  servers.push(server);
+  return server;
+}
+const folder = () => mkdtempSync(join(tmpdir(), 'orch-'));
+
+const namespaces = { apiVersion: 'v1', resource: 'namespaces' };
+const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+
+/** A client with the credentials of a kubeconfig. */
+function clientOf(kubeconfig: string): Client {
+  const config = parse(kubeconfig) as {
+    clusters: [{ cluster: { [key: string]: string } }];
+    users: [{ user: { [key: string]: string } }];
+  };
+  const pem = (data: string | undefined) => Buffer.from(data ?? '', 'base64').toString();
+  const { cluster } = config.clusters[0];
+  const { user } = config.users[0];
+  const transport = httpsTransport({
+    server: cluster['server'] ?? '',
+    ca: pem(cluster['certificate-authority-data']),
+    certificate: { cert: pem(user['client-certificate-data']), key: pem(user['client-key-data']) },
+  });
+  return createClient({ transport });
+}
+
+/** A client without any credentials but those in the headers. */
+const plainClient = (server: OrchServer, baseHeaders = {}) =>
+  createClient({ transport: inProcessTransport(server.handler), baseHeaders });
+
+describe('createServer', () => {
+  it('has the namespaces of the system, with their labels', async () => {
+    const { client } = await start();
+    const { items } = await client.list(namespaces);
+    expect(items.map(({ metadata }) => [metadata.name, metadata.labels])).toEqual(
+      ['default', 'kube-system', 'orch-node-lease', 'orch-public'].map((name) => [
+        name,
+        { 'orch.io/metadata.name': name },
+      ]),
+    );
+  });
+
+  it('speaks the names of its domain', async () => {
+    const { client, names } = await start({ apiDomain: 'k8s.io' });
+    expect(names.domain).toBe('k8s.io');
+    const { items } = await client.list(namespaces);
+    expect(items.map(({ metadata }) => metadata.labels?.['kubernetes.io/metadata.name'])).toEqual([
+      'default',
+      'kube-node-lease',
+      'kube-public',
+      'kube-system',
+    ]);
+  });
+
+  it('tells watchers of writes, and ends them cleanly when it closes', async () => {
+    const server = await start();
+    const watch = await server.client.watch(configMaps);
+    await server.client.create(configMaps, configMap('a'));
+    const seen: unknown[] = [];
+    for await (const { type, object } of watch) {
+      seen.push([type, object.metadata.name]);
+      void server.close();
+    }
+    expect(seen).toEqual([['ADDED', 'a']]);
+    await expect(server.close()).resolves.toBeUndefined();
+  });
+
+  it('writes no file of its own accord', async () => {
+    const [empty, before] = [folder(), process.cwd()];
+    process.chdir(empty);
+    try {
+      const server = await start();
+      await server.listen();
+      expect(readdirSync(empty)).toEqual([]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it('keeps what it has in a data directory', async () => {
+    const dataDir = join(folder(), 'data');
+    const first = await createServer({ store: 'lmdb', dataDir });
+    const made = await first.client.create(configMaps, configMap('a'));
+    await first.close();
+    const second = await start({ store: 'lmdb', dataDir });
+    expect(await second.client.get({ ...configMaps, name: 'a' })).toEqual(made);
+  });
+});
+
+describe('identity', () => {
+  it('lets anonymous requests read version and health only', async () => {
+    const client = plainClient(await start());
+    const version = await client.request({ method: 'GET', url: '/version', headers: {} });
+    expect(version.status).toBe(200);
+    await expect(client.list(namespaces)).rejects.toMatchObject({
+      code: 403,
+      message:
+        'namespaces is forbidden: User "system:anonymous" cannot list resource "namespaces" in API group "" at the cluster scope',
+    });
+  });
+
+  it('refuses requests without credentials when anonymous ones are off', async () => {
+    const client = plainClient(await start({ anonymousAuth: false }));
+    await expect(client.list(namespaces)).rejects.toMatchObject({ code: 401 });
+  });
+
+  it('knows tokens of the file, and refuses others', async () => {
+    const tokenAuthFile = join(folder(), 'tokens.csv');
+    writeFileSync(tokenAuthFile, 'root-token,root,1,"system:masters"\nuser-token,ada,2\n');
+    const server = await start({ tokenAuthFile });
+    const as = (token: string) => plainClient(server, { authorization: `Bearer ${token}` });
+    expect((await as('root-token').list(namespaces)).items.length).toBe(4);
+    const discovery = await as('user-token').request({ method: 'GET', url: '/apis', headers: {} });
+    expect(discovery.status).toBe(200);
+    await expect(as('user-token').list(namespaces)).rejects.toMatchObject({ code: 403 });
+    await expect(as('wrong').list(namespaces)).rejects.toMatchObject({ code: 401 });
+  });
+});
+
+describe('runtime config', () => {
+  it('switches a version of the API off', async () => {
+    const { client } = await start({ runtimeConfig: new Map([['batch/v1', false]]) });
+    const jobs = { apiVersion: 'batch/v1', resource: 'jobs', namespace: 'default' };
+    await expect(client.list(jobs)).rejects.toMatchObject({ code: 404 });
+    const groups = await client.request({ method: 'GET', url: '/apis/batch', headers: {} });
+    expect(groups.status).toBe(404);
+  });
+
+  it('switches a version off that others are stored in', async () => {
+    const { client } = await start({ runtimeConfig: new Map([['autoscaling/v2', false]]) });
+    const scalers = { resource: 'horizontalpodautoscalers', namespace: 'default' };
+    expect((await client.list({ ...scalers, apiVersion: 'autoscaling/v1' })).items).toEqual([]);
+    await expect(client.list({ ...scalers, apiVersion: 'autoscaling/v2' })).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('knows the groups by the names of the domain', async () => {
+    const runtimeConfig = new Map([['networking.example.org/v1', false]]);
+    const { client } = await start({ apiDomain: 'example.org', runtimeConfig });
+    const place = { apiVersion: 'networking.example.org/v1', resource: 'ingresses' };
+    await expect(client.list(place)).rejects.toMatchObject({ code: 404 });
+    await expect(createServer({ runtimeConfig })).rejects.toThrow(
+      '--runtime-config names "networking.example.org/v1", which this server does not have',
+    );
+  });
+});
+
+describe('listen', () => {
+  it('opens a port to its kubeconfig', async () => {
+    const server = await start();
+    const { url, port, kubeconfig, kubeconfigPath } = await server.listen();
+    expect(url).toBe(`https://127.0.0.1:${port}`);
+    expect(kubeconfigPath).toBeUndefined();
+    const client = clientOf(kubeconfig);
+    await client.create(configMaps, configMap('b'));
+    expect((await server.client.get({ ...configMaps, name: 'b' })).metadata.name).toBe('b');
+  });
+
+  it('trusts the clients of a given authority besides its own, and no others', async () => {
+    const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+    const authority = issueCertificate({ commonName: 'theirs', usage: 'authority', ...times });
+    const clientCaFile = join(folder(), 'ca.crt');
+    writeFileSync(clientCaFile, authority.cert);
+    const dataDir = folder();
+    const server = await start({ clientCaFile, dataDir });
+    const { url, kubeconfig } = await server.listen();
+    const ca = readFileSync(join(dataDir, 'ca.crt'), 'utf8');
+    const request = { commonName: 'ada', organizations: ['system:masters'], usage: 'client' as const, ...times };
+    const as = (certificate: { cert: string; key: string }) =>
+      createClient({ transport: httpsTransport({ server: url, ca, certificate }) });
+    expect((await as(issueCertificate(request, { ...authority, name: 'theirs' })).list(namespaces)).items.length).toBe(
+      4,
+    );
+    expect((await clientOf(kubeconfig).list(namespaces)).items.length).toBe(4);
+    await expect(as(issueCertificate(request)).list(namespaces)).rejects.toMatchObject({ code: 403 });
+  });
+
+  it('shows a given certificate', async () => {
+    const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+    const given = issueCertificate({ commonName: 'given', usage: 'server', hosts: ['127.0.0.1'], ...times });
+    const files = folder();
+    const [tlsCertFile, tlsPrivateKeyFile] = [join(files, 'a.crt'), join(files, 'a.key')];
+    writeFileSync(tlsCertFile, given.cert);
+    writeFileSync(tlsPrivateKeyFile, given.key);
+    const server = await start({ tlsCertFile, tlsPrivateKeyFile });
+    const { kubeconfig } = await server.listen();
+    expect(Buffer.from(kubeconfig.match(/authority-data: (.*)/)?.[1] ?? '', 'base64').toString()).toBe(given.cert);
+    expect((await clientOf(kubeconfig).list(namespaces)).items.length).toBe(4);
+  });
+
+  it('refuses a certificate with the key of another', async () => {
+    const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+    const files = folder();
+    const [tlsCertFile, tlsPrivateKeyFile] = [join(files, 'a.crt'), join(files, 'a.key')];
+    writeFileSync(tlsCertFile, issueCertificate({ commonName: 'a', usage: 'server', ...times }).cert);
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    writeFileSync(tlsPrivateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const server = await start({ tlsCertFile, tlsPrivateKeyFile });
+    await expect(server.listen()).rejects.toThrow('are no certificate in PEM with its key');
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../meta/index.ts';
+import { defaultSettings, flagList } from './flags.ts';
+import { readSettings, type SettingSources } from './settings.ts';
+
+async function read(argv: string[], env: SettingSources['env'] = {}, config: Json = null) {
+  const result = await readSettings({ argv, env, readConfig: () => Promise.resolve(config) });
+  return 'settings' in result ? result.settings : { problems: result.problems };
+}
+const problems = async (...given: Parameters<typeof read>) => {
+  const result = await read(...given);
+  return 'problems' in result ? result.problems : [];
+};
+
+describe('readSettings', () => {
+  it('gives the defaults of the table', async () => {
+    expect(await read([])).toEqual(defaultSettings);
+    expect(defaultSettings).toMatchObject({
+      bindAddress: '127.0.0.1',
+      securePort: 6443,
+      anonymousAuth: true,
+      serviceClusterIpRange: [{ address: '10.0.0.0', prefix: 24 }],
+      apiDomain: 'orch.io',
+      store: 'lmdb',
+      dataDir: './orch-data',
+      maxRequestsInflight: 400,
+      maxMutatingRequestsInflight: 200,
+      minRequestTimeout: 1800,
+      tokenAuthFile: undefined,
+    });
+  });
+
+  it('reads every type', async () => {
+    expect(
+      await read([
+        '--bind-address=::',
+        '--secure-port',
+        '0',
+        '--anonymous-auth=false',
+        '--store=memory',
+        '--shutdown-delay-duration=1m30.5s',
+        '--service-cluster-ip-range=10.1.0.0/16,fd00::/108',
+        '--feature-gates=APIResponseCompression=false',
+        '--runtime-config=batch/v1=false',
+        '--runtime-config=api/all=true,v1',
+        '--data-dir=/a=b',
+      ]),
+    ).toEqual({
+      ...defaultSettings,
+      bindAddress: '::',
+      securePort: 0,
+      anonymousAuth: false,
+      store: 'memory',
+      shutdownDelayDuration: 90_500,
+      serviceClusterIpRange: [
+        { address: '10.1.0.0', prefix: 16 },
+        { address: 'fd00::', prefix: 108 },
+      ],
+      featureGates: new Map([['APIResponseCompression', false]]),
+      runtimeConfig: new Map([
+        ['batch/v1', false],
+        ['api/all', true],
+        ['v1', true],
+      ]),
+      dataDir: '/a=b',
+    });
+    expect(await read(['--anonymous-auth'], { ORCH_ANONYMOUS_AUTH: 'false' })).toMatchObject({ anonymousAuth: true });
+  });
+
+  it('prefers the command line to the environment to the file', async () => {
+    const config = { 'secure-port': 1, 'data-dir': 'file', store: 'memory', 'runtime-config': { 'batch/v1': false } };
+    const env = { ORCH_SECURE_PORT: '2', ORCH_DATA_DIR: 'env', ORCH_CONFIG: 'x.yaml' };
+    expect(await read(['--secure-port=3', '--secure-port=4'], env, config)).toMatchObject({
+      securePort: 4,
+      dataDir: 'env',
+      store: 'memory',
+      runtimeConfig: new Map([['batch/v1', false]]),
+    });
+  });
+
+  it('reads lists of the file', async () => {
+    const config = { 'service-cluster-ip-range': ['10.1.0.0/16', 'fd00::/108'] };
+    expect(await read(['--config=x'], {}, config)).toMatchObject({
+      serviceClusterIpRange: [{ prefix: 16 }, { prefix: 108 }],
+    });
+  });
+
+  it.each<[string[], string]>([
+    [['--secure-prot=1'], 'unknown flag "--secure-prot"; did you mean "secure-port"?'],
+    [['--secure-prot', '1'], 'unknown flag "--secure-prot"; did you mean "secure-port"?'],
+    [['--zzzzzzz'], 'unknown flag "--zzzzzzz"'],
+    [['-store=lmdb'], 'unknown flag "-store"; did you mean "store"?'],
+    [['serve'], 'unexpected argument "serve": a setting is written --name=value'],
+    [['--anonymous-auth', 'false'], 'unexpected argument "false": a setting is written --name=value'],
+    [['--data-dir', '--anonymous-auth'], '--data-dir needs a value: --data-dir=<folder>'],
+    [['--data-dir='], '--data-dir="" must not be empty'],
+    [['--secure-port=65536'], '--secure-port="65536" must be a whole number from 0 to 65535'],
+    [['--secure-port=1e3'], '--secure-port="1e3" must be a whole number from 0 to 65535'],
+    [['--anonymous-auth=yes'], '--anonymous-auth="yes" must be true or false'],
+    [['--store=lmbd'], '--store="lmbd" must be one of lmdb, memory; did you mean "lmdb"?'],
+    [
+      ['--bind-address=localhost'],
+      '--bind-address="localhost" must be an IP address, such as 127.0.0.1, 0.0.0.0 or ::',
+    ],
+    [['--shutdown-grace-period=30'], '--shutdown-grace-period="30" must be a duration such as 30s, 500ms or 1h30m'],
+    [
+      ['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'],
+      '--service-cluster-ip-range="10.0.0.0/24,10.1.0.0/24" must be an address block such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between',
+    ],
+    [['--api-domain=Example.org'], '--api-domain="Example.org" must be a domain such as example.org, in lower case'],
+    [
+      ['--feature-gates=APIResponseCompresion=true'],
+      '--feature-gates="APIResponseCompresion=true" names an unknown feature "APIResponseCompresion"; did you mean "APIResponseCompression"?',
+    ],
+    [
+      ['--feature-gates=AllBeta=maybe'],
+      '--feature-gates="AllBeta=maybe" must be name=true or name=false, with commas between; "AllBeta=maybe" is not',
+    ],
+    [
+      ['--runtime-config=api/beat=false'],
+      '--runtime-config="api/beat=false" names "api/beat", which is no part of an API; did you mean "api/beta"?',
+    ],
+    [['--tls-cert-file=a.crt'], '--tls-cert-file and --tls-private-key-file must be given together'],
+  ])('%j is refused', async (argv, message) => expect(await problems(argv)).toEqual([message]));
+
+  it('says where a bad value stands, and everything at once', async () => {
+    const config = { 'secure-prot': 1, store: 'disk', 'data-dir': [['x']], config: 'y' };
+    expect(await problems(['--config=x.yaml', '--nope'], { ORCH_SECURE_PORT: 'no' }, config)).toEqual([
+      'unknown flag "--nope"',
+      'secure-prot in x.yaml is an unknown setting; did you mean "secure-port"?',
+      'data-dir in x.yaml must be a text, a number, true or false, a list of these, or a map of them',
+      'config in x.yaml would name another file: there can be one only',
+      'ORCH_SECURE_PORT="no" must be a whole number from 0 to 65535',
+      'store in x.yaml="disk" must be one of lmdb, memory',
+    ]);
+    expect(await problems(['--config=x.yaml'], {}, ['a'])).toEqual([
+      'x.yaml must hold a map of settings, such as "secure-port: 6443"',
+    ]);
+  });
+});
+
+describe('the table of flags', () => {
+  it.each(flagList.map((flag) => [flag.name, flag] as const))('reads back the default of %s', (_, flag) => {
+    const text = flag.type.format(flag.default);
+    if (text !== '') expect(flag.type.parse(text)).toEqual({ value: flag.default });
+  });
+});

@@ -1,0 +1,27 @@
+/** Why a server does not start, in a sentence that tells a person what to change. */
+export class StartError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StartError';
+  }
+}
+
+/** What is wrong with a file or an address, from the error of the system that says so. */
+export function systemReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const known = reasons.get(code);
+  if (known !== undefined) return known;
+  return error instanceof Error ? error.message : String(error);
+}
+
+const reasons = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EACCES', 'permission is denied'],
+  ['EPERM', 'permission is denied'],
+  ['EISDIR', 'it is a folder'],
+  ['ENOTDIR', 'part of the path is no folder'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['EADDRINUSE', 'another process uses it already'],
+  ['EADDRNOTAVAIL', 'this machine has no such address'],
+]);

@@ -1,0 +1,24 @@
+/** The end of a message about an unknown word: `; did you mean "x"?`, or nothing when no known word is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const allowed = Math.max(2, Math.floor(word.length / 3));
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ distance }) => distance <= allowed)
+    .sort((a, b) => a.distance - b.distance);
+  return best === undefined ? '' : `; did you mean ${JSON.stringify(best.candidate)}?`;
+}
+
+/** How many letters must be put in, left out or replaced to make `a` of `b`; looks at the first 100 of each. */
+function editDistance(a: string, b: string): number {
+  const [from, to] = [a.slice(0, 100), b.slice(0, 100)];
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import type { JsonObject } from '../meta/index.ts';
+
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** The version of this package. */
+export const version = manifest.version;
+
+/** Body of `/version`: the release of the API that is served, in the form by which clients judge how far they are apart. */
+export function apiVersion(): JsonObject {
+  const [major, minor] = ['1', '33'];
+  return {
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: '32',
+    gitVersion: `v${major}.${minor}.0+orch.${version}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: process.version,
+    compiler: 'node',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}

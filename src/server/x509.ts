@@ -1,0 +1,110 @@
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import { der } from './der.ts';
+import { addressBytes } from './ip.ts';
+
+/** A certificate with its key, both in PEM; ECDSA over P-256 with SHA-256. */
+export interface Identity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  /** An authority signs others, a server shows itself under `hosts`, a client shows who it is. */
+  readonly usage: 'authority' | 'server' | 'client';
+  /** DNS names and IP addresses. */
+  readonly hosts?: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+const oid = {
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  subjectKeyId: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyId: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+};
+const digitalSignature = 0;
+const keyCertSign = 5;
+const crlSign = 6;
+
+/** A new key with its certificate, signed by `issuer`, or by itself when there is none (RFC 5280, version 3). */
+export function issueCertificate(request: CertificateRequest, issuer?: Identity & { readonly name: string }): Identity {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const authorityKey = issuer === undefined ? publicKey : createPublicKey(issuer.key);
+  const algorithm = der.sequence(der.objectId(oid.ecdsaWithSha256));
+  const body = der.sequence(
+    der.explicit(0, der.unsigned(Buffer.from([2]))),
+    der.unsigned(serialNumber()),
+    algorithm,
+    issuer === undefined ? subjectOf(request) : subjectOf({ commonName: issuer.name }),
+    der.sequence(der.time(request.notBefore), der.time(request.notAfter)),
+    subjectOf(request),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der.explicit(3, der.sequence(...extensions(request, keyId(publicKey), keyId(authorityKey)))),
+  );
+  const signature = sign('sha256', body, issuer?.key ?? privateKey);
+  const certificate = der.sequence(body, algorithm, der.bitString(signature));
+  return { cert: pem(certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+}
+
+/** 127 random bits, above 0. */
+function serialNumber(): Buffer {
+  const bytes = randomBytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes;
+}
+
+function subjectOf({
+  commonName,
+  organizations = [],
+}: Pick<CertificateRequest, 'commonName' | 'organizations'>): Buffer {
+  const attribute = (type: string, value: string) => der.set(der.sequence(der.objectId(type), der.utf8(value)));
+  return der.sequence(
+    ...organizations.map((organization) => attribute(oid.organization, organization)),
+    attribute(oid.commonName, commonName),
+  );
+}
+
+function extensions(request: CertificateRequest, subjectKeyId: Buffer, authorityKeyId: Buffer): Buffer[] {
+  const authority = request.usage === 'authority';
+  const extension = (type: string, value: Buffer, critical = false) =>
+    der.sequence(der.objectId(type), ...(critical ? [der.boolean(true)] : []), der.octets(value));
+  const usage = request.usage === 'server' ? oid.serverAuth : oid.clientAuth;
+  const hosts = request.hosts ?? [];
+  return [
+    extension(oid.basicConstraints, authority ? der.sequence(der.boolean(true)) : der.sequence(), true),
+    extension(oid.keyUsage, der.bits(digitalSignature, ...(authority ? [keyCertSign, crlSign] : [])), true),
+    ...(authority ? [] : [extension(oid.extendedKeyUsage, der.sequence(der.objectId(usage)))]),
+    extension(oid.subjectKeyId, der.octets(subjectKeyId)),
+    extension(oid.authorityKeyId, der.sequence(der.implicit(0, authorityKeyId))),
+    ...(hosts.length === 0 ? [] : [extension(oid.subjectAltName, der.sequence(...hosts.map(generalName)))]),
+  ];
+}
+
+function generalName(host: string): Buffer {
+  return isIP(host) === 0 ? der.implicit(2, Buffer.from(host, 'ascii')) : der.implicit(7, addressBytes(host));
+}
+
+/** The leftmost 160 bits of the SHA-256 of the public key (RFC 7093). */
+function keyId(key: KeyObject): Buffer {
+  return createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest()
+    .subarray(0, 20);
+}
+
+function pem(certificate: Buffer): string {
+  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}

@@ -1,0 +1,113 @@
+import type { ByteString } from '../meta/index.ts';
+import { keyBytes } from './keys.ts';
+import { type Guard, type ListRange, StoreError, type Write } from './store.ts';
+
+const maxKeyBytes = 16 * 1024;
+const maxValueBytes = 2 * 1024 * 1024;
+const maxOperations = 128;
+const maxTtl = 9_000_000_000;
+
+export interface KeyGuard {
+  readonly key: ByteString;
+  readonly revision: number;
+}
+export interface KeyWrite {
+  readonly key: ByteString;
+  readonly value: Uint8Array | undefined;
+  /** Seconds; 0 when unlimited. */
+  readonly ttl: number;
+}
+export interface KeyRange {
+  readonly prefix: ByteString;
+  readonly after: ByteString | undefined;
+  readonly limit: number;
+}
+/** What may be read: everything from `oldest` to `latest`. */
+export interface Readable {
+  readonly oldest: number;
+  readonly latest: number;
+}
+
+const invalid = (message: string) => new StoreError('invalid', message);
+
+/** The bytes of a key. Throws `invalid` when it is empty, too long or no proper text. */
+export function checkKey(key: string): ByteString {
+  if (key === '') throw invalid('a key must not be empty');
+  return checkPrefix(key);
+}
+
+/** As {@link checkKey}, but an empty text is fine. */
+export function checkPrefix(prefix: string): ByteString {
+  const bytes = keyBytes(prefix);
+  if (bytes === undefined) throw invalid('a key must not hold half of a surrogate pair');
+  if (bytes.length > maxKeyBytes) throw invalid(`a key of ${bytes.length} bytes is longer than ${maxKeyBytes}`);
+  return bytes;
+}
+
+/** Throws `invalid` when a guard or a write is not as the contract wants it. */
+export function checkCommit(
+  guards: readonly Guard[],
+  writes: readonly Write[],
+): { guards: KeyGuard[]; writes: KeyWrite[] } {
+  if (guards.length > maxOperations || writes.length > maxOperations) {
+    throw invalid(`a commit has at most ${maxOperations} guards and ${maxOperations} writes`);
+  }
+  const out = { guards: guards.map(checkGuard), writes: writes.map(checkWrite) };
+  if (writes.length > 1 && new Set(out.writes.map(({ key }) => key)).size < writes.length) {
+    throw invalid('a commit writes each key at most once');
+  }
+  return out;
+}
+
+function checkGuard({ key, revision }: Guard): KeyGuard {
+  if (!Number.isSafeInteger(revision) || revision < 0) throw invalid(`a guard of revision ${revision} cannot hold`);
+  return { key: checkKey(key), revision };
+}
+
+function checkWrite({ key, value, ttl }: Write): KeyWrite {
+  if (value !== undefined && value.length > maxValueBytes) {
+    throw invalid(`a value of ${value.length} bytes is longer than ${maxValueBytes}`);
+  }
+  if (ttl !== undefined && (value === undefined || !Number.isSafeInteger(ttl) || ttl < 1 || ttl > maxTtl)) {
+    throw invalid(`a time to live is a whole number of seconds from 1 to ${maxTtl}, and comes with a value`);
+  }
+  return { key: checkKey(key), value, ttl: ttl ?? 0 };
+}
+
+/** Throws `invalid` when the range is not as the contract wants it; its limit is infinite when absent. */
+export function checkRange({ prefix, after, limit }: ListRange): KeyRange {
+  const range = {
+    prefix: checkPrefix(prefix),
+    after: after === undefined ? undefined : checkPrefix(after),
+    limit: limit ?? Number.POSITIVE_INFINITY,
+  };
+  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 0)) {
+    throw invalid(`a limit of ${limit} is not a whole number`);
+  }
+  if (range.after?.startsWith(range.prefix) === false) throw invalid('a list starts after a key below its prefix');
+  return range;
+}
+
+/** The revision to read at: `revision`, or the latest. Throws `invalid`, `future` or `compacted`. */
+export function checkReadable(revision: number | undefined, { oldest, latest }: Readable): number {
+  if (revision === undefined) return latest;
+  checkReached(revision, latest);
+  if (revision < oldest) {
+    throw new StoreError('compacted', `revision ${revision} is no longer kept; the first that is kept is ${oldest}`, {
+      revision: oldest,
+    });
+  }
+  return revision;
+}
+
+/** Throws `invalid` or `future` unless `revision` is one that the store has been at. */
+export function checkReached(revision: number, latest: number): void {
+  if (!Number.isSafeInteger(revision) || revision < 1) throw invalid(`${revision} is no revision`);
+  if (revision > latest) {
+    throw new StoreError('future', `revision ${revision} has not been reached; the latest is ${latest}`, {
+      revision: latest,
+    });
+  }
+}
+
+export const closedError = () => new StoreError('closed', 'the store is closed');

@@ -1,0 +1,158 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Database, RootDatabase } from 'lmdb';
+import type { ByteString } from '../../meta/index.ts';
+import { failure, foreignFile, inUse, otherFormat } from './failure.ts';
+import {
+  decodeState,
+  type LeaseKey,
+  leaseKeys,
+  type Pointer,
+  type Position,
+  pointerValues,
+  positionKeys,
+  type State,
+  textKeys,
+} from './records.ts';
+
+/** The open files of a store, used by nobody else. */
+export interface Environment {
+  readonly path: string;
+  readonly root: RootDatabase<Buffer, Buffer>;
+  readonly records: Table<Buffer, Position>;
+  readonly heads: Table<Pointer, ByteString>;
+  readonly long: Table<Pointer, ByteString>;
+  readonly leases: Table<Pointer, LeaseKey>;
+  readonly state: State;
+  close(): Promise<void>;
+}
+/** A table whose keys are of a type of our own. */
+export interface Table<V, K> {
+  get(key: K): V | undefined;
+  /** Holds until the next read of any table. */
+  getBinaryFast(key: K): Uint8Array | undefined;
+  put(key: K, value: V): unknown;
+  remove(key: K): unknown;
+  getRange(range: { start: K; end?: K; limit?: number }): Iterable<{ key: K; value: V }>;
+}
+
+const formatKey = Buffer.from('format');
+export const stateKey = Buffer.from('state');
+const formatMark = 'multi-version store ';
+const formatVersion = 1;
+const emptyState: State = { latest: 1, oldest: 1, swept: 1 };
+
+// Every file of the library has this number in its first page.
+const magicAt = 24;
+const magic = 0xbeefc0de;
+
+/** Directories that this process has opened. */
+const opened = new Set<string>();
+
+/**
+ * Opens the store in a directory, and makes both when they are missing. Fails as `unavailable` when the files cannot
+ * be written, are not a store of this format, or are in use.
+ */
+export async function openEnvironment(path: string, mapSize: number): Promise<Environment> {
+  try {
+    mkdirSync(path, { recursive: true });
+    const place = realpathSync(path);
+    if (opened.has(place)) throw inUse(path);
+    checkFiles(path);
+    opened.add(place);
+    try {
+      return await openFiles(path, mapSize, () => opened.delete(place));
+    } catch (error) {
+      opened.delete(place);
+      throw error;
+    }
+  } catch (error) {
+    throw failure(path, error);
+  }
+}
+
+/** Throws when the library could not open what is there: it would take the process down. */
+function checkFiles(path: string): void {
+  accessSync(path, constants.W_OK);
+  const [data, lock] = ['data.mdb', 'lock.mdb'].map((name) => join(path, name));
+  for (const file of [data, lock]) if (file !== undefined && existsSync(file)) accessSync(file, constants.W_OK);
+  if (data === undefined || !existsSync(data) || statSync(data).size === 0) return;
+  const start = Buffer.alloc(magicAt + 4);
+  const file = openSync(data, 'r');
+  readSync(file, start);
+  closeSync(file);
+  if (start.readUInt32LE(magicAt) !== magic && start.readUInt32BE(magicAt) !== magic) throw foreignFile(path);
+}
+
+async function openFiles(path: string, mapSize: number, released: () => void): Promise<Environment> {
+  // Loaded here, because a program that keeps its data in memory should not wait for it.
+  const { open } = await import('lmdb');
+  const root = open<Buffer, Buffer>({
+    path,
+    mapSize,
+    noSubdir: false,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    // A commit is answered only when the disk has it.
+    overlappingSync: false,
+    // Writes are gathered here, not by the library.
+    eventTurnBatching: false,
+  });
+  try {
+    claim(root, path, 0);
+    checkFormat(root, path);
+    const text = { keyEncoder: textKeys, encoder: pointerValues };
+    const tables = {
+      records: table<Buffer, Position>(root, 'records', { keyEncoder: positionKeys }),
+      heads: table<Pointer, ByteString>(root, 'heads', text),
+      long: table<Pointer, ByteString>(root, 'long', text),
+      leases: table<Pointer, LeaseKey>(root, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
+    };
+    const state = root.get(stateKey);
+    claim(root, path, 1);
+    const close = async () => {
+      await root.close();
+      released();
+    };
+    return { path, root, ...tables, state: state === undefined ? emptyState : decodeState(state), close };
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}
+
+function table<V, K>(root: RootDatabase<Buffer, Buffer>, name: string, options: object): Table<V, K> {
+  return root.openDB(name, options as object & { name: string }) as unknown as Database<V> & Table<V, K>;
+}
+
+/**
+ * Throws unless the files have at most `readers` readers. Every process that has read once stays in the table of
+ * readers, under a lock that the system takes away when the process ends, however it ends. So of two processes that
+ * open the store at once at least one sees the other.
+ */
+function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number): void {
+  root.readerCheck();
+  if ((root.readerList().match(/^\s*\d+ /gm) ?? []).length > readers) throw inUse(path);
+}
+
+function checkFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
+  const found = root.get(formatKey)?.toString('latin1');
+  if (found === undefined) {
+    if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
+    root.putSync(formatKey, Buffer.from(`${formatMark}${formatVersion}`));
+    return;
+  }
+  if (!found.startsWith(formatMark)) throw foreignFile(path);
+  const version = Number(found.slice(formatMark.length));
+  if (version !== formatVersion) throw otherFormat(path, version, formatVersion);
+}

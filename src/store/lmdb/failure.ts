@@ -1,0 +1,51 @@
+import { constants } from 'node:os';
+import { StoreError } from '../store.ts';
+
+const { EACCES, EDQUOT, EEXIST, EFBIG, EIO, ENOSPC, ENOTDIR, EPERM, EROFS } = constants.errno;
+// Numbers that the library gives to its own errors.
+const versionMismatch = -30794;
+const notADatabase = -30793;
+const mapFull = -30792;
+
+const full: readonly unknown[] = [ENOSPC, EDQUOT, EFBIG, mapFull, 'ENOSPC', 'EDQUOT', 'EFBIG'];
+const readOnly: readonly unknown[] = [EACCES, EPERM, EROFS, 'EACCES', 'EPERM', 'EROFS'];
+// The library answers so as well when the last bytes that fit were only a part of what it wrote.
+const failing: readonly unknown[] = [EIO, 'EIO'];
+const inTheWay: readonly unknown[] = [EEXIST, ENOTDIR, 'EEXIST', 'ENOTDIR'];
+const foreign: readonly unknown[] = [notADatabase, versionMismatch];
+
+const unavailable = (message: string, cause?: unknown) => new StoreError('unavailable', message, { cause });
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** What a failure of the file system or of the library means, and what a person can do about it. */
+export function failure(path: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = codeOf(error);
+  if (full.includes(code)) return unavailable(`no room left for the data in ${path}: free some disk space`, error);
+  if (failing.includes(code)) {
+    return unavailable(`no room left for the data in ${path}, or the disk fails: free some disk space`, error);
+  }
+  if (readOnly.includes(code)) {
+    return unavailable(`the data in ${path} cannot be written: make it writable for this user`, error);
+  }
+  if (inTheWay.includes(code)) return unavailable(`${path} is not a directory: choose another path`, error);
+  if (foreign.includes(code)) return foreignFile(path, error);
+  return unavailable(`the data in ${path} cannot be used: ${error instanceof Error ? error.message : 'failed'}`, error);
+}
+
+export const foreignFile = (path: string, cause?: unknown) =>
+  unavailable(`the file in ${path} was not written by this store: choose another directory`, cause);
+
+export const otherFormat = (path: string, found: number, known: number) =>
+  unavailable(
+    `the data in ${path} has format ${found}, and this program reads format ${known}: use the version that wrote it`,
+  );
+
+export const inUse = (path: string) =>
+  unavailable(`the data in ${path} is in use by another process: stop that one, or choose another directory`);
+
+export const damaged = (what: string) => unavailable(`the data is damaged: ${what}; restore it from a backup`);
+
+export const broken = (path: string, cause: unknown) =>
+  unavailable(`writing to ${path} failed earlier: check the disk and restart`, cause);

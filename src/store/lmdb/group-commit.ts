@@ -1,0 +1,151 @@
+import { setImmediate } from 'node:timers/promises';
+import type { KeyGuard } from '../check.ts';
+import { StoreError } from '../store.ts';
+import type { Environment } from './environment.ts';
+import { broken, failure } from './failure.ts';
+import type { Reader } from './reader.ts';
+import type { State } from './records.ts';
+import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
+
+// What one transaction takes at the most, so that none holds up those who wait behind it.
+const requestsATransaction = 1000;
+const bytesATransaction = 8 * 1024 * 1024;
+const recordsASweep = 256;
+
+export interface Request {
+  /** A commit, or the first revision to keep. */
+  readonly what: { readonly guards: readonly KeyGuard[]; readonly writes: readonly ReadyWrite[] } | number;
+  /** Called in the order of the requests, when everything that the outcome rests on is durable. */
+  readonly done: (outcome: Outcome) => void;
+  readonly failed: (error: StoreError) => void;
+}
+
+/** Makes one transaction of all the requests that wait while the one before is being written. */
+export class GroupCommit {
+  readonly #environment: Environment;
+  readonly #reader: Reader;
+  /** Reads and watches that have begun at this revision or later still need the history. */
+  readonly #needed: () => number;
+  readonly #waiting: Request[] = [];
+  #state: State;
+  #running: Promise<void> | undefined;
+  #closing = false;
+  #broken: unknown;
+
+  constructor(environment: Environment, reader: Reader, needed: () => number) {
+    this.#environment = environment;
+    this.#reader = reader;
+    this.#needed = needed;
+    this.#state = environment.state;
+  }
+
+  /** What is durable, up to the requests that have been answered. */
+  get state(): State {
+    return this.#state;
+  }
+
+  add(request: Request): void {
+    this.#waiting.push(request);
+    this.#start();
+  }
+
+  /** Goes on removing history that has been given up. */
+  sweep(): void {
+    if (!this.#closing && this.#sweepable()) this.#start();
+  }
+
+  /** Resolves when every request has been answered; none may be added after the call. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#running;
+  }
+
+  #start(): void {
+    // Not at once: whoever else asks in this turn comes along.
+    this.#running ??= Promise.resolve().then(() => this.#run());
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0 || (!this.#closing && this.#sweepable())) {
+      await this.#next();
+      // Those who have just been answered may have more to ask.
+      await setImmediate();
+    }
+    this.#running = undefined;
+  }
+
+  #sweepable(): boolean {
+    return this.#broken === undefined && this.#state.swept < Math.min(this.#state.oldest, this.#needed());
+  }
+
+  async #next(): Promise<void> {
+    const requests = this.#take();
+    try {
+      if (this.#broken !== undefined) throw broken(this.#environment.path, this.#broken);
+      const transaction = new Transaction(this.#environment, this.#reader, this.#state);
+      const outcomes = requests.map(({ what }) => decide(transaction, what));
+      transaction.sweep(Math.min(this.#state.oldest, this.#needed()), recordsASweep);
+      if (transaction.changes) await this.#write(transaction);
+      const before = this.#state;
+      for (const [i, { done }] of requests.entries()) {
+        const outcome = outcomes[i] as Outcome;
+        // One after the other, so that nobody sees a revision whose commit has not been delivered.
+        this.#state = { ...before, latest: outcome.revision };
+        done(outcome);
+      }
+      this.#state = transaction.state;
+    } catch (error) {
+      for (const { failed } of requests) failed(failure(this.#environment.path, error));
+    }
+  }
+
+  #take(): Request[] {
+    let [count, bytes] = [0, 0];
+    while (count < Math.min(this.#waiting.length, requestsATransaction) && bytes < bytesATransaction) {
+      const what = this.#waiting[count++]?.what;
+      if (typeof what === 'object') for (const { record } of what.writes) bytes += record.length;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(transaction: Transaction): Promise<void> {
+    try {
+      await transaction.write();
+    } catch (error) {
+      const cause = await causeOf(error);
+      // Whatever failed before the new root was written has left nothing behind.
+      if (this.#works()) throw cause;
+      this.#broken = cause;
+      throw new StoreError('uncertain', `writing to ${this.#environment.path} failed: check the disk and restart`, {
+        cause,
+      });
+    }
+    transaction.settle();
+  }
+
+  /** Whether a transaction can still be begun. */
+  #works(): boolean {
+    try {
+      this.#environment.root.transactionSync(() => undefined);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function decide(transaction: Transaction, what: Request['what']): Outcome {
+  if (typeof what === 'object') return transaction.commit(what.guards, what.writes);
+  transaction.compact(what);
+  return { ok: true, revision: transaction.state.latest, written: [] };
+}
+
+/** The library tells why a transaction failed by a promise of its own, which is settled by then. */
+async function causeOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error && 'commitError' in error)) return error;
+  const told = Promise.resolve(error.commitError).then(
+    () => error,
+    (cause: unknown) => cause,
+  );
+  return Promise.race([told, setImmediate(error)]);
+}

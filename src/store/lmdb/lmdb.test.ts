@@ -1,0 +1,305 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { open } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../store.ts';
+import { storeContract } from '../testing/contract.ts';
+import { drivenClock } from '../testing/driven-clock.ts';
+import { openLmdbStore } from './lmdb-store.ts';
+
+const newDirectory = () => mkdtempSync(join(tmpdir(), 'store-'));
+
+storeContract('lmdb', async () => {
+  const clock = drivenClock();
+  const path = newDirectory();
+  const store = await openLmdbStore({ path, clock });
+  return {
+    store,
+    advance: async (ms) => clock.advance(ms),
+    async cleanup() {
+      await store.close();
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+});
+
+const minute = 60_000;
+const value = new Uint8Array([1]);
+const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
+const door = new URL('../../../dist/store/index.js', import.meta.url).href;
+
+describe('lmdb', () => {
+  let path: string;
+  const opened: Store[] = [];
+  const clock = drivenClock();
+  async function reopen(options: { historyMs?: number; mapSize?: number } = {}): Promise<Store> {
+    const store = await openLmdbStore({ path, clock, ...options });
+    opened.push(store);
+    return store;
+  }
+  beforeEach(() => {
+    path = newDirectory();
+  });
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close();
+    rmSync(path, { recursive: true, force: true });
+  });
+  /** The heads and records in the file: [keys, records]. */
+  async function stored(): Promise<number[]> {
+    const root = open({ path, noSubdir: false });
+    const counts = ['heads', 'records', 'leases'].map((name) =>
+      root.openDB({ name, keyEncoding: 'binary' }).getKeysCount(),
+    );
+    await root.close();
+    return counts;
+  }
+
+  test('an empty store is at revision 1', async () => {
+    expect(await (await reopen()).revision()).toBe(1);
+  });
+
+  test('a directory that is missing is made', async () => {
+    path = join(path, 'deep', 'er');
+    await (await reopen()).commit([], [{ key: 'a', value }]);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test('a restart keeps revision, data, history and long keys', async () => {
+    const long = 'k'.repeat(5000);
+    const before = await reopen();
+    const first = await before.commit(
+      [],
+      [
+        { key: 'a', value },
+        { key: long, value },
+      ],
+    );
+    const second = await before.commit([], [{ key: 'a' }, { key: `${long}x`, value }]);
+    await before.close();
+    const store = await reopen();
+    expect(await store.revision()).toBe(second.revision);
+    expect((await store.list({ prefix: '' })).entries.map(({ key }) => key)).toEqual([long, `${long}x`]);
+    expect((await store.get('a', first.revision)).entry?.revision).toBe(first.revision);
+    expect((await store.commit([{ key: long, revision: first.revision }], [{ key: long }])).ok).toBe(true);
+    expect(await store.revision()).toBe(second.revision + 1);
+  });
+
+  test('a restart keeps what has been compacted', async () => {
+    const before = await reopen();
+    await before.commit([], [{ key: 'a', value }]);
+    const { revision } = await before.commit([], [{ key: 'a', value }]);
+    await before.compact(revision);
+    await before.close();
+    const store = await reopen();
+    await expect(store.get('a', revision - 1)).rejects.toMatchObject({ code: 'compacted', revision });
+    expect((await store.get('a')).entry?.revision).toBe(revision);
+  });
+
+  test('a key expires after a restart, at its time or at once when that has passed', async () => {
+    const before = await reopen();
+    await before.commit([], [{ key: 'a', value, ttl: 10 }]);
+    await before.commit([], [{ key: 'b', value, ttl: 100 }]);
+    await before.close();
+    clock.advance(20_000);
+    const store = await reopen();
+    const gone: string[] = [];
+    const expired = new Promise<void>((resolve) => {
+      store.watch('', 3, {
+        batch(_, changes) {
+          gone.push(...changes.map(({ key }) => key));
+          if (gone.length === 2) resolve();
+        },
+        error: () => undefined,
+      });
+    });
+    clock.advance(0);
+    for (let i = 0; i < 100 && gone.length === 0; i++) await new Promise(setImmediate);
+    while (gone.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect((await store.list({ prefix: '' })).entries.map(({ key }) => key)).toEqual(['b']);
+    clock.advance(80_000);
+    await expired;
+    expect(gone).toEqual(['a', 'b']);
+    expect(await store.revision()).toBe(5);
+    await store.close();
+    expect((await stored())[2]).toBe(0);
+  });
+
+  test('history is kept five minutes, then given up', async () => {
+    const store = await reopen();
+    const { revision } = await store.commit([], [{ key: 'a', value }]);
+    await store.commit([], [{ key: 'a', value }]);
+    clock.advance(5 * minute - 1);
+    await store.commit([], [{ key: 'b', value }]);
+    expect((await store.get('a', revision)).entry?.revision).toBe(revision);
+    clock.advance(minute);
+    await store.commit([], [{ key: 'b', value }]);
+    await expect(store.get('a', revision)).rejects.toMatchObject({ code: 'compacted' });
+    expect((await store.get('a')).entry?.revision).toBe(revision + 1);
+  });
+
+  test('what has been given up takes no room', async () => {
+    const store = await reopen();
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(Array.from({ length: 100 }, (_, i) => store.commit([], [{ key: `a/${i}`, value }])));
+    }
+    await Promise.all(Array.from({ length: 90 }, (_, i) => store.commit([], [{ key: `a/${i}` }])));
+    await store.compact(await store.revision());
+    // The rest is removed step by step, with or without other work.
+    for (let i = 0; i < 10; i++) await store.commit([], [{ key: 'other', value }]);
+    await store.compact(await store.revision());
+    for (let i = 0; i < 10; i++) await store.commit([{ key: 'other', revision: 0 }], []);
+    await store.close();
+    // 10 keys and the other one, and what it held since the compaction before.
+    expect(await stored()).toEqual([11, 11, 0]);
+  });
+
+  test('the file grows beyond the first map', async () => {
+    const store = await reopen({ mapSize: 1 << 20 });
+    const big = new Uint8Array(1_000_000).fill(7);
+    for (let i = 0; i < 12; i++) await store.commit([], [{ key: `big/${i}`, value: big }]);
+    await store.close();
+    const { entries } = await (await reopen({ mapSize: 1 << 20 })).list({ prefix: 'big/' });
+    expect(entries.map((entry) => entry.value.length)).toEqual(Array.from({ length: 12 }, () => 1_000_000));
+  });
+
+  describe('a store that cannot be opened tells why and what to do', () => {
+    const refused = (message: RegExp) => ({
+      name: 'StoreError',
+      code: 'unavailable',
+      message: expect.stringMatching(message) as string,
+    });
+
+    test('twice in one process', async () => {
+      const first = await reopen();
+      await expect(reopen()).rejects.toMatchObject(refused(/in use by another process: stop/));
+      expect((await first.commit([], [{ key: 'a', value }])).ok).toBe(true);
+      await first.close();
+      expect((await (await reopen()).get('a')).entry).toBeDefined();
+    });
+
+    test('used by another process, until that is killed', async () => {
+      const other = run('hold');
+      expect(await other.next()).toBe('open');
+      await expect(reopen()).rejects.toMatchObject(refused(/in use by another process: stop/));
+      await other.kill();
+      const store = await reopen();
+      expect((await store.commit([], [{ key: 'a', value }])).ok).toBe(true);
+      const late = run('hold');
+      expect(await late.next()).toMatchObject({ code: 'unavailable', message: expect.stringContaining('in use') });
+      await late.kill();
+      expect((await store.commit([], [{ key: 'a', value }])).ok).toBe(true);
+    });
+
+    test('of several processes that open it at once at most one succeeds', async () => {
+      const others = Array.from({ length: 5 }, () => run('hold'));
+      const events = await Promise.all(others.map((other) => other.next()));
+      expect(events.filter((event) => event === 'open').length).toBeLessThanOrEqual(1);
+      await Promise.all(others.map((other) => other.kill()));
+      await reopen();
+    });
+
+    test('a file that is no database', async () => {
+      writeFileSync(join(path, 'data.mdb'), 'some text that somebody wrote '.repeat(1000));
+      await expect(reopen()).rejects.toMatchObject(refused(/not written by this store: choose another directory/));
+      expect(readFileSync(join(path, 'data.mdb'), 'utf8')).toContain('somebody wrote');
+    });
+
+    test('a database of another program', async () => {
+      const root = open({ path, noSubdir: false });
+      await root.put('theirs', 1);
+      await root.close();
+      await expect(reopen()).rejects.toMatchObject(refused(/not written by this store/));
+    });
+
+    test('another format version', async () => {
+      await (await reopen()).close();
+      const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' });
+      await root.put(Buffer.from('format'), Buffer.from('multi-version store 2'));
+      await root.close();
+      await expect(reopen()).rejects.toMatchObject(
+        refused(/has format 2, and this program reads format 1: use the version/),
+      );
+    });
+
+    test('a path that is a file, or leads through one', async () => {
+      const file = join(path, 'file');
+      writeFileSync(file, '');
+      for (const place of [file, join(file, 'below')]) {
+        await expect(openLmdbStore({ path: place, clock })).rejects.toMatchObject(
+          refused(/is not a directory: choose/),
+        );
+      }
+    });
+
+    test.each(['directory', 'file'])('a read-only %s', async (what) => {
+      await (await reopen()).close();
+      chmodSync(join(path, 'data.mdb'), what === 'file' ? 0o444 : 0o666);
+      if (what === 'directory') for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(path, name));
+      chmodSync(path, what === 'file' ? 0o777 : 0o555);
+      // Nothing is read-only to the superuser.
+      const other = run('open', process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {});
+      const event = await other.next();
+      chmodSync(path, 0o777);
+      expect(event).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/cannot be written: make it/),
+      });
+      await other.kill();
+    });
+
+    test('a directory that cannot be made', async () => {
+      mkdirSync(join(path, 'locked'), { mode: 0o555 });
+      path = join(path, 'locked');
+      const other = run('open', process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}, join(path, 'data'));
+      expect(await other.next()).toMatchObject({ code: 'unavailable' });
+      await other.kill();
+    });
+  });
+
+  test('when the disk is full commits fail as unavailable, and everything answered stays', async () => {
+    // A limit on the size of files stands in for a disk: 8,000 blocks of 512 or 1,024 bytes.
+    const limited = 'trap "" XFSZ; ulimit -f 8000; exec "$@"';
+    const full = run('fill', {}, path, ['/bin/sh', '-c', limited, 'sh', process.execPath]);
+    expect(await full.next()).toBe('open');
+    const event = (await full.next()) as { committed: number };
+    expect(event).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/no room left.*free some/) });
+    expect(event).toMatchObject({ last: 100_000 });
+    expect(event.committed).toBeGreaterThan(5);
+    // A small commit may still find room; either way it is told.
+    expect(await full.next()).toHaveProperty('again', expect.stringMatching(/^(worked|unavailable)$/));
+    expect(await full.next()).toBe('closed');
+    await full.kill();
+    const store = await reopen();
+    const { remaining } = await store.list({ prefix: 'fill/', limit: 0 });
+    expect(remaining).toBe(event.committed);
+    expect((await store.commit([], [{ key: 'a', value }])).ok).toBe(true);
+  });
+
+  /** Starts a process that uses the store; `next` gives what it tells, one event after the other. */
+  function run(task: string, options: object = {}, place = path, shell: string[] = []) {
+    const [program = process.execPath, ...before] = shell;
+    const running = spawn(program, [...before, child, door, place, task], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      ...options,
+    });
+    const exit = new Promise((resolve) => running.once('exit', resolve));
+    const lines = (async function* () {
+      let rest = '';
+      for await (const chunk of running.stdout ?? []) {
+        const parts = `${rest}${String(chunk)}`.split('\n');
+        rest = parts.pop() ?? '';
+        yield* parts.map((line) => JSON.parse(line) as unknown);
+      }
+    })();
+    return {
+      next: async () => (await lines.next()).value,
+      async kill() {
+        running.kill('SIGKILL');
+        await exit;
+      },
+    };
+  }
+});

@@ -1,0 +1,145 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ByteString } from '../../meta/index.ts';
+import type { KeyRange, Readable } from '../check.ts';
+import { afterPrefix, keyText } from '../keys.ts';
+import type { Entry, ListResult } from '../store.ts';
+import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
+import type { Environment, Table } from './environment.ts';
+import { damaged } from './failure.ts';
+import { Heads } from './heads.ts';
+import {
+  type Pointer,
+  type Position,
+  recordCount,
+  recordDeletes,
+  recordKey,
+  recordPrevious,
+  recordValue,
+  Slab,
+} from './records.ts';
+
+// What one turn of the event loop does at the most.
+const keysATurn = 500;
+const bytesATurn = 2 * 1024 * 1024;
+
+/** Reads at any revision that is kept. Every method but `list` does all its work before it returns. */
+export class Reader {
+  readonly heads: Heads;
+  readonly #records: Table<Buffer, Position>;
+  readonly #readable: () => Readable;
+  readonly #slab = new Slab();
+  readonly #pins = new Set<{ readonly revision: number }>();
+
+  constructor(environment: Environment, readable: () => Readable) {
+    this.#records = environment.records;
+    this.#readable = readable;
+    this.heads = new Heads(environment.heads, environment.long, (pointer) => recordKey(this.record(pointer)));
+  }
+
+  /** The earliest revision that a list is being read at; infinite when there is none. */
+  get pinned(): number {
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const { revision } of this.#pins) lowest = Math.min(lowest, revision);
+    return lowest;
+  }
+
+  /** Holds until the next read. */
+  record(position: Position): Buffer {
+    const record = this.#records.getBinaryFast(position);
+    if (record === undefined) throw damaged(`record ${position.revision}.${position.ordinal} is missing`);
+    // Large ones are a view of the file that is not a Buffer.
+    return Buffer.isBuffer(record) ? record : Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+  }
+
+  /** What the key held at `revision`. */
+  entry(key: ByteString, revision: number): Entry | undefined {
+    return this.load(this.#visible(this.heads.get(key), revision), keyText(key));
+  }
+
+  /** What a record put; undefined when it deleted, or when there is none. */
+  load(pointer: Pointer | undefined, key: string): Entry | undefined {
+    return pointer === undefined || pointer.deleted ? undefined : this.#entry(pointer, key);
+  }
+
+  /** Lets others run after every few entries; still shows exactly one revision. */
+  async list({ prefix, after, limit }: KeyRange, revision: number, checkOpen: () => void): Promise<ListResult> {
+    const pin = { revision };
+    this.#pins.add(pin);
+    try {
+      const entries: Entry[] = [];
+      let remaining = 0;
+      let last = after;
+      for (;;) {
+        // The string right after a key is the key and a zero byte.
+        const start = last === undefined ? prefix : (`${last}\0` as ByteString);
+        const heads = this.heads.range(start, afterPrefix(prefix), keysATurn);
+        let bytes = 0;
+        for (const { key, value: head } of heads) {
+          last = key;
+          const pointer = this.#visible(head, revision);
+          if (pointer === undefined) continue;
+          if (entries.length >= limit) {
+            remaining++;
+            continue;
+          }
+          const entry = this.#entry(pointer, keyText(key));
+          entries.push(entry);
+          bytes += entry.value.length;
+          if (bytes > bytesATurn) break;
+        }
+        if (heads.length < keysATurn && bytes <= bytesATurn) return { entries, revision, remaining };
+        await setImmediate();
+        checkOpen();
+      }
+    } finally {
+      this.#pins.delete(pin);
+    }
+  }
+
+  /** The commits after revision `after`, as many as a turn allows; only changes below the prefix. */
+  replay(after: number, prefix: ByteString): Replay {
+    const { latest } = this.#readable();
+    const commits: CommitChanges[] = [];
+    let [revision, examined, bytes] = [after, 0, 0];
+    while (revision < latest && examined < keysATurn && bytes < bytesATurn) {
+      revision++;
+      const changes: KeyedChange[] = [];
+      for (let ordinal = 0, count = 1; ordinal < count; ordinal++) {
+        const record = this.record({ revision, ordinal });
+        count = recordCount(record);
+        examined++;
+        const key = recordKey(record);
+        if (!key.startsWith(prefix)) continue;
+        const change = this.#change(key, record, revision);
+        bytes += (change.entry?.value.length ?? 0) + (change.previous?.value.length ?? 0);
+        changes.push(change);
+      }
+      if (changes.length > 0) commits.push({ revision, changes });
+    }
+    return { revision, commits };
+  }
+
+  #change(bytes: ByteString, record: Buffer, revision: number): KeyedChange {
+    const key = keyText(bytes);
+    const previous = recordPrevious(record);
+    const entry = recordDeletes(record) ? undefined : { key, value: this.#copy(recordValue(record)), revision };
+    return { bytes, key, entry, previous: this.load(previous, key) };
+  }
+
+  /** The record that shows at `revision`, if it put something. */
+  #visible(head: Pointer | undefined, revision: number): Pointer | undefined {
+    let pointer = head;
+    while (pointer !== undefined && pointer.revision > revision) pointer = recordPrevious(this.record(pointer));
+    return pointer?.deleted ? undefined : pointer;
+  }
+
+  #entry(pointer: Pointer, key: string): Entry {
+    return { key, value: this.#copy(recordValue(this.record(pointer))), revision: pointer.revision };
+  }
+
+  #copy(value: Buffer): Uint8Array {
+    const own = this.#slab.take(value.length);
+    own.set(value);
+    return own;
+  }
+}

@@ -1,0 +1,160 @@
+import type { ByteString } from '../../meta/index.ts';
+
+// The data of the store, in four tables:
+//   records  position -> what one write of one commit did (layout below); the history and the values
+//   heads    key -> pointer to the latest record of the key
+//   long     SHA-256 of a key that is too long for an index -> the same
+//   leases   time of expiry and position -> the pointer of a record that expires
+// and, in the root table, `format` and `state`.
+
+/** Where a record is: the `ordinal`th write of the commit that took `revision`. */
+export interface Position {
+  readonly revision: number;
+  readonly ordinal: number;
+}
+export interface Pointer extends Position {
+  /** The write deleted the key. */
+  readonly deleted: boolean;
+  /** The write set a time to live. */
+  readonly leased: boolean;
+}
+export interface LeaseKey extends Position {
+  /** Milliseconds since 1970. */
+  readonly expires: number;
+}
+/** How far the store has come; written with every commit. */
+export interface State {
+  readonly latest: number;
+  /** The first revision that can still be read. */
+  readonly oldest: number;
+  /** All records that a read at this revision or later does not need are gone. */
+  readonly swept: number;
+}
+
+const positionBytes = 10;
+const pointerBytes = 11;
+const leaseBytes = 16;
+
+function writePosition({ revision, ordinal }: Position, target: Buffer, at: number): number {
+  target.writeUIntBE(revision, at, 6);
+  return target.writeUInt32BE(ordinal, at + 6);
+}
+
+const readPosition = (source: Buffer, at: number): Position => ({
+  revision: readRevision(source, at),
+  ordinal: source.readUInt32BE(at + 6),
+});
+
+// Half the time of readUIntBE, which matters where a hundred thousand pointers are read.
+const readRevision = (source: Buffer, at: number) => source.readUInt32BE(at) * 65536 + source.readUInt16BE(at + 4);
+
+function writePointer(pointer: Pointer, target: Buffer, at: number): number {
+  return target.writeUInt8((pointer.deleted ? 1 : 0) | (pointer.leased ? 2 : 0), writePosition(pointer, target, at));
+}
+
+function readPointer(source: Buffer, at: number): Pointer {
+  const flags = source[at + positionBytes] ?? 0;
+  return {
+    revision: readRevision(source, at),
+    ordinal: source.readUInt32BE(at + 6),
+    deleted: (flags & 1) !== 0,
+    leased: (flags & 2) !== 0,
+  };
+}
+
+/** How the library writes and reads keys of each table. */
+export const positionKeys = { writeKey: writePosition, readKey: readPosition };
+export const textKeys = {
+  writeKey: (key: ByteString, target: Buffer, at: number) => at + target.write(key, at, 'latin1'),
+  readKey: (source: Buffer, start: number, end: number) => source.toString('latin1', start, end) as ByteString,
+};
+export const leaseKeys = {
+  writeKey: (key: LeaseKey, target: Buffer, at: number) =>
+    writePosition(key, target, target.writeUIntBE(key.expires, at, 6)),
+  readKey: (source: Buffer, at: number): LeaseKey => ({
+    expires: source.readUIntBE(at, 6),
+    ...readPosition(source, at + leaseBytes - positionBytes),
+  }),
+};
+
+/**
+ * Cuts private pieces out of larger blocks, because the engine pays for every block and hardly for a piece. A piece
+ * keeps its whole block alive. Blocks are never used again.
+ */
+export class Slab {
+  #block = Buffer.alloc(0);
+  #used = 0;
+
+  take(size: number): Buffer {
+    if (size > 32 * 1024) return Buffer.allocUnsafeSlow(size);
+    if (this.#used + size > this.#block.length) {
+      this.#block = Buffer.allocUnsafeSlow(128 * 1024);
+      this.#used = 0;
+    }
+    this.#used += size;
+    return this.#block.subarray(this.#used - size, this.#used);
+  }
+}
+
+const pointerSlab = new Slab();
+export const pointerValues = {
+  encode(pointer: Pointer): Buffer {
+    const bytes = pointerSlab.take(pointerBytes);
+    writePointer(pointer, bytes, 0);
+    return bytes;
+  },
+  decode: (bytes: Buffer): Pointer => readPointer(bytes, 0),
+};
+
+// A record: flags (1), writes in its commit (4), pointer to the key's record before (11, zeros when there is none),
+// time of expiry (6, 0 when none), length of the key (2), the key, the value.
+const countAt = 1;
+const previousAt = countAt + 4;
+const expiresAt = previousAt + pointerBytes;
+const keyLengthAt = expiresAt + 6;
+const keyAt = keyLengthAt + 2;
+
+/** A record that still lacks what is known only when its commit takes a revision: see {@link completeRecord}. */
+export function makeRecord(slab: Slab, key: ByteString, value: Uint8Array | undefined, expires: number): Buffer {
+  const record = slab.take(keyAt + key.length + (value?.length ?? 0));
+  record.fill(0, 0, expiresAt);
+  record[0] = value === undefined ? 1 : 0;
+  record.writeUIntBE(expires, expiresAt, 6);
+  record.writeUInt16BE(key.length, keyLengthAt);
+  record.write(key, keyAt, 'latin1');
+  if (value !== undefined) record.set(value, keyAt + key.length);
+  return record;
+}
+
+export function completeRecord(record: Buffer, count: number, previous: Pointer | undefined): void {
+  record.writeUInt32BE(count, countAt);
+  if (previous === undefined) record.fill(0, previousAt, expiresAt);
+  else writePointer(previous, record, previousAt);
+}
+
+export const recordDeletes = (record: Buffer) => record[0] === 1;
+export const recordCount = (record: Buffer) => record.readUInt32BE(countAt);
+export const recordExpires = (record: Buffer) => record.readUIntBE(expiresAt, 6);
+export function recordPrevious(record: Buffer): Pointer | undefined {
+  const pointer = readPointer(record, previousAt);
+  return pointer.revision === 0 ? undefined : pointer;
+}
+export function recordKey(record: Buffer): ByteString {
+  return record.toString('latin1', keyAt, keyAt + record.readUInt16BE(keyLengthAt)) as ByteString;
+}
+/** The value as a part of the record. */
+export function recordValue(record: Buffer): Buffer {
+  return record.subarray(keyAt + record.readUInt16BE(keyLengthAt));
+}
+
+const stateBytes = 18;
+export function encodeState({ latest, oldest, swept }: State): Buffer {
+  const bytes = pointerSlab.take(stateBytes);
+  bytes.writeUIntBE(latest, 0, 6);
+  bytes.writeUIntBE(oldest, 6, 6);
+  bytes.writeUIntBE(swept, 12, 6);
+  return bytes;
+}
+export function decodeState(bytes: Buffer): State {
+  return { latest: bytes.readUIntBE(0, 6), oldest: bytes.readUIntBE(6, 6), swept: bytes.readUIntBE(12, 6) };
+}

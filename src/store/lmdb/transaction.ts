@@ -1,0 +1,163 @@
+import type { ByteString } from '../../meta/index.ts';
+import type { KeyGuard } from '../check.ts';
+import type { Environment } from './environment.ts';
+import { stateKey } from './environment.ts';
+import type { Reader } from './reader.ts';
+import {
+  completeRecord,
+  encodeState,
+  type LeaseKey,
+  type Pointer,
+  type Position,
+  recordCount,
+  recordDeletes,
+  recordExpires,
+  recordKey,
+  recordPrevious,
+  type State,
+} from './records.ts';
+
+/** One write of a commit, ready but for what depends on the revision. */
+export interface ReadyWrite {
+  readonly key: ByteString;
+  readonly record: Buffer;
+}
+/** What has been written below one key. */
+export interface Written extends ReadyWrite {
+  readonly previous: Pointer | undefined;
+}
+export type Outcome =
+  | { readonly ok: true; readonly revision: number; readonly written: readonly Written[] }
+  | { readonly ok: false; readonly revision: number };
+
+/**
+ * Several commits on top of the durable state, each seeing those before it. Nothing is written before `write`, and
+ * everything or nothing after it.
+ */
+export class Transaction {
+  readonly #environment: Environment;
+  readonly #reader: Reader;
+  readonly #before: State;
+  readonly #records: { position: Position; record: Buffer }[] = [];
+  /** New pointers of keys; undefined: the key is forgotten. */
+  readonly #heads = new Map<ByteString, Pointer | undefined>();
+  readonly #expires = new Map<ByteString, LeaseKey | undefined>();
+  readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
+  readonly #swept: Position[] = [];
+  #state: State;
+
+  constructor(environment: Environment, reader: Reader, state: State) {
+    this.#environment = environment;
+    this.#reader = reader;
+    this.#before = state;
+    this.#state = state;
+  }
+
+  /** The state once this has been written. */
+  get state(): State {
+    return this.#state;
+  }
+
+  get changes(): boolean {
+    return this.#state !== this.#before;
+  }
+
+  commit(guards: readonly KeyGuard[], writes: readonly ReadyWrite[]): Outcome {
+    const { latest } = this.#state;
+    for (const { key, revision } of guards) {
+      const head = this.#head(key);
+      if ((head === undefined || head.deleted ? 0 : head.revision) !== revision) return { ok: false, revision: latest };
+    }
+    const written: Written[] = [];
+    for (const { key, record } of writes) {
+      const previous = this.#head(key);
+      const absent = previous === undefined || previous.deleted;
+      if (!absent || !recordDeletes(record)) written.push({ key, record, previous });
+    }
+    if (written.length === 0) return { ok: true, revision: latest, written };
+    const revision = latest + 1;
+    for (const [ordinal, { key, record, previous }] of written.entries()) {
+      completeRecord(record, written.length, previous);
+      this.#records.push({ position: { revision, ordinal }, record });
+      this.#replaceLease(key, previous, { expires: recordExpires(record), revision, ordinal });
+      const leased = recordExpires(record) > 0;
+      this.#heads.set(key, { revision, ordinal, deleted: recordDeletes(record), leased });
+    }
+    this.#state = { ...this.#state, latest: revision };
+    return { ok: true, revision, written };
+  }
+
+  compact(revision: number): void {
+    if (revision > this.#state.oldest) this.#state = { ...this.#state, oldest: revision };
+  }
+
+  /** Removes records that no read at `until` or later needs: those of about `limit` writes at the most. */
+  sweep(until: number, limit: number): void {
+    let { swept } = this.#state;
+    for (let examined = 0; swept < until && examined < limit; ) {
+      swept++;
+      for (let ordinal = 0, count = 1; ordinal < count; ordinal++, examined++) {
+        const position = { revision: swept, ordinal };
+        const record = this.#reader.record(position);
+        count = recordCount(record);
+        const previous = recordPrevious(record);
+        if (previous !== undefined && !previous.deleted) this.#swept.push(previous);
+        if (recordDeletes(record)) this.#sweepDeletion(position, recordKey(record));
+      }
+    }
+    if (swept > this.#state.swept) this.#state = { ...this.#state, swept };
+  }
+
+  /** Resolves when everything is durable; rejects when nothing has been written. */
+  write(): Promise<unknown> {
+    const { root, records, leases } = this.#environment;
+    const { heads } = this.#reader;
+    return root.batch(() => {
+      for (const { position, record } of this.#records) records.put(position, record);
+      for (const [key, pointer] of this.#heads) {
+        if (pointer === undefined) heads.remove(key);
+        else heads.put(key, pointer);
+      }
+      for (const { key, pointer } of this.#leases) {
+        if (pointer === undefined) leases.remove(key);
+        else leases.put(key, pointer);
+      }
+      for (const position of this.#swept) records.remove(position);
+      void root.put(stateKey, encodeState(this.#state));
+    });
+  }
+
+  /** To be called once `write` has resolved. */
+  settle(): void {
+    for (const [key, pointer] of this.#heads) this.#reader.heads.settle(key, pointer);
+  }
+
+  #head(key: ByteString): Pointer | undefined {
+    return this.#heads.has(key) ? this.#heads.get(key) : this.#reader.heads.get(key);
+  }
+
+  #replaceLease(key: ByteString, previous: Pointer | undefined, next: LeaseKey): void {
+    if (previous?.leased) {
+      const expires = this.#expires.get(key)?.expires ?? recordExpires(this.#reader.record(previous));
+      this.#leases.push({
+        key: { expires, revision: previous.revision, ordinal: previous.ordinal },
+        pointer: undefined,
+      });
+    }
+    if (next.expires === 0) {
+      this.#expires.delete(key);
+      return;
+    }
+    this.#expires.set(key, next);
+    this.#leases.push({
+      key: next,
+      pointer: { revision: next.revision, ordinal: next.ordinal, deleted: false, leased: true },
+    });
+  }
+
+  #sweepDeletion(position: Position, key: ByteString): void {
+    this.#swept.push(position);
+    const head = this.#head(key);
+    if (head?.revision === position.revision && head.ordinal === position.ordinal) this.#heads.set(key, undefined);
+  }
+}

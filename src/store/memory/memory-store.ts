@@ -1,0 +1,233 @@
+import type { ByteString, Clock } from '../../meta/index.ts';
+import {
+  checkCommit,
+  checkKey,
+  checkRange,
+  checkReached,
+  checkReadable,
+  closedError,
+  type KeyGuard,
+  type KeyWrite,
+} from '../check.ts';
+import { compareKeys, keyText } from '../keys.ts';
+import { type SortedMap, sortedMap } from '../sorted.ts';
+import type {
+  CommitResult,
+  Entry,
+  GetResult,
+  Guard,
+  ListRange,
+  ListResult,
+  Store,
+  Watch,
+  WatchSink,
+  Write,
+} from '../store.ts';
+import { Alarm, keepHistory } from '../timers.ts';
+import { type CommitChanges, type KeyedChange, type Replay, WatchHub } from '../watch-hub.ts';
+
+export interface MemoryStoreOptions {
+  readonly clock: Clock;
+  /** How long history is kept at the least (ms); 5 minutes when absent. */
+  readonly historyMs?: number;
+}
+
+/** What a key held from one revision on. */
+interface Version {
+  readonly revision: number;
+  readonly entry: Entry | undefined;
+  /** When it expires (milliseconds of the clock); infinite when it does not. */
+  readonly expires: number;
+  /** Undefined too once the history before this one has been given up. */
+  earlier: Version | undefined;
+}
+interface Lease {
+  readonly expires: number;
+  readonly revision: number;
+  readonly key: ByteString;
+}
+
+const firstRevision = 1;
+/** Commits that one step replays, gives up or expires. */
+const step = 1000;
+
+/** An empty store whose data lives and dies with it. Every commit is visible, to watches too, before it is answered. */
+export function openMemoryStore(options: MemoryStoreOptions): Store {
+  return new MemoryStore(options);
+}
+
+class MemoryStore implements Store {
+  readonly #clock: Clock;
+  readonly #heads: SortedMap<ByteString, Version> = sortedMap(compareKeys);
+  readonly #leases: SortedMap<Lease, true> = sortedMap(compareLeases);
+  /** The commits that watches can still be replayed, in order and without a gap; the last is the latest. */
+  readonly #log: CommitChanges[] = [];
+  readonly #hub: WatchHub;
+  readonly #expiry: Alarm;
+  readonly #sweep: Alarm;
+  readonly #stopKeeping: () => void;
+  #latest = firstRevision;
+  #oldest = firstRevision;
+  #open = true;
+
+  constructor({ clock, historyMs = 300_000 }: MemoryStoreOptions) {
+    this.#clock = clock;
+    this.#hub = new WatchHub({
+      readable: () => this.#readable(),
+      replay: (after) => this.#replay(after),
+    });
+    this.#expiry = new Alarm(clock, () => this.#expire());
+    this.#sweep = new Alarm(clock, () => this.#giveUp());
+    this.#stopKeeping = keepHistory(
+      clock,
+      historyMs,
+      () => this.#latest,
+      (revision) => this.#compact(revision),
+    );
+  }
+
+  async revision(): Promise<number> {
+    this.#checkOpen();
+    return this.#latest;
+  }
+
+  async get(key: string, revision?: number): Promise<GetResult> {
+    this.#checkOpen();
+    const bytes = checkKey(key);
+    const at = checkReadable(revision, this.#readable());
+    return { entry: entryAt(this.#heads.get(bytes), at), revision: at };
+  }
+
+  async list(range: ListRange): Promise<ListResult> {
+    this.#checkOpen();
+    const { prefix, after, limit } = checkRange(range);
+    const at = checkReadable(range.revision, this.#readable());
+    const entries: Entry[] = [];
+    let remaining = 0;
+    for (const [key, head] of this.#heads.entries(after ?? prefix)) {
+      if (!key.startsWith(prefix)) break;
+      const entry = key === after ? undefined : entryAt(head, at);
+      if (entry === undefined) continue;
+      if (entries.length < limit) entries.push(entry);
+      else remaining++;
+    }
+    return { entries, revision: at, remaining };
+  }
+
+  async commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {
+    this.#checkOpen();
+    const checked = checkCommit(guards, writes);
+    return this.#commit(checked.guards, checked.writes);
+  }
+
+  watch(prefix: string, after: number, sink: WatchSink): Watch {
+    return this.#hub.watch(prefix, after, sink);
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    checkReached(revision, this.#latest);
+    this.#compact(revision);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#stopKeeping();
+    this.#expiry.stop();
+    this.#sweep.stop();
+    this.#hub.close();
+  }
+
+  #checkOpen(): void {
+    if (!this.#open) throw closedError();
+  }
+
+  #readable() {
+    return { oldest: this.#oldest, latest: this.#latest };
+  }
+
+  #commit(guards: readonly KeyGuard[], writes: readonly KeyWrite[]): CommitResult {
+    const found = guards.map(({ key }) => this.#heads.get(key)?.entry);
+    if (guards.some(({ revision }, i) => (found[i]?.revision ?? 0) !== revision)) {
+      return { ok: false, revision: this.#latest, found };
+    }
+    const effective = writes.filter(
+      ({ key, value }) => value !== undefined || this.#heads.get(key)?.entry !== undefined,
+    );
+    if (effective.length === 0) return { ok: true, revision: this.#latest };
+    const revision = ++this.#latest;
+    const commit = { revision, changes: effective.map((write) => this.#write(write, revision)) };
+    this.#log.push(commit);
+    this.#hub.publish(commit);
+    return { ok: true, revision };
+  }
+
+  #write({ key: bytes, value, ttl }: KeyWrite, revision: number): KeyedChange {
+    const head = this.#heads.get(bytes);
+    const key = head?.entry?.key ?? keyText(bytes);
+    const entry = value === undefined ? undefined : { key, value: Uint8Array.from(value), revision };
+    const expires = ttl === 0 ? Number.POSITIVE_INFINITY : this.#clock.now() + ttl * 1000;
+    if (head !== undefined && head.expires < Number.POSITIVE_INFINITY) {
+      this.#leases.delete({ expires: head.expires, revision: head.revision, key: bytes });
+    }
+    this.#heads.set(bytes, { revision, entry, expires, earlier: head });
+    if (ttl > 0) {
+      this.#leases.set({ expires, revision, key: bytes }, true);
+      this.#expiry.by(expires);
+    }
+    return { bytes, key, entry, previous: head?.entry };
+  }
+
+  #replay(after: number): Replay {
+    const start = after - (this.#latest - this.#log.length);
+    const commits = this.#log.slice(start, start + step);
+    return { revision: after + commits.length, commits };
+  }
+
+  #compact(revision: number): void {
+    if (revision <= this.#oldest) return;
+    this.#oldest = revision;
+    this.#sweep.by(this.#clock.now());
+  }
+
+  /** Forgets some of the history that has been given up and that no watch has still to be replayed. */
+  #giveUp(): void {
+    const kept = Math.min(this.#oldest, this.#hub.lagging);
+    const first = this.#latest - this.#log.length + 1;
+    const gone = this.#log.splice(0, Math.max(0, Math.min(kept - first + 1, step)));
+    for (const { revision, changes } of gone) for (const change of changes) this.#forget(change.bytes, revision);
+    if (first + gone.length <= this.#oldest) this.#sweep.by(this.#clock.now() + (gone.length > 0 ? 1 : 1000));
+  }
+
+  /** Nobody will ask any more what the key held before `revision`. */
+  #forget(key: ByteString, revision: number): void {
+    const head = this.#heads.get(key);
+    let version = head;
+    while (version !== undefined && version.revision > revision) version = version.earlier;
+    if (version === undefined) return;
+    version.earlier = undefined;
+    if (version === head && head.entry === undefined) this.#heads.delete(key);
+  }
+
+  #expire(): void {
+    const now = this.#clock.now();
+    for (let i = 0; i < step; i++) {
+      const lease = this.#leases.minKey();
+      if (lease === undefined || lease.expires > now) break;
+      this.#commit([lease], [{ key: lease.key, value: undefined, ttl: 0 }]);
+    }
+    const next = this.#leases.minKey();
+    if (next !== undefined) this.#expiry.by(next.expires);
+  }
+}
+
+function compareLeases(a: Lease, b: Lease): number {
+  return a.expires - b.expires || a.revision - b.revision || compareKeys(a.key, b.key);
+}
+
+function entryAt(head: Version | undefined, revision: number): Entry | undefined {
+  let version = head;
+  while (version !== undefined && version.revision > revision) version = version.earlier;
+  return version?.entry;
+}

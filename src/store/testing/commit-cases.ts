@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CommitResult } from '../store.ts';
+import { absent, bytes, put, type Tools, text } from './tools.ts';
+
+/** Commits and their guards. */
+export function commitCases({ store, write, read, keys, watch }: Tools): void {
+  describe('commit', () => {
+    test('an absent guard lets one create and no second', async () => {
+      const first = await store.commit([absent('a')], [put('a', 'one')]);
+      expect(first.ok).toBe(true);
+      const second = await store.commit([absent('a')], [put('a', 'two')]);
+      expect(second).toMatchObject({ ok: false, revision: first.revision });
+      expect(second.ok ? [] : second.found.map(text)).toEqual(['one']);
+      expect(await read('a')).toBe('one');
+    });
+    test('a guard of the latest revision holds, an older one does not', async () => {
+      const one = await write(put('a', 'one'));
+      const two = await store.commit([{ key: 'a', revision: one }], [put('a', 'two')]);
+      expect(two.ok).toBe(true);
+      const stale = await store.commit([{ key: 'a', revision: one }], [put('a', 'three')]);
+      expect(stale).toMatchObject({ ok: false, found: [{ key: 'a', revision: two.revision }] });
+    });
+    test('a guard of a revision on an absent key does not hold', async () => {
+      const revision = await write(put('a'));
+      await write({ key: 'a' });
+      const result = await store.commit([{ key: 'a', revision }], [put('a')]);
+      expect(result).toMatchObject({ ok: false, found: [undefined] });
+    });
+    test('an absent guard holds after a deletion', async () => {
+      await write(put('a'));
+      await write({ key: 'a' });
+      expect((await store.commit([absent('a')], [put('a')])).ok).toBe(true);
+    });
+    test('a refused commit tells what every guarded key holds, in their order', async () => {
+      const a = await write(put('a', 'A'));
+      const c = await write(put('c', 'C'));
+      const result = await store.commit([{ key: 'c', revision: c }, absent('b'), absent('a')], [put('d')]);
+      expect(result.ok ? [] : result.found.map((e) => [text(e), e?.revision])).toEqual([
+        ['C', c],
+        [undefined, undefined],
+        ['A', a],
+      ]);
+      expect(await read('d')).toBeUndefined();
+    });
+    test('guards on keys that are not written', async () => {
+      const revision = await write(put('lock'));
+      expect((await store.commit([{ key: 'lock', revision }], [put('a')])).ok).toBe(true);
+      await write({ key: 'lock' });
+      expect((await store.commit([{ key: 'lock', revision }], [put('b')])).ok).toBe(false);
+    });
+    test('several keys get one revision, all or nothing', async () => {
+      const revision = await write(put('a', '1'), put('b', '1'));
+      expect((await store.list({ prefix: '' })).entries.map((e) => e.revision)).toEqual([revision, revision]);
+      const refused = await store.commit([absent('c'), absent('b')], [put('a', '2'), { key: 'b' }, put('c', '2')]);
+      expect(refused.ok).toBe(false);
+      expect(await keys('')).toEqual(['a', 'b']);
+      expect(await read('a')).toBe('1');
+    });
+    test('the same key twice is invalid', async () => {
+      const before = await store.revision();
+      await expect(store.commit([], [put('a'), put('b'), { key: 'a' }])).rejects.toMatchObject({ code: 'invalid' });
+      expect(await store.revision()).toBe(before);
+    });
+    test.each([-1, 1.5, Number.NaN])('a guard of revision %s is invalid', async (revision) => {
+      await expect(store.commit([{ key: 'a', revision }], [])).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('128 guards and writes are fine, 129 invalid', async () => {
+      const writes = Array.from({ length: 129 }, (_, i) => put(`a/${i}`));
+      const guards = writes.map(({ key }) => absent(key));
+      await expect(store.commit([], writes)).rejects.toMatchObject({ code: 'invalid' });
+      await expect(store.commit(guards, [])).rejects.toMatchObject({ code: 'invalid' });
+      expect((await store.commit(guards.slice(1), writes.slice(1))).ok).toBe(true);
+      expect((await store.list({ prefix: 'a/', limit: 0 })).remaining).toBe(128);
+    });
+    test('deleting an absent key changes nothing', async () => {
+      const before = await write(put('a'));
+      expect(await store.commit([], [{ key: 'b' }])).toEqual({ ok: true, revision: before });
+      await write({ key: 'a' });
+      const after = await store.revision();
+      expect(await store.commit([], [{ key: 'a' }])).toEqual({ ok: true, revision: after });
+      expect(await store.revision()).toBe(after);
+    });
+    test('deleting an absent key beside a write is no change of it', async () => {
+      const before = await store.revision();
+      const seen = watch('', before);
+      const revision = await write({ key: 'a' }, put('b'));
+      await seen.reached(revision);
+      expect(seen.changes).toEqual([['b', 'x', undefined]]);
+    });
+    test('64 concurrent commits on one key: exactly one wins each round', async () => {
+      let revision = 0;
+      for (let round = 0; round < 10; round++) {
+        const results: CommitResult[] = await Promise.all(
+          Array.from({ length: 64 }, (_, i) => store.commit([{ key: 'a', revision }], [put('a', `${round}/${i}`)])),
+        );
+        const winners = results.flatMap((result, i) => (result.ok ? [{ i, revision: result.revision }] : []));
+        expect(winners).toHaveLength(1);
+        const { entry } = await store.get('a');
+        expect(text(entry)).toBe(`${round}/${winners[0]?.i}`);
+        expect(entry?.revision).toBe(winners[0]?.revision);
+        // Whoever was refused after the winner has seen its value, and nobody has seen another one.
+        for (const result of results) if (!result.ok) expect(result.found).toEqual([entry]);
+        revision = entry?.revision ?? 0;
+      }
+    });
+    test('concurrent commits that count lose none', async () => {
+      await write(put('n', '0'));
+      const add = async () => {
+        for (;;) {
+          const { entry } = await store.get('n');
+          const next = put('n', String(Number(text(entry)) + 1));
+          if ((await store.commit([{ key: 'n', revision: entry?.revision ?? 0 }], [next])).ok) return;
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, add));
+      expect(await read('n')).toBe('20');
+    });
+    test('concurrent commits on different keys all win, each with a revision of its own', async () => {
+      const before = await store.revision();
+      const results = await Promise.all(
+        Array.from({ length: 64 }, (_, i) => store.commit([absent(`a/${i}`)], [put(`a/${i}`, `${i}`)])),
+      );
+      expect(results.every(({ ok }) => ok)).toBe(true);
+      expect(results.map(({ revision }) => revision).toSorted((a, b) => a - b)).toEqual(
+        Array.from({ length: 64 }, (_, i) => before + 1 + i),
+      );
+      for (const [i, { revision }] of results.entries()) {
+        expect((await store.get(`a/${i}`)).entry).toMatchObject({ revision });
+      }
+    });
+    test('create, change, delete and recreate of one key in flight at once', async () => {
+      const results = await Promise.all([
+        store.commit([], [put('a', '1')]),
+        store.commit([], [put('a', '2')]),
+        store.commit([], [{ key: 'a' }]),
+        store.commit([], [put('a', '3')]),
+      ]);
+      const order = results.map(({ revision }, i) => ({ revision, i })).toSorted((x, y) => x.revision - y.revision);
+      const shownAt = ['1', '2', undefined, '3'];
+      for (const { revision, i } of order) expect(await read('a', revision)).toBe(shownAt[i]);
+    });
+    test('a reader sees its own write at once', async () => {
+      for (let i = 0; i < 20; i++) {
+        const revision = await write(put('a', `${i}`));
+        expect(await read('a')).toBe(`${i}`);
+        expect(await read('a', revision)).toBe(`${i}`);
+        expect((await store.list({ prefix: 'a' })).entries.map(text)).toEqual([`${i}`]);
+      }
+    });
+    test('any commits, seen at every revision, are those of a plain map', async () => {
+      const key = fc.constantFrom('a', 'a/', 'a/b', 'a0', 'b', 'é', '\u{10000}', '\uE000');
+      const operation = fc.record({
+        key,
+        value: fc.option(fc.nat(99)),
+        guard: fc.constantFrom('none', 'right', 'absent'),
+      });
+      const round = fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: (each) => each.key });
+      await fc.assert(
+        fc.asyncProperty(fc.array(round, { maxLength: 20 }), async (rounds) => {
+          const start = await store.revision();
+          const model = new Map((await store.list({ prefix: '' })).entries.map((e) => [e.key, [text(e), e.revision]]));
+          const states = [[...model]];
+          for (const operations of rounds) {
+            const guards = operations.flatMap(({ key, guard }) =>
+              guard === 'none' ? [] : [{ key, revision: guard === 'absent' ? 0 : Number(model.get(key)?.[1] ?? 0) }],
+            );
+            const holds = guards.every(({ key, revision }) => Number(model.get(key)?.[1] ?? 0) === revision);
+            const writes = operations.map(({ key, value }) => (value === null ? { key } : put(key, `${value}`)));
+            const result = await store.commit(guards, writes);
+            expect(result.ok).toBe(holds);
+            if (!holds || writes.every((each) => !('value' in each) && !model.has(each.key))) continue;
+            for (const { key, value } of operations) {
+              if (value === null) model.delete(key);
+              else model.set(key, [`${value}`, result.revision]);
+            }
+            states.push([...model]);
+          }
+          expect(await store.revision()).toBe(start + states.length - 1);
+          for (const [i, state] of states.entries()) {
+            const { entries } = await store.list({ prefix: '', revision: start + i });
+            const ordered = state.toSorted(([a], [b]) => Buffer.compare(bytes(a), bytes(b)));
+            expect(entries.map((e) => [e.key, [text(e), e.revision]])).toEqual(ordered);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+  });
+}

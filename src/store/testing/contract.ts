@@ -1,0 +1,25 @@
+import { afterEach, beforeEach, describe } from 'vitest';
+import { commitCases } from './commit-cases.ts';
+import { keyCases } from './key-cases.ts';
+import { lifetimeCases } from './lifetime-cases.ts';
+import { readCases } from './read-cases.ts';
+import { type OpenedStore, toolsFor } from './tools.ts';
+import { watchCases } from './watch-cases.ts';
+
+/** What every driver has to do. `open` gives a store of its own to each case. */
+export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
+  describe(`store contract: ${name}`, () => {
+    let opened: OpenedStore;
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(() => opened.cleanup());
+
+    const tools = toolsFor(() => opened);
+    readCases(tools);
+    keyCases(tools);
+    commitCases(tools);
+    watchCases(tools);
+    lifetimeCases(tools);
+  });
+}

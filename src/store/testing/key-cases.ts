@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { absent, bytes, put, type Tools } from './tools.ts';
+
+/** Which keys and values there are, and their order. */
+export function keyCases({ store, write, read, keys, watch }: Tools): void {
+  describe('keys and values', () => {
+    test('all 256 byte values survive', async () => {
+      const value = Uint8Array.from({ length: 256 }, (_, i) => i);
+      await write({ key: 'a', value });
+      expect(Uint8Array.from((await store.get('a')).entry?.value ?? [])).toEqual(value);
+    });
+    test('an empty value is a value', async () => {
+      const revision = await write({ key: 'a', value: new Uint8Array() });
+      const { entry } = await store.get('a');
+      expect(entry).toMatchObject({ key: 'a', revision });
+      expect(entry?.value.length).toBe(0);
+      expect((await store.list({ prefix: 'a' })).entries[0]?.value.length).toBe(0);
+    });
+    test('a value of 1.5 MB', async () => {
+      const value = Uint8Array.from({ length: 1_500_000 }, (_, i) => (i * 31) & 255);
+      const revision = await write({ key: 'big', value }, put('small'));
+      expect(Buffer.compare((await store.get('big')).entry?.value ?? bytes(''), value)).toBe(0);
+      const { entries } = await store.list({ prefix: 'b' });
+      expect(Buffer.compare(entries[0]?.value ?? bytes(''), value)).toBe(0);
+      const seen = watch('big', revision - 1);
+      await seen.reached(revision);
+      expect(Buffer.compare(seen.batches[0]?.changes[0]?.entry?.value ?? bytes(''), value)).toBe(0);
+    });
+    test('a value over 2 MiB is invalid and leaves no trace', async () => {
+      const before = await store.revision();
+      const value = new Uint8Array(2 * 1024 * 1024 + 1);
+      await expect(store.commit([], [put('a'), { key: 'b', value }])).rejects.toMatchObject({ code: 'invalid' });
+      expect(await keys('')).toEqual([]);
+      expect(await store.revision()).toBe(before);
+    });
+    test('a part of a larger buffer is stored alone', async () => {
+      await write({ key: 'a', value: bytes('abcdef').subarray(2, 4) });
+      expect(await read('a')).toBe('cd');
+    });
+    test('changing a buffer after the call changes nothing that is stored', async () => {
+      const value = bytes('before');
+      const commit = store.commit([], [{ key: 'a', value }]);
+      value.fill(0);
+      await commit;
+      expect(await read('a')).toBe('before');
+    });
+    test.each([1023, 1024, 1025, 1977, 1978, 1979, 4000, 16 * 1024])('a key of %d bytes', async (length) => {
+      const key = 'k'.repeat(length);
+      const revision = await write(put(key, 'one'));
+      expect(await read(key)).toBe('one');
+      expect(await keys('k')).toEqual([key]);
+      expect(await store.commit([absent(key)], [put(key)])).toMatchObject({ ok: false, found: [{ key, revision }] });
+      const two = await write(put(key, 'two'));
+      expect(await read(key, revision)).toBe('one');
+      const seen = watch(key, revision - 1);
+      await seen.reached(two);
+      expect(seen.changes).toEqual([
+        [key, 'one', undefined],
+        [key, 'two', 'one'],
+      ]);
+      await write({ key });
+      expect(await keys('')).toEqual([]);
+    });
+    test('a key over 16 KiB is invalid, counted in bytes', async () => {
+      const long = 'k'.repeat(16 * 1024 + 1);
+      const wide = 'é'.repeat(8 * 1024 + 1);
+      for (const key of [long, wide]) {
+        await expect(store.commit([], [put(key)])).rejects.toMatchObject({ code: 'invalid' });
+        await expect(store.get(key)).rejects.toMatchObject({ code: 'invalid' });
+      }
+    });
+    test('an empty key is invalid', async () => {
+      await expect(store.commit([], [put('')])).rejects.toMatchObject({ code: 'invalid' });
+      await expect(store.get('')).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('half of a surrogate pair in a key is invalid', async () => {
+      for (const key of ['\uD800', 'a\uDC00b']) {
+        await expect(store.commit([], [put(key)])).rejects.toMatchObject({ code: 'invalid' });
+      }
+    });
+    test('keys that name object members are plain data', async () => {
+      await write(put('__proto__', 'p'), put('constructor', 'c'));
+      expect(await read('__proto__')).toBe('p');
+      expect(await read('constructor')).toBe('c');
+      expect(await read('toString')).toBeUndefined();
+    });
+    test('any text survives as a key', async () => {
+      const all = ['\0', 'a\0b', ' ', 'é', '中文', '😀', '\uFFFF', 'a\u0080', '\u00ff'];
+      await write(...all.map((key) => put(key, key)));
+      for (const key of all) expect(await read(key)).toBe(key);
+      expect(new Set(await keys(''))).toEqual(new Set(all));
+    });
+    test('keys are ordered by UTF-8 bytes, not by UTF-16 units', async () => {
+      // F0 90 80 80, EF BF BF, EE 80 80, ED 9F BF, C3 A9, 7A: the first has the smallest UTF-16 units but for two.
+      const ordered = ['z', 'é', '\uD7FF', '\uE000', '\uFFFF', '\u{10000}', '\u{10FFFF}'];
+      await write(...ordered.toReversed().map((key) => put(key)));
+      expect(await keys('')).toEqual(ordered);
+      expect(ordered.toSorted()).not.toEqual(ordered);
+    });
+    test('long and short keys together are in order', async () => {
+      const k = 'k'.repeat(1024);
+      const ordered = ['k', k.slice(1), k, `${k}\0`, `${k}a`, `${k}${k}`, `${k}${k}b`, `${k}l`, `${k.slice(1)}l`, 'l'];
+      expect(ordered.toSorted()).toEqual(ordered);
+      await write(...ordered.toReversed().map((key) => put(key)));
+      expect(await keys('')).toEqual(ordered);
+      for (const [i, after] of ordered.entries()) {
+        const { entries, remaining } = await store.list({ prefix: '', after, limit: 2 });
+        expect(entries.map(({ key }) => key)).toEqual(ordered.slice(i + 1, i + 3));
+        expect(remaining).toBe(Math.max(0, ordered.length - i - 3));
+      }
+      expect(await keys(k)).toEqual(ordered.filter((key) => key.startsWith(k)));
+      expect(await keys(`${k}${k}`)).toEqual([`${k}${k}`, `${k}${k}b`]);
+    });
+    test('a list that starts after a long key goes on over many short ones', async () => {
+      const k = 'k'.repeat(1024);
+      const after = Array.from({ length: 1100 }, (_, i) => `l/${String(i).padStart(4, '0')}`);
+      await write(put(k), put(`${k}a`));
+      for (let i = 0; i < after.length; i += 100) await write(...after.slice(i, i + 100).map((key) => put(key)));
+      const { entries } = await store.list({ prefix: '', after: `${k}a` });
+      expect(entries.map(({ key }) => key)).toEqual(after);
+    });
+  });
+}

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { absent, put, shown, type Tools, text } from './tools.ts';
+
+/** What ends: history, keys with a time to live, the store itself. */
+export function lifetimeCases({ store, advance, write, read, keys, watch }: Tools): void {
+  describe('compact', () => {
+    test('reads before it fail and tell the first revision that is kept; later ones work', async () => {
+      const first = await write(put('a', 'one'));
+      const second = await write(put('a', 'two'));
+      const third = await write(put('a', 'three'));
+      await store.compact(second);
+      const expected = { name: 'StoreError', code: 'compacted', revision: second };
+      await expect(store.get('a', first)).rejects.toMatchObject(expected);
+      await expect(store.list({ prefix: '', revision: first })).rejects.toMatchObject(expected);
+      expect(await read('a', second)).toBe('two');
+      expect(await read('a', third)).toBe('three');
+    });
+    test('current values stay, however old', async () => {
+      await write(put('old', 'kept'), put('b', '1'));
+      for (let i = 2; i < 6; i++) await write(put('b', `${i}`));
+      await write({ key: 'b' });
+      const latest = await write(put('c'));
+      await store.compact(latest);
+      await advance(10);
+      expect(await read('old')).toBe('kept');
+      expect(await read('old', latest)).toBe('kept');
+      expect(await keys('')).toEqual(['c', 'old']);
+      expect(await read('b')).toBeUndefined();
+      expect((await store.commit([absent('b')], [put('b', 'again')])).ok).toBe(true);
+      expect(await read('b')).toBe('again');
+      expect(await read('b', latest)).toBeUndefined();
+    });
+    test('a list at the compacted revision is complete', async () => {
+      await write(put('a/1', 'one'), put('a/2', 'two'), put('a/3', 'three'));
+      const at = await write({ key: 'a/2' }, put('a/1', 'new'));
+      await write({ key: 'a/1' }, put('a/2', 'later'));
+      await store.compact(at);
+      await advance(10);
+      const { entries } = await store.list({ prefix: 'a/', revision: at });
+      expect(entries.map((e) => [e.key, text(e)])).toEqual([
+        ['a/1', 'new'],
+        ['a/3', 'three'],
+      ]);
+    });
+    test('a watch from before it fails as compacted, one from it works', async () => {
+      const start = await write(put('a', 'one'));
+      const kept = await write(put('a', 'two'));
+      const last = await write(put('a', 'three'));
+      await store.compact(kept);
+      await advance(10);
+      expect(await watch('', start).failed()).toMatchObject({ code: 'compacted', revision: kept });
+      const seen = watch('', kept);
+      await seen.reached(last);
+      expect(seen.changes).toEqual([['a', 'three', 'two']]);
+    });
+    test('a watch that follows goes on', async () => {
+      const start = await store.revision();
+      const seen = watch('', start);
+      for (let i = 1; i <= 5; i++) await store.compact(await write(put('a', `${i}`)));
+      await seen.reached(start + 5);
+      expect(seen.revisions).toEqual([1, 2, 3, 4, 5].map((i) => start + i));
+    });
+    test('again, or to an earlier revision, does nothing', async () => {
+      const first = await write(put('a', 'one'));
+      const second = await write(put('a', 'two'));
+      await store.compact(second);
+      await store.compact(second);
+      await store.compact(first);
+      await expect(store.get('a', first)).rejects.toMatchObject({ code: 'compacted', revision: second });
+      expect(await read('a', second)).toBe('two');
+    });
+    test('to a revision that has not been reached fails as future', async () => {
+      const latest = await store.revision();
+      await expect(store.compact(latest + 1)).rejects.toMatchObject({ code: 'future', revision: latest });
+      await expect(store.compact(0)).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('takes no revision', async () => {
+      const latest = await write(put('a'));
+      await store.compact(latest);
+      expect(await store.revision()).toBe(latest);
+    });
+    describe('while something reads', () => {
+      const all = Array.from({ length: 40 }, (_, i) => `a/${String(i + 10)}`);
+      /** Writes much data, begins to read it, then replaces it and gives it up. Gives the last revision below 'a/'. */
+      async function giveUp(read: () => void): Promise<number> {
+        for (const key of all) await write({ key, value: new Uint8Array(2_000_000) });
+        read();
+        const last = await write(...all.map((key) => put(key, 'new')));
+        await store.compact(last);
+        await advance(100);
+        for (let i = 0; i < 3; i++) await write(put('other', `${i}`));
+        return last;
+      }
+      test('a list shows its revision to the end', async () => {
+        const listings: ReturnType<typeof store.list>[] = [];
+        await giveUp(() => listings.push(store.list({ prefix: 'a/' })));
+        for (const { entries, revision } of await Promise.all(listings)) {
+          expect(entries.map(({ key, value }) => [key, value.length])).toEqual(all.map((key) => [key, 2_000_000]));
+          expect(entries.every((entry) => entry.revision <= revision)).toBe(true);
+        }
+      });
+      test('a watch misses nothing or is told so', async () => {
+        const start = await store.revision();
+        const watches: ReturnType<typeof watch>[] = [];
+        const last = await giveUp(() => watches.push(watch('a/', start)));
+        for (const seen of watches) {
+          await seen.until(() => seen.errors.length > 0 || seen.revisions.at(-1) === last);
+          expect(seen.errors.filter(({ code }) => code !== 'compacted')).toEqual([]);
+          expect(seen.revisions).toEqual(seen.revisions.map((_, i) => start + 1 + i));
+        }
+      });
+    });
+    test('a long replay misses nothing or is told so', async () => {
+      const start = await store.revision();
+      for (let round = 0; round < 25; round++) {
+        await Promise.all(Array.from({ length: 100 }, (_, i) => store.commit([], [put(`a/${i}`, `${round}`)])));
+      }
+      const seen = watch('a/', start);
+      await store.compact(start + 2500);
+      await advance(100);
+      await write(put('a/0'));
+      await seen.until(() => seen.errors.length > 0 || seen.revisions.at(-1) === start + 2501);
+      expect(seen.errors.filter(({ code }) => code !== 'compacted')).toEqual([]);
+      expect(seen.revisions).toEqual(seen.revisions.map((_, i) => start + 1 + i));
+    });
+    test('of much history while commits run keeps everything current', async () => {
+      for (let round = 0; round < 30; round++) {
+        await Promise.all(Array.from({ length: 50 }, (_, i) => store.commit([], [put(`a/${i}`, `${round}`)])));
+      }
+      const at = await store.revision();
+      const commits = Array.from({ length: 50 }, (_, i) => store.commit([], [put(`b/${i}`)]));
+      await Promise.all([store.compact(at), ...commits]);
+      await advance(100);
+      const { entries } = await store.list({ prefix: 'a/' });
+      expect(entries).toHaveLength(50);
+      expect(entries.every((e) => text(e) === '29')).toBe(true);
+      expect((await store.list({ prefix: 'a/', revision: at })).entries).toEqual(entries);
+      expect(await keys('b/')).toHaveLength(50);
+    });
+  });
+
+  describe('time to live', () => {
+    test('the key is deleted by a commit of its own, which watches see', async () => {
+      const start = await store.revision();
+      const seen = watch('', start);
+      const revision = await write({ ...put('a', 'short'), ttl: 5 }, put('b'));
+      await advance(3000);
+      expect(await read('a')).toBe('short');
+      await advance(4000);
+      await seen.until(() => seen.batches.length === 2);
+      expect(seen.batches[1]?.changes.map(shown)).toEqual([['a', undefined, 'short']]);
+      expect(seen.revisions).toEqual([revision, revision + 1]);
+      expect(await keys('')).toEqual(['b']);
+      expect(await read('a', revision)).toBe('short');
+    });
+    test('writing again renews it, or ends it', async () => {
+      await write({ ...put('renewed'), ttl: 5 }, { ...put('freed'), ttl: 5 });
+      await advance(3000);
+      await write({ ...put('renewed'), ttl: 10 }, put('freed'));
+      const seen = watch('', await store.revision());
+      await advance(5000);
+      expect(await keys('')).toEqual(['freed', 'renewed']);
+      await advance(7000);
+      await seen.until(() => seen.batches.length > 0);
+      expect(seen.changes).toEqual([['renewed', undefined, 'x']]);
+    });
+    test('deleted and created anew without one the key stays', async () => {
+      await write({ ...put('a'), ttl: 2 });
+      await write({ key: 'a' });
+      await write(put('a', 'stays'), { ...put('b'), ttl: 2 });
+      const seen = watch('b', await store.revision());
+      await advance(4000);
+      await seen.until(() => seen.batches.length > 0);
+      expect(await read('a')).toBe('stays');
+    });
+    test('several writes of one key in flight leave the last time to live', async () => {
+      const results = await Promise.all([
+        store.commit([], [{ ...put('a', '1'), ttl: 2 }]),
+        store.commit([], [{ ...put('a', '2'), ttl: 3 }]),
+        store.commit([], [put('a', '3'), { ...put('b'), ttl: 4 }]),
+      ]);
+      const seen = watch('', Math.max(...results.map(({ revision }) => revision)));
+      await advance(6000);
+      await seen.until(() => seen.batches.length > 0);
+      expect(seen.changes).toEqual([['b', undefined, 'x']]);
+      expect(await keys('')).toEqual(['a']);
+    });
+    test('many keys expire, each once', async () => {
+      const start = await store.revision();
+      await Promise.all(Array.from({ length: 700 }, (_, i) => store.commit([], [{ ...put(`a/${i}`), ttl: 1 }])));
+      const seen = watch('a/', start + 700);
+      await advance(3000);
+      await seen.until(() => seen.batches.length === 700);
+      expect(new Set(seen.batches.flatMap(({ changes }) => changes.map(({ key }) => key))).size).toBe(700);
+      expect(await keys('')).toEqual([]);
+    });
+    test.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %s seconds is invalid', async (ttl) => {
+      await expect(store.commit([], [{ ...put('a'), ttl }])).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('on a deletion is invalid', async () => {
+      await expect(store.commit([], [{ key: 'a', ttl: 5 }])).rejects.toMatchObject({ code: 'invalid' });
+    });
+  });
+
+  describe('close', () => {
+    test('ends watches as closed, once, and then nothing more is delivered', async () => {
+      const seen = [watch('', await store.revision()), watch('a', await store.revision())];
+      await write(put('a'));
+      await store.close();
+      for (const each of seen) {
+        expect(await each.failed()).toMatchObject({ name: 'StoreError', code: 'closed' });
+        each.progress();
+        each.close();
+      }
+      await new Promise(setImmediate);
+      expect(seen.map(({ errors, batches }) => [errors.length, batches.length])).toEqual([
+        [1, 1],
+        [1, 1],
+      ]);
+    });
+    test('finishes the commits under way', async () => {
+      const commits = Array.from({ length: 20 }, (_, i) => store.commit([], [put(`a/${i}`)]));
+      const closing = store.close();
+      expect((await Promise.all(commits)).every(({ ok }) => ok)).toBe(true);
+      await closing;
+    });
+    test('later calls fail as closed', async () => {
+      await store.close();
+      const closed = { name: 'StoreError', code: 'closed' };
+      await expect(store.revision()).rejects.toMatchObject(closed);
+      await expect(store.get('a')).rejects.toMatchObject(closed);
+      await expect(store.list({ prefix: '' })).rejects.toMatchObject(closed);
+      await expect(store.commit([], [put('a')])).rejects.toMatchObject(closed);
+      await expect(store.compact(1)).rejects.toMatchObject(closed);
+      expect(await watch('', 1).failed()).toMatchObject(closed);
+    });
+    test('twice, and at the same time, is fine', async () => {
+      await Promise.all([store.close(), store.close()]);
+      await store.close();
+    });
+  });
+}

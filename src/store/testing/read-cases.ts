@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import { put, type Tools, text } from './tools.ts';
+
+/** Revisions, get and list. */
+export function readCases({ store, write, read, keys }: Tools): void {
+  describe('revisions', () => {
+    test('a store starts at a revision of at least 1', async () => {
+      expect(await store.revision()).toBeGreaterThanOrEqual(1);
+    });
+    test('a commit takes the next revision', async () => {
+      const before = await store.revision();
+      expect(await write(put('a'))).toBe(before + 1);
+      expect(await store.revision()).toBe(before + 1);
+    });
+    test('a refused commit takes none', async () => {
+      const before = await store.revision();
+      expect(await store.commit([{ key: 'a', revision: before }], [put('a')])).toMatchObject({ ok: false });
+      expect(await store.revision()).toBe(before);
+    });
+    test('writing the same value again takes a revision', async () => {
+      const first = await write(put('a'));
+      expect(await write(put('a'))).toBe(first + 1);
+      expect((await store.get('a')).entry?.revision).toBe(first + 1);
+    });
+    test('a commit without writes takes none and answers the present one', async () => {
+      const before = await write(put('a'));
+      expect(await store.commit([{ key: 'a', revision: before }], [])).toEqual({ ok: true, revision: before });
+      expect(await store.revision()).toBe(before);
+    });
+    test('the revision never goes backwards while commits run', async () => {
+      const commits = Array.from({ length: 50 }, (_, i) => store.commit([], [put(`a/${i}`)]));
+      let last = 0;
+      let running = true;
+      void Promise.all(commits).then(() => {
+        running = false;
+      });
+      while (running) {
+        const now = await store.revision();
+        expect(now).toBeGreaterThanOrEqual(last);
+        last = now;
+        await new Promise(setImmediate);
+      }
+      const taken = (await Promise.all(commits)).map(({ revision }) => revision);
+      expect(await store.revision()).toBe(Math.max(...taken));
+    });
+    test('the revision includes every commit that has been answered', async () => {
+      for (let i = 0; i < 10; i++) expect(await store.revision()).toBe(await write(put('a')).then((r) => r - 1));
+    });
+  });
+
+  describe('get', () => {
+    test('an absent key', async () => {
+      expect(await store.get('a')).toEqual({ entry: undefined, revision: await store.revision() });
+    });
+    test('the latest value with the revision that wrote it, and the latest revision', async () => {
+      const revision = await write(put('a', 'one'));
+      const later = await write(put('b'));
+      expect(await store.get('a')).toEqual({
+        entry: { key: 'a', value: expect.anything(), revision },
+        revision: later,
+      });
+      expect(await read('a')).toBe('one');
+    });
+    test('each earlier value at its revision', async () => {
+      const before = await store.revision();
+      const revisions: number[] = [];
+      for (let i = 0; i < 5; i++) revisions.push(await write(put('a', `v${i}`)));
+      expect(await read('a', before)).toBeUndefined();
+      for (const [i, revision] of revisions.entries()) {
+        expect(await read('a', revision)).toBe(`v${i}`);
+        expect((await store.get('a', revision)).revision).toBe(revision);
+      }
+    });
+    test('between two writes the earlier value shows', async () => {
+      const first = await write(put('a', 'one'));
+      const other = await write(put('b'));
+      await write(put('a', 'two'));
+      expect((await store.get('a', other)).entry).toMatchObject({ revision: first });
+    });
+    test('a deleted key is absent from its deletion on', async () => {
+      const first = await write(put('a', 'one'));
+      const deleted = await write({ key: 'a' });
+      expect(await read('a')).toBeUndefined();
+      expect(await read('a', deleted)).toBeUndefined();
+      expect(await read('a', first)).toBe('one');
+    });
+    test('delete and recreate in history', async () => {
+      const one = await write(put('a', 'one'));
+      const gone = await write({ key: 'a' });
+      const two = await write(put('a', 'two'));
+      const goneAgain = await write({ key: 'a' });
+      expect(await Promise.all([one, gone, two, goneAgain].map((r) => read('a', r)))).toEqual([
+        'one',
+        undefined,
+        'two',
+        undefined,
+      ]);
+    });
+    test('a revision that has not been reached fails as future and tells the latest', async () => {
+      const latest = await write(put('a'));
+      await expect(store.get('a', latest + 1)).rejects.toMatchObject({ code: 'future', revision: latest });
+    });
+    test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('revision %s is invalid', async (revision) => {
+      await expect(store.get('a', revision)).rejects.toMatchObject({ name: 'StoreError', code: 'invalid' });
+    });
+  });
+
+  describe('list', () => {
+    test('an empty range', async () => {
+      expect(await store.list({ prefix: 'a/' })).toEqual({
+        entries: [],
+        revision: await store.revision(),
+        remaining: 0,
+      });
+    });
+    test('entries in key order with value and revision', async () => {
+      const second = await write(put('a/2', 'two'));
+      const first = await write(put('a/1', 'one'));
+      const { entries, revision, remaining } = await store.list({ prefix: 'a/' });
+      expect(entries.map((e) => [e.key, text(e), e.revision])).toEqual([
+        ['a/1', 'one', first],
+        ['a/2', 'two', second],
+      ]);
+      expect([revision, remaining]).toEqual([first, 0]);
+    });
+    test('only what begins with the prefix', async () => {
+      await write(...['a', 'a.', 'a/', 'a/x', 'a0', 'a/\u{10FFFF}', 'b'].map((key) => put(key)));
+      expect(await keys('a/')).toEqual(['a/', 'a/x', 'a/\u{10FFFF}']);
+      expect(await keys('a')).toEqual(['a', 'a.', 'a/', 'a/x', 'a/\u{10FFFF}', 'a0']);
+      expect(await keys('a/x/')).toEqual([]);
+      expect(await keys('')).toHaveLength(7);
+    });
+    test('a prefix that ends with the last character', async () => {
+      await write(put('\u{10FFFF}'), put('\u{10FFFF}a'), put('\u{10FFFE}'));
+      expect(await keys('\u{10FFFF}')).toEqual(['\u{10FFFF}', '\u{10FFFF}a']);
+    });
+    test('pages by after and limit with the right number remaining', async () => {
+      const all = Array.from({ length: 10 }, (_, i) => `a/${i}`);
+      await write(...all.map((key) => put(key)), put('b/0'));
+      const seen: string[] = [];
+      let after: string | undefined;
+      for (;;) {
+        const page = await store.list({ prefix: 'a/', limit: 3, ...(after === undefined ? {} : { after }) });
+        seen.push(...page.entries.map(({ key }) => key));
+        expect(page.remaining).toBe(all.length - seen.length);
+        if (page.remaining === 0) break;
+        after = page.entries.at(-1)?.key;
+      }
+      expect(seen).toEqual(all);
+    });
+    test('after need not be a key that is there', async () => {
+      await write(put('a/1'), put('a/3'));
+      const { entries } = await store.list({ prefix: 'a/', after: 'a/2' });
+      expect(entries.map(({ key }) => key)).toEqual(['a/3']);
+    });
+    test('after outside of the prefix is invalid', async () => {
+      await expect(store.list({ prefix: 'a/', after: 'b' })).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('limit 0 only counts', async () => {
+      await write(put('a/1'), put('a/2'));
+      expect(await store.list({ prefix: 'a/', limit: 0 })).toMatchObject({ entries: [], remaining: 2 });
+    });
+    test.each([-1, 1.5, Number.NaN])('limit %s is invalid', async (limit) => {
+      await expect(store.list({ prefix: '', limit })).rejects.toMatchObject({ code: 'invalid' });
+    });
+    test('deleted keys are neither listed nor counted', async () => {
+      await write(put('a/1'), put('a/2'), put('a/3'), put('a/4'));
+      await write({ key: 'a/2' }, { key: 'a/4' });
+      expect(await store.list({ prefix: 'a/', limit: 1 })).toMatchObject({ entries: [{ key: 'a/1' }], remaining: 1 });
+    });
+    test('at a past revision: values, keys since deleted, none since created, and pages', async () => {
+      await write(put('a/1', 'old'), put('a/2', 'gone'), put('a/3', 'same'));
+      const past = await store.revision();
+      await write(put('a/1', 'new'), { key: 'a/2' }, put('a/0', 'late'));
+      const { entries, revision } = await store.list({ prefix: 'a/', revision: past });
+      expect(entries.map((e) => [e.key, text(e)])).toEqual([
+        ['a/1', 'old'],
+        ['a/2', 'gone'],
+        ['a/3', 'same'],
+      ]);
+      expect(revision).toBe(past);
+      const page = await store.list({ prefix: 'a/', revision: past, after: 'a/1', limit: 1 });
+      expect(page).toMatchObject({ entries: [{ key: 'a/2' }], remaining: 1, revision: past });
+    });
+    test('at a future revision', async () => {
+      const latest = await store.revision();
+      await expect(store.list({ prefix: '', revision: latest + 1 })).rejects.toMatchObject({
+        code: 'future',
+        revision: latest,
+      });
+    });
+    test('shows one revision while commits run', async () => {
+      const all = Array.from({ length: 3000 }, (_, i) => `a/${String(i).padStart(4, '0')}`);
+      for (let i = 0; i < all.length; i += 100) await write(...all.slice(i, i + 100).map((key) => put(key, 'old')));
+      const listing = store.list({ prefix: 'a/' });
+      const commits = all.slice(-50).map((key) => store.commit([], [put(key, 'new'), put(`${key}x`, 'new')]));
+      const { entries, revision } = await listing;
+      await Promise.all(commits);
+      expect(entries.map(({ key }) => key)).toEqual(all);
+      expect(entries.every((e) => text(e) === 'old' && e.revision <= revision)).toBe(true);
+    });
+  });
+}

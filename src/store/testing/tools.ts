@@ -1,0 +1,105 @@
+import { expect } from 'vitest';
+import type { Change, Entry, Store, StoreError, Watch } from '../store.ts';
+
+/** A store under test, at any revision, with nothing below the keys that the suite uses. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** Lets this much time (ms) pass for the store. */
+  advance(ms: number): Promise<void>;
+  /** Closes the store, if it is open, and removes what it left behind. */
+  cleanup(): Promise<void>;
+}
+
+export const bytes = (text: string) => new TextEncoder().encode(text);
+export const text = (entry: Entry | undefined) => entry && new TextDecoder().decode(entry.value);
+export const put = (key: string, value = 'x') => ({ key, value: bytes(value) });
+export const absent = (key: string) => ({ key, revision: 0 });
+/** What the suite compares of a change: key, new value, old value. */
+export const shown = ({ key, entry, previous }: Change) => [key, text(entry), text(previous)];
+
+export const byKey = (a: Change, b: Change) => (a.key < b.key ? -1 : 1);
+
+/** Records what a watch delivers. */
+export class Recorder {
+  readonly batches: { revision: number; changes: readonly Change[] }[] = [];
+  readonly errors: StoreError[] = [];
+  readonly #waiting = new Set<{ done: () => boolean; resolve: () => void }>();
+
+  batch(revision: number, changes: readonly Change[]): void {
+    this.batches.push({ revision, changes });
+    this.#wake();
+  }
+  error(error: StoreError): void {
+    this.errors.push(error);
+    this.#wake();
+  }
+  /** Resolves as soon as the condition holds; it is looked at after every call to the sink. */
+  until(done: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ done, resolve });
+      this.#wake();
+    });
+  }
+  /** Everything up to `revision` has been delivered; needs a change at it. */
+  reached(revision: number): Promise<void> {
+    return this.until(() => (this.batches.at(-1)?.revision ?? 0) >= revision);
+  }
+  async failed(): Promise<StoreError> {
+    await this.until(() => this.errors.length > 0);
+    return this.errors[0] as StoreError;
+  }
+  get changes(): unknown[] {
+    return this.batches.flatMap((batch) => batch.changes.map(shown));
+  }
+  get revisions(): number[] {
+    return this.batches.map(({ revision }) => revision);
+  }
+  #wake(): void {
+    for (const waiter of this.#waiting) {
+      if (!waiter.done()) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}
+
+/** The store of the case that is running, and short ways to use it. */
+export interface Tools {
+  readonly store: Store;
+  readonly advance: (ms: number) => Promise<void>;
+  /** Commits, expects success, and gives the revision. */
+  readonly write: (...writes: Parameters<Store['commit']>[1]) => Promise<number>;
+  /** The text that a key holds. */
+  readonly read: (key: string, revision?: number) => Promise<string | undefined>;
+  readonly keys: (prefix: string) => Promise<string[]>;
+  readonly watch: (prefix: string, after: number) => Recorder & Pick<Watch, 'progress' | 'close'>;
+}
+
+/** Tools for whatever store `opened` gives at the time they are used. */
+export function toolsFor(opened: () => OpenedStore): Tools {
+  const store: Store = {
+    revision: () => opened().store.revision(),
+    get: (key, revision) => opened().store.get(key, revision),
+    list: (range) => opened().store.list(range),
+    commit: (guards, writes) => opened().store.commit(guards, writes),
+    watch: (prefix, after, sink) => opened().store.watch(prefix, after, sink),
+    compact: (revision) => opened().store.compact(revision),
+    close: () => opened().store.close(),
+  };
+  return {
+    store,
+    advance: (ms) => opened().advance(ms),
+    async write(...writes) {
+      const result = await store.commit([], writes);
+      expect(result.ok).toBe(true);
+      return result.revision;
+    },
+    read: async (key, revision) => text((await store.get(key, revision)).entry),
+    keys: async (prefix) => (await store.list({ prefix })).entries.map(({ key }) => key),
+    watch(prefix, after) {
+      const sink = new Recorder();
+      const begun = store.watch(prefix, after, sink);
+      return Object.assign(sink, { progress: () => begun.progress(), close: () => begun.close() });
+    },
+  };
+}

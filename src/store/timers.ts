@@ -1,0 +1,66 @@
+import type { Clock } from '../meta/index.ts';
+
+const longest = 3_600_000;
+
+/** Rings once at the earliest of the times that it was given since it last rang. */
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #ring: () => void;
+  #at = Number.POSITIVE_INFINITY;
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock, ring: () => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  /** Rings at `at` (milliseconds of the clock) at the latest. */
+  by(at: number): void {
+    if (at >= this.#at) return;
+    this.stop();
+    this.#at = at;
+    this.#wait();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#at = Number.POSITIVE_INFINITY;
+  }
+
+  #wait(): void {
+    const ms = Math.max(0, this.#at - this.#clock.now());
+    this.#cancel = this.#clock.after(Math.min(ms, longest), () => {
+      if (this.#at > this.#clock.now()) {
+        this.#wait();
+      } else {
+        this.stop();
+        this.#ring();
+      }
+    });
+  }
+}
+
+/**
+ * Calls `compact` ten times in every `keepMs` with the latest revision that is at least `keepMs` old. History from
+ * before the start counts as new. The result ends it.
+ */
+export function keepHistory(
+  clock: Clock,
+  keepMs: number,
+  latest: () => number,
+  compact: (revision: number) => void,
+): () => void {
+  const marks: { at: number; revision: number }[] = [];
+  const tick = () => {
+    const now = clock.now();
+    marks.push({ at: now, revision: latest() });
+    let old: number | undefined;
+    while (marks[0] !== undefined && marks[0].at <= now - keepMs) old = marks.shift()?.revision;
+    if (old !== undefined) compact(old);
+    cancel = clock.after(keepMs / 10, tick);
+  };
+  let cancel = () => {};
+  tick();
+  return () => cancel();
+}

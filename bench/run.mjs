@@ -170,8 +170,8 @@ const bare = (/** @type {string} */ kind) =>
     [
       join(here, 'bare.mjs'),
       kind,
-      join(folder, 'data', 'apiserver.crt'),
-      join(folder, 'data', 'apiserver.key'),
+      join(folder, 'data', 'server.crt'),
+      join(folder, 'data', 'server.key'),
       folder,
     ],
     /^(\d+)/,

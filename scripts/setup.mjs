@@ -1,8 +1,8 @@
 // What every entry script needs first: the packages of the lock file, and a build as new as the sources.
 // Plain Node without packages, because it runs before they are there.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,7 +25,8 @@ export function install() {
   const stamp = join(root, 'node_modules', '.orch-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   console.error('Installing packages…');
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // Not `npm ci`: that refuses a lock file without the binaries of every platform.
+  const npm = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
@@ -34,29 +35,20 @@ export function install() {
   writeFileSync(stamp, lock);
 }
 
-/** Compiles `src` to `dist` unless the last successful build is newer than every source. */
+/** Bundles `src` to `dist`, with declarations, unless the last successful build is newer than every source. */
 export function build() {
   install();
   const stamp = join(root, 'dist', '.built');
-  if (
-    existsSync(stamp) &&
-    newest([
-      join(root, 'src'),
-      join(root, 'tsconfig.json'),
-      join(root, 'tsconfig.build.json'),
-      join(root, 'package.json'),
-    ]) < statSync(stamp).mtimeMs
-  )
-    return;
-  try {
-    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-    });
-  } catch {
-    process.exit(1);
+  const sources = ['src', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.mjs', 'package.json'];
+  if (existsSync(stamp) && newest(sources.map((path) => join(root, path))) < statSync(stamp).mtimeMs) return;
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  for (const args of [
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--pretty'],
+    ['node_modules/rolldown/bin/cli.mjs', '--config', 'rolldown.config.mjs', '--logLevel', 'warn'],
+  ]) {
+    const child = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 2] });
+    if (child.status !== 0) process.exit(child.status ?? 1);
   }
-  mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stamp, '');
 }
 

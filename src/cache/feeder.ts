@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Entry, Change as StoreChange, StoreError, Watch } from '../store/index.ts';
+import { type Entry, type Change as StoreChange, StoreError, type Watch } from '../store/index.ts';
 import { Tree } from './tree.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
@@ -24,8 +24,10 @@ export interface Feed {
 }
 
 /**
- * Keeps a feed up to date: loads all objects, then follows the store. When following fails it goes on from where it
- * was, or loads everything again when the store has given that revision up; after growing delays while that fails.
+ * Keeps a feed up to date: loads all objects as they were at the oldest revision that the store still keeps, then
+ * follows the store from there, so that watches may begin anywhere in its history. When following fails it goes on
+ * from where it was, or loads the present state when the store has given that revision up; after growing delays while
+ * that fails.
  */
 export class Feeder {
   readonly #options: CacheOptions;
@@ -35,9 +37,12 @@ export class Feeder {
   #loaded = false;
   #failures = 0;
   #closed = false;
+  /** The revision that was the latest when following began; until it is reached, what is held is history. */
+  #present = 0;
+  #behind = false;
   #cancelRetry: (() => void) | undefined;
 
-  /** `started` is called whenever the store is being followed from now on. */
+  /** `started` is called whenever the store is being followed and its state at that time has been reached. */
   constructor(options: CacheOptions, feed: Feed, started: () => void) {
     this.#options = options;
     this.#feed = feed;
@@ -49,14 +54,19 @@ export class Feeder {
       if (!this.#loaded) await this.#load();
       if (this.#closed) return;
       this.#loaded = true;
+      this.#present = await this.#options.store.revision();
+      if (this.#closed) return;
+      this.#behind = true;
       this.#watch = this.#options.store.watch(this.#options.prefix, this.#feed.revision, {
         batch: (revision, changes) => {
           this.#failures = 0;
           this.#feed.apply(revision, changes);
+          this.#caughtUp();
         },
         error: (error) => this.#failed(error),
       });
-      this.#started();
+      this.#caughtUp();
+      if (this.#behind) this.#watch.progress();
     } catch (error) {
       // The store throws nothing else.
       this.#failed(error as StoreError);
@@ -76,6 +86,12 @@ export class Feeder {
     this.#cancelRetry?.();
   }
 
+  #caughtUp(): void {
+    if (!this.#behind || this.#feed.revision < this.#present) return;
+    this.#behind = false;
+    this.#started();
+  }
+
   #failed(error: StoreError): void {
     this.#watch = undefined;
     if (this.#closed) return;
@@ -91,7 +107,9 @@ export class Feeder {
   async #load(): Promise<void> {
     const { store, prefix } = this.#options;
     const tree = new Tree();
-    let page = await store.list({ prefix, limit: pageEntries });
+    // What has been shown already must not go back in time.
+    const start = this.#feed.revision === 0 ? { revision: await this.#oldest() } : {};
+    let page = await store.list({ prefix, limit: pageEntries, ...start });
     const { revision } = page;
     for (;;) {
       await this.#take(page.entries, tree, revision >= this.#feed.revision);
@@ -101,6 +119,18 @@ export class Feeder {
       page = await store.list({ prefix, after, revision, limit: pageEntries });
     }
     this.#feed.load(tree, revision);
+  }
+
+  /** The first revision that the store still keeps. */
+  async #oldest(): Promise<number> {
+    try {
+      await this.#options.store.list({ prefix: this.#options.prefix, revision: 1, limit: 0 });
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'compacted' && error.revision !== undefined)
+        return error.revision;
+      throw error;
+    }
+    return 1;
   }
 
   /** `same`: objects held already are of the same history. */

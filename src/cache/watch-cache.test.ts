@@ -24,7 +24,8 @@ describe('loading', () => {
     expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([0, 0, []]);
     expect(cache.ready()).toBe(cache.ready());
     await cache.ready();
-    expect([cache.revision, cache.oldest]).toEqual([2, 2]);
+    // The store still has its whole history, so a watch may begin anywhere in it.
+    expect([cache.revision, cache.oldest]).toEqual([2, 1]);
     expect(keysOf(cache.snapshot().range(prefix))).toEqual(['a/x', 'b/y']);
     expect(cache.snapshot().get(`${prefix}a/x`)?.bytes).toBe('{"rv":"2","padding":""}');
     expect(store.calls.watches).toBe(1);
@@ -54,7 +55,8 @@ describe('loading', () => {
     setImmediate(count);
     await cache.ready();
     loading = false;
-    expect(store.calls.lists).toBe(200);
+    // One question about how far back the store goes, then the pages.
+    expect(store.calls.lists).toBe(1 + 200);
     expect(turns).toBeGreaterThanOrEqual(200);
     expect(cache.snapshot().count(prefix)).toBe(100_000);
   });
@@ -62,6 +64,7 @@ describe('loading', () => {
   it('lets others run between large objects too', async () => {
     const { store, cache } = setup();
     store.write(Array.from({ length: 8 }, (_, i) => put(`a/${i}`, { padding: 1 << 20 })));
+    await store.compact(2);
     let turns = 0;
     let loading = true;
     const count = () => {
@@ -112,13 +115,28 @@ describe('loading', () => {
     expect(third.store.calls.lists).toBe(0);
   });
 
+  it('replays what happened before it was loaded, as far back as the store goes', async () => {
+    const { store, cache } = setup();
+    store.write([put('a/x', {})]);
+    store.write([put('a/x', { node: 'n' })]);
+    store.write([put('a/x')]);
+    await store.compact(2);
+    await cache.ready();
+    expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([4, 2, []]);
+    const reader = new Reader(cache.subscribe({ after: 2, bufferBytes }));
+    await settle();
+    expect(reader.told).toEqual(['MODIFIED a/x 3', 'DELETED a/x 4']);
+    expect(() => cache.subscribe({ after: 1, bufferBytes })).toThrow('too old resource version: 1 (2)');
+  });
+
   it('ends early subscribers that have missed something, not those that start later', async () => {
     const { store, cache } = setup();
     const [early, late] = [2, 10].map((after) => new Reader(cache.subscribe({ after, bufferBytes })));
     for (let i = 0; i < 5; i++) store.write([put(`a/${i}`, {})]);
+    await store.compact(4);
     await cache.ready();
     await settle();
-    expect(early?.end).toBe('too old resource version: 2 (6)');
+    expect(early?.end).toBe('too old resource version: 2 (4)');
     for (let i = 5; i < 10; i++) store.write([put(`a/${i}`, {})]);
     await settle();
     expect([late?.end, late?.told]).toEqual([undefined, ['ADDED a/9 11']]);

@@ -4,7 +4,7 @@ import type { ApiResponse } from './types.ts';
 /** Headers of answers that no cache may keep; shared by all of them. */
 export const jsonHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/json' } as const;
 export const yamlHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/yaml' } as const;
-export const textHeaders = {
+const textHeaders = {
   'cache-control': 'no-cache, private',
   'content-type': 'text/plain; charset=utf-8',
   'x-content-type-options': 'nosniff',

@@ -4,7 +4,7 @@ import type { Body, PatchFormat } from '../registry/index.ts';
 import type { ApiRequest } from './types.ts';
 
 /** The largest body that is read (bytes). */
-export const maxBody = 3 * 1024 * 1024;
+const maxBody = 3 * 1024 * 1024;
 
 const objectTypes = { types: ['json', 'yaml'], listed: ['json', 'yaml', 'protobuf'] } as const;
 

@@ -23,7 +23,7 @@ export function serveDocument(
   more: { readonly [header: string]: string } = {},
 ): ApiResponse {
   const etag = `"${document.hash}"`;
-  const headers = { ...more, etag, 'cache-control': 'no-cache, private' };
+  const headers = { 'cache-control': 'no-cache, private', ...more, etag };
   if (ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*')) {
     return { status: 304, headers, body: '' as ByteString };
   }

@@ -1,39 +1,16 @@
 import type { Attributes, Authenticator, Authorizer, User } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { type Clock, type Names, StatusError, statusError } from '../meta/index.ts';
-import type { Registry } from '../registry/index.ts';
+import { StatusError, statusError } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
+import type { Call, HandlerOptions } from './call.ts';
+import { countRequest, type Series } from './counters.ts';
 import { type Lane, laneOf } from './in-flight.ts';
-import type { Log } from './log.ts';
 import { failureAnswer } from './media.ts';
-import { countRequest, type Metrics, type Series } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { identify, type RequestInfo } from './request-info.ts';
-import type { Surface } from './surface.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
-
-/** A request on its way: who makes it, and what it is about. */
-export interface Call {
-  readonly request: ApiRequest;
-  readonly info: RequestInfo;
-  readonly user: User;
-  readonly series: Series;
-}
-
-export interface HandlerOptions {
-  readonly registry: Registry;
-  readonly names: Names;
-  readonly authenticate: Authenticator;
-  readonly authorize: Authorizer;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** Everything that is no resource. */
-  readonly surface: Surface;
-  /** Large answers are compressed for those who ask for it. */
-  readonly compress: boolean;
-}
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {

@@ -12,7 +12,7 @@ export interface HealthCheck {
   readonly endpoints: readonly HealthEndpoint[];
 }
 
-export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
+type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 const endpoints: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
 
 /** `/healthz`, `/livez`, `/readyz` and the single checks below them. */

@@ -22,7 +22,7 @@ export interface ListenerLimits {
   readonly stallMs: number;
 }
 
-export const defaultListenerLimits: ListenerLimits = {
+const defaultLimits: ListenerLimits = {
   connections: 10_000,
   streams: 1_000,
   headers: 100,
@@ -60,7 +60,7 @@ export interface Listener {
 
 /** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects when the port cannot be had. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const limits = { ...defaultListenerLimits, ...options.limits };
+  const limits = { ...defaultLimits, ...options.limits };
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
   const connections = createConnections();
@@ -110,7 +110,8 @@ function serve(
   out: ServerResponse | Http2ServerResponse,
 ): void {
   connection.active += 1;
-  ('stream' in out ? out.stream : out).once('close', () => {
+  const answer = 'stream' in out ? out.stream : out;
+  answer.once('close', () => {
     connection.active -= 1;
     if (connections.closing) connection.finish();
   });
@@ -124,7 +125,7 @@ function serve(
     respond(tooManyHeaders, true);
     return;
   }
-  const request = new NodeRequest(message, connection.peer, options.clock, limits.bodyMs);
+  const request = new NodeRequest(message, answer, connection.peer, options.clock, limits.bodyMs);
   options
     .handler(request)
     .then((response) => respond(response))

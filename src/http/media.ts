@@ -52,7 +52,7 @@ function withLines(choose: (accept: string | undefined) => Representation): Choo
 }
 
 /** The text of a value, as it goes over the wire. */
-export function formatValue(value: Json, { yaml, pretty }: Form): ByteString {
+function formatValue(value: Json, { yaml, pretty }: Form): ByteString {
   if (yaml) return encodeText(stringifyYaml(value));
   return encodeText(pretty ? prettyJson(value) : `${stringifyJson(value)}\n`);
 }

@@ -1,5 +1,5 @@
 import type { Metric } from 'prom-client';
-import { admissionBounds, type Counted, type Distribution, durationBounds, sizeBounds } from './metrics.ts';
+import { admissionBounds, type Counted, type Distribution, durationBounds, sizeBounds } from './counters.ts';
 
 interface Value {
   readonly labels: { readonly [label: string]: string | number };

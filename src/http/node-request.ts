@@ -5,21 +5,29 @@ import type { ApiRequest, Peer, RequestHeaders } from './types.ts';
 
 export type NodeMessage = IncomingMessage | Http2ServerRequest;
 
+/** What the answer is written to: closes when it is done, or when the connection broke. */
+export interface Closable {
+  readonly destroyed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+}
+
 /** A request as Node received it, over either protocol. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
   readonly url: string;
   readonly peer: Peer;
   readonly #message: NodeMessage;
+  readonly #answer: Closable;
   readonly #clock: Clock;
   readonly #bodyTimeoutMs: number;
   #gone: AbortController | undefined;
 
-  constructor(message: NodeMessage, peer: Peer, clock: Clock, bodyTimeoutMs: number) {
+  constructor(message: NodeMessage, answer: Closable, peer: Peer, clock: Clock, bodyTimeoutMs: number) {
     this.method = message.method ?? '';
     this.url = message.url ?? '';
     this.peer = peer;
     this.#message = message;
+    this.#answer = answer;
     this.#clock = clock;
     this.#bodyTimeoutMs = bodyTimeoutMs;
   }
@@ -33,8 +41,8 @@ export class NodeRequest implements ApiRequest {
     if (this.#gone === undefined) {
       const gone = new AbortController();
       this.#gone = gone;
-      // A message closes when it was read and answered, or when its connection broke.
-      this.#message.once('close', () => gone.abort());
+      this.#answer.once('close', () => gone.abort());
+      if (this.#answer.destroyed) gone.abort();
     }
     return this.#gone.signal;
   }

@@ -118,7 +118,7 @@ async function* pieces(body: Chunk): AsyncGenerator<Chunk> {
 }
 
 /** Lets go of a body that nobody will read. */
-export function abandon(body: ApiResponse['body']): void {
+function abandon(body: ApiResponse['body']): void {
   if (isChunk(body)) return;
   body[Symbol.asyncIterator]().return?.().catch(ignore);
 }

@@ -181,9 +181,20 @@ function schemasOf(writer: Writer, version: ServedVersion, dialect: Dialect): { 
     if (!served.resource.definition.verbs.includes('list')) continue;
     setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, names, prefix));
   }
-  schemas[openApiName(metaTypes.patch, names)] ??= { description: 'A change to an object.', type: 'object' };
+  for (const [name, schema] of Object.entries(freeSchemas)) schemas[openApiName(name, names)] ??= schema;
   return schemas;
 }
+
+/** Types that no declaration describes: they hold whatever the kind at hand has. */
+const freeSchemas: { readonly [type: string]: JsonObject } = {
+  [metaTypes.patch]: { description: 'A change to an object.', type: 'object' },
+  [metaTypes.watchEvent]: {
+    description: 'One event of a watch.',
+    type: 'object',
+    required: ['type', 'object'],
+    properties: { type: { type: 'string' }, object: { type: 'object' } },
+  },
+};
 
 function listSchema(
   served: ServedResource,
@@ -227,7 +238,6 @@ function kindsOf(versions: readonly ServedVersion[], findType: FindType): Map<st
       }
     }
     put(metaTypes.deleteOptions, { group, version, kind: 'DeleteOptions' });
-    put(metaTypes.watchEvent, { group, version, kind: 'WatchEvent' });
   }
   put(metaTypes.status, { group: '', version: 'v1', kind: 'Status' });
   return kinds;

@@ -96,7 +96,7 @@ function resourceVerb(method: string, query: Query, name: string, subresource: s
 }
 
 /** How a boolean parameter is read: given and neither `false` nor `0` is true, even when it has no value. */
-export function isTrue(value: string | null): boolean {
+function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 

@@ -1,16 +1,13 @@
 import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { jsonAnswer, pageNotFound } from './answers.ts';
+import type { Call, Surface } from './call.ts';
 import { catalogueOf } from './catalogue.ts';
 import { createDiscovery, rootOf } from './discovery.ts';
-import type { Call } from './handle.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenApi, type FindType } from './openapi.ts';
 import type { ApiResponse } from './types.ts';
-
-/** Answers every path that is no resource. Throws StatusError. */
-export type Surface = (call: Call) => ApiResponse | Promise<ApiResponse>;
 
 export interface SurfaceOptions {
   readonly registry: Registry;
@@ -76,7 +73,7 @@ export function createSurface(options: SurfaceOptions): Surface {
 }
 
 /** Whether there is something at the beginning of the path, so that a Status tells that the rest is not there. */
-export function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
+function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
   const [, root, group] = path.split('/', 3);
   return root === 'api' || (root === 'apis' && group !== undefined && groups.has(group));
 }

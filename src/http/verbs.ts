@@ -17,8 +17,8 @@ import {
 } from '../registry/index.ts';
 import { pageNotFound } from './answers.ts';
 import { readObjectBody, readOptionsBody, readPatchBody } from './bodies.ts';
+import type { Call, HandlerOptions } from './call.ts';
 import { listAnswer } from './collection.ts';
-import type { Call, HandlerOptions } from './handle.ts';
 import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, valueAnswer, watchForms } from './media.ts';
 import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';

@@ -1,7 +1,7 @@
 import { type ByteString, encodeText, StatusError, statusError } from '../meta/index.ts';
 import { type StreamEvent, type Target, type View, viewEvent, type WatchStream } from '../registry/index.ts';
+import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
-import type { Series } from './metrics.ts';
 import type { Chunk } from './types.ts';
 
 export interface WatchBodyOptions {

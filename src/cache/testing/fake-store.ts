@@ -53,8 +53,9 @@ export class FakeStore implements Store {
   }
 
   async list({ prefix, after, revision, limit }: ListRange): Promise<ListResult> {
-    this.calls.lists++;
-    const failure = this.listFailures.shift();
+    // Without entries it is only asked how far back it goes.
+    if (limit !== 0) this.calls.lists++;
+    const failure = limit === 0 ? undefined : this.listFailures.shift();
     if (failure !== undefined) throw new StoreError(failure, 'as told');
     const state = this.#at(revision);
     const entries = [...state.entries.values()]
@@ -145,7 +146,10 @@ export class FakeStore implements Store {
 
   #at(revision = this.latest) {
     const state = this.#states.findLast((candidate) => candidate.revision <= revision);
-    if (state === undefined || revision < this.#compacted) throw new StoreError('compacted', 'given up');
+    if (state === undefined || revision < this.#compacted) {
+      const oldest = Math.max(this.#compacted, this.#states[0]!.revision);
+      throw new StoreError('compacted', 'given up', { revision: oldest });
+    }
     return state;
   }
 }

@@ -40,8 +40,8 @@ export interface Fixture {
   readonly errors: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
   readonly requests: RequestEntry[];
   /** Sends a request as the user of a token: `admin`, `jane`, or none. */
-  send(method: string, url: string, options?: SendOptions): Promise<Answer>;
-  close(): Promise<void>;
+  readonly send: (method: string, url: string, options?: SendOptions) => Promise<Answer>;
+  readonly close: () => Promise<void>;
 }
 
 export interface SendOptions {
@@ -52,13 +52,13 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: ApiResponse['headers'];
   readonly text: string;
   /** The pieces in which the body came. */
   readonly pieces: readonly Buffer[];
-  json(): Json;
+  readonly json: () => Json;
 }
 
 export interface FixtureOptions {
@@ -174,7 +174,7 @@ export function requestOf(method: string, url: string, options: SendOptions = {}
   };
 }
 
-export async function readAnswer({ status, headers, body }: ApiResponse): Promise<Answer> {
+async function readAnswer({ status, headers, body }: ApiResponse): Promise<Answer> {
   const pieces: Buffer[] = [];
   const bytes = (piece: ByteString | Uint8Array) => (typeof piece === 'string' ? bufferOf(piece) : Buffer.from(piece));
   if (typeof body === 'string' || body instanceof Uint8Array) pieces.push(bytes(body));

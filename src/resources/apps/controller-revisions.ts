@@ -1,3 +1,4 @@
+import { fieldError, immutable, jsonEqual } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { ControllerRevision } from '../types/apps-v1.ts';
@@ -21,4 +22,9 @@ export const controllerRevisions = resource({
     ['Revision', ({ revision = 0 }) => revision],
     age,
   ],
+  strategy: {
+    validate: ({ data }) =>
+      data === undefined || data === null ? [fieldError.required('data', 'data is mandatory')] : [],
+    validateUpdate: ({ data }, old) => (jsonEqual(data, old.data) ? [] : [immutable('data', data)]),
+  },
 });

@@ -1,6 +1,28 @@
+import {
+  type FieldError,
+  fieldError,
+  immutable,
+  type Json,
+  type ObjectMeta,
+  validateSelectorObject,
+} from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
 import { age, containerNames, formatLabels, formatSelector, imageNames, name } from '../cells.ts';
-import { resource } from '../define.ts';
-import { DaemonSet } from '../types/apps-v1.ts';
+import {
+  isEmptySelector,
+  same,
+  validateAgain,
+  validateCollisions,
+  validateKeptTemplate,
+  validateSelected,
+  warnOfController,
+} from '../core/pod-spec/controller.ts';
+import { defaultTemplate } from '../core/pod-spec/defaults.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { DaemonSet, DaemonSetUpdateStrategy } from '../types/apps-v1.ts';
+import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
 
 export const daemonSets = resource({
   group: 'apps',
@@ -23,5 +45,81 @@ export const daemonSets = resource({
     ['Images', ({ spec }) => imageNames(spec?.template?.spec?.containers), 'wide'],
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: ({ spec = {} }) => {
+      spec.updateStrategy ??= {};
+      spec.updateStrategy.type ||= 'RollingUpdate';
+      if (spec.updateStrategy.type === 'RollingUpdate') {
+        spec.updateStrategy.rollingUpdate ??= {};
+        spec.updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+        spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
+      }
+      spec.revisionHistoryLimit ??= 10;
+      defaultTemplate(spec.template);
+    },
+    prepareCreate: ({ metadata }) => countTemplates(metadata, 1),
+    prepareUpdate: ({ metadata, spec }, old) => {
+      const before = Number(old.metadata.annotations?.[TEMPLATES] ?? 0);
+      countTemplates(metadata, same(spec?.template, old.spec?.template) ? before : before + 1);
+    },
+    prepareStatusUpdate: ({ metadata }, old) =>
+      countTemplates(metadata, Number(old.metadata.annotations?.[TEMPLATES] ?? 0)),
+    validate: validateSpec,
+    validateUpdate: (set, old, context) => {
+      const { spec, status = {} } = set;
+      const found = validateAgain(set, DaemonSet, validateSpec(set, context), context.names);
+      if (!same(spec?.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec?.selector as Json));
+      return same(status, old.status) ? found : [...found, ...validateCollisions(status, old.status ?? {})];
+    },
+    warnings: (set, old, { names }) => warnOfController(set, old, names),
+  },
 });
+
+/** The annotation that counts the templates there were. */
+const TEMPLATES = 'deprecated.daemonset.template.generation';
+
+function countTemplates(metadata: ObjectMeta, count: number): void {
+  const annotations = { ...metadata.annotations, [TEMPLATES]: String(count) };
+  metadata.annotations = Object.fromEntries(Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, { names }: StrategyContext): FieldError[] {
+  const { selector, template = {} } = spec;
+  const found = validateSelectorObject(selector as Json | undefined, 'spec.selector');
+  if (found.length === 0) found.push(...validateSelected(selector, template, 'spec.template'));
+  if (isEmptySelector(selector)) {
+    found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for daemonset'));
+  }
+  return [
+    ...found,
+    ...validateKeptTemplate(template, 'spec.template', 'DaemonSet', names),
+    ...validateStrategy(spec.updateStrategy ?? {}),
+  ];
+}
+
+/** On each node a new pod comes before the old one goes, or after: not both, not neither. */
+function validateStrategy(strategy: Infer<typeof DaemonSetUpdateStrategy>): FieldError[] {
+  const { type = '', rollingUpdate } = strategy;
+  if (type === 'OnDelete') return [];
+  if (type !== 'RollingUpdate') {
+    const shown = internalForm(strategy, DaemonSetUpdateStrategy);
+    return [fieldError.notSupported('spec.updateStrategy', shown, ['RollingUpdate', 'OnDelete'])];
+  }
+  const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
+  const unavailable = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
+  const surge = 'spec.updateStrategy.rollingUpdate.maxSurge';
+  const found = [
+    ...validateShare(maxUnavailable, unavailable),
+    ...validateShare(maxSurge, surge),
+    ...validateAtMostAll(maxUnavailable, unavailable),
+    ...validateAtMostAll(maxSurge, surge),
+  ];
+  const [hasUnavailable, hasSurge] = [shareSize(maxUnavailable) !== 0, shareSize(maxSurge) !== 0];
+  if (hasUnavailable && hasSurge) {
+    found.push(fieldError.invalid(surge, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  } else if (!hasUnavailable && !hasSurge) {
+    found.push(fieldError.required(unavailable, 'cannot be 0 when maxSurge is 0'));
+  }
+  return found;
+}

@@ -1,6 +1,18 @@
+import { type FieldError, fieldError, immutable, type Json } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
+import {
+  same,
+  validateCollisions,
+  validateController,
+  validateCounts,
+  warnOfController,
+} from '../core/pod-spec/controller.ts';
+import { defaultTemplate } from '../core/pod-spec/defaults.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
 import { resource } from '../define.ts';
-import { Deployment } from '../types/apps-v1.ts';
+import { Deployment, DeploymentStrategy } from '../types/apps-v1.ts';
+import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
 
 export const deployments = resource({
   group: 'apps',
@@ -21,5 +33,63 @@ export const deployments = resource({
     ['Images', ({ spec }) => imageNames(spec?.template?.spec?.containers), 'wide'],
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: ({ spec = {} }) => {
+      spec.replicas ??= 1;
+      spec.strategy ??= {};
+      spec.strategy.type ||= 'RollingUpdate';
+      if (spec.strategy.type === 'RollingUpdate') {
+        spec.strategy.rollingUpdate ??= {};
+        spec.strategy.rollingUpdate.maxUnavailable ??= '25%';
+        spec.strategy.rollingUpdate.maxSurge ??= '25%';
+      }
+      spec.revisionHistoryLimit ??= 10;
+      spec.progressDeadlineSeconds ??= 600;
+      defaultTemplate(spec.template);
+    },
+    prepareUpdate: ({ metadata }, { metadata: before }) => {
+      // A changed annotation is something to act on too.
+      if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
+    },
+    validate: ({ spec = {} }, { names }) => {
+      const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+      const found = [...validateController(spec, 'ReplicaSet', names), ...validateStrategy(spec.strategy ?? {})];
+      if (deadline === undefined || deadline > minReadySeconds) return found;
+      const why = 'must be greater than minReadySeconds';
+      return [...found, fieldError.invalid('spec.progressDeadlineSeconds', deadline, why)];
+    },
+    validateUpdate: ({ spec = {}, status = {} }, old) => {
+      const found: FieldError[] = [];
+      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
+      if (same(status, old.status)) return found;
+      return [
+        ...found,
+        ...validateCounts(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'readyReplicas'),
+        ...validateCollisions(status, old.status ?? {}),
+      ];
+    },
+    warnings: (deployment, old, { names }) => warnOfController(deployment, old, names),
+  },
 });
+
+/** How the pods of one template give way to those of the next. */
+function validateStrategy(strategy: Infer<typeof DeploymentStrategy>): FieldError[] {
+  const { type = '', rollingUpdate } = strategy;
+  const path = 'spec.strategy.rollingUpdate';
+  if (type === 'Recreate') {
+    const why = "may not be specified when strategy `type` is 'Recreate'";
+    return rollingUpdate === undefined ? [] : [fieldError.forbidden(path, why)];
+  }
+  if (type !== 'RollingUpdate') {
+    const shown = internalForm(strategy, DeploymentStrategy);
+    return [fieldError.notSupported('spec.strategy', shown, ['Recreate', 'RollingUpdate'])];
+  }
+  const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
+  const field = `${path}.maxUnavailable`;
+  const found = [...validateShare(maxUnavailable, field), ...validateShare(maxSurge, `${path}.maxSurge`)];
+  if (shareSize(maxUnavailable) === 0 && shareSize(maxSurge) === 0) {
+    found.push(fieldError.invalid(field, maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
+  }
+  return [...found, ...validateAtMostAll(maxUnavailable, field)];
+}

@@ -1,4 +1,13 @@
+import { immutable, type Json } from '../../meta/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
+import {
+  same,
+  validateAgain,
+  validateController,
+  validateCounts,
+  warnOfController,
+} from '../core/pod-spec/controller.ts';
+import { defaultTemplate } from '../core/pod-spec/defaults.ts';
 import { resource } from '../define.ts';
 import { ReplicaSet } from '../types/apps-v1.ts';
 
@@ -22,5 +31,21 @@ export const replicaSets = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
   selectableFields: [{ path: 'status.replicas', value: ({ status }) => String(status?.replicas ?? 0) }],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: ({ spec = {} }) => {
+      spec.replicas ??= 1;
+      defaultTemplate(spec.template);
+    },
+    validate: ({ spec = {} }, { names }) => validateController(spec, 'ReplicaSet', names),
+    validateUpdate: (set, old, { names }) => {
+      const { spec = {}, status = {} } = set;
+      const found = validateAgain(set, ReplicaSet, validateController(spec, 'ReplicaSet', names), names);
+      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
+      return same(status, old.status) ? found : [...found, ...validateCounts(status, parts, 'readyReplicas')];
+    },
+    warnings: (set, old, { names }) => warnOfController(set, old, names),
+  },
 });
+
+const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;

@@ -1,6 +1,33 @@
+import { dns1123Label, type FieldError, fieldError, type Json, validateSelectorObject } from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
 import { age, containerNames, imageNames, name } from '../cells.ts';
-import { resource } from '../define.ts';
-import { StatefulSet } from '../types/apps-v1.ts';
+import { roundAmounts } from '../core/pod-spec/amounts.ts';
+import { validateClaimSpec } from '../core/pod-spec/claim-template.ts';
+import {
+  isEmptySelector,
+  isNew,
+  same,
+  validateAlways,
+  validateCollisions,
+  validateCounts,
+  validateSelected,
+  warnOfController,
+} from '../core/pod-spec/controller.ts';
+import { defaultTemplate } from '../core/pod-spec/defaults.ts';
+import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
+import { validateTemplate } from '../core/pod-spec/validate.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import {
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  type StatefulSetSpec,
+  type StatefulSetStatus,
+  StatefulSetUpdateStrategy,
+} from '../types/apps-v1.ts';
+import type { PodTemplateSpec } from '../types/core-v1.ts';
+import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
 
 export const statefulSets = resource({
   group: 'apps',
@@ -18,5 +45,129 @@ export const statefulSets = resource({
     ['Containers', ({ spec }) => containerNames(spec?.template?.spec?.containers), 'wide'],
     ['Images', ({ spec }) => imageNames(spec?.template?.spec?.containers), 'wide'],
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    nameRule: dns1123Label,
+    defaults: ({ spec = {} }) => setDefaults(spec),
+    validate: validateSpec,
+    validateUpdate: ({ spec = {}, status = {} }, old) => {
+      const found: FieldError[] = [];
+      if (!same(fixed(spec), fixed(old.spec ?? {}))) found.push(fieldError.forbidden('spec', FIXED));
+      return same(status, old.status) ? found : [...found, ...validateStatus(status, old.status ?? {})];
+    },
+    warnings: (set, old, { names }) => {
+      const found = warnOfController(set, old, names);
+      if ((set.spec?.revisionHistoryLimit ?? 0) >= 0) return found;
+      const why = 'a negative value retains all historical revisions; a value >= 0 is recommended';
+      return [...found, `spec.revisionHistoryLimit: ${why}`];
+    },
+  },
 });
+
+const FIXED =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
+  "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+
+/** The part of a spec that stays as it was made. */
+const fixed = ({ selector, volumeClaimTemplates, serviceName, podManagementPolicy }: StatefulSetSpec) => ({
+  selector,
+  volumeClaimTemplates: volumeClaimTemplates ?? [],
+  serviceName: serviceName ?? '',
+  podManagementPolicy,
+});
+
+function setDefaults(spec: StatefulSetSpec): void {
+  spec.podManagementPolicy ||= 'OrderedReady';
+  spec.updateStrategy ??= {};
+  if (!spec.updateStrategy.type) {
+    spec.updateStrategy.type = 'RollingUpdate';
+    spec.updateStrategy.rollingUpdate ??= {};
+  }
+  const { type, rollingUpdate } = spec.updateStrategy;
+  if (type === 'RollingUpdate' && rollingUpdate !== undefined) rollingUpdate.partition ??= 0;
+  spec.persistentVolumeClaimRetentionPolicy ??= {};
+  spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= 'Retain';
+  spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= 'Retain';
+  spec.replicas ??= 1;
+  spec.revisionHistoryLimit ??= 10;
+  defaultTemplate(spec.template);
+  spec.volumeClaimTemplates?.forEach((claim) => {
+    claim.apiVersion = 'v1';
+    claim.kind = 'PersistentVolumeClaim';
+    claim.spec ??= {};
+    claim.spec.volumeMode ??= 'Filesystem';
+    roundAmounts(claim.spec.resources?.requests);
+    roundAmounts(claim.spec.resources?.limits);
+    claim.status ??= {};
+    claim.status.phase ||= 'Pending';
+  });
+}
+
+function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, { names }: StrategyContext): FieldError[] {
+  const { podManagementPolicy: policy = '', serviceName = '', selector } = spec;
+  const found = validateStrategy(spec.updateStrategy ?? {});
+  if (policy !== 'OrderedReady' && policy !== 'Parallel') {
+    found.push(fieldError.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"));
+  }
+  if (isNew(metadata)) {
+    found.push(
+      ...eachOf(spec.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) =>
+        validateClaimSpec(claim.spec ?? {}, `${at}.spec`, names),
+      ),
+    );
+    if (serviceName !== '') found.push(...byRule('spec.serviceName', serviceName, dns1123Label));
+  }
+  const broken = validateSelectorObject(selector as Json | undefined, 'spec.selector');
+  found.push(...broken);
+  if (isEmptySelector(selector)) {
+    found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));
+  }
+  if (broken.length > 0) found.push(fieldError.invalid('spec.selector', selector as Json, ''));
+  else {
+    found.push(
+      ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
+      ...validateTemplate(withClaims(spec), 'spec.template', names),
+    );
+  }
+  return [...found, ...validateAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
+}
+
+/** The template as its pods will have it: a claim of their own stands for each template of one. */
+function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
+  const names = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '');
+  const { volumes = [] } = template.spec ?? {};
+  if (names.length === 0) return template;
+  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return {
+    ...template,
+    spec: { ...template.spec, volumes: [...volumes.filter(({ name = '' }) => !names.includes(name)), ...claims] },
+  };
+}
+
+/** How the pods of one template give way to those of the next. */
+function validateStrategy(strategy: Infer<typeof StatefulSetUpdateStrategy>): FieldError[] {
+  const { type = '', rollingUpdate } = strategy;
+  const path = 'spec.updateStrategy.rollingUpdate';
+  if (type === 'OnDelete') {
+    if (rollingUpdate === undefined) return [];
+    const shown = internalForm({ partition: 0, ...rollingUpdate }, RollingUpdateStatefulSetStrategy);
+    return [fieldError.invalid(path, shown, "only allowed for updateStrategy 'RollingUpdate'")];
+  }
+  if (type !== 'RollingUpdate') {
+    const shown = internalForm(strategy, StatefulSetUpdateStrategy);
+    return [fieldError.invalid('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'")];
+  }
+  const { maxUnavailable } = rollingUpdate ?? {};
+  if (maxUnavailable === undefined) return [];
+  const field = `${path}.maxUnavailable`;
+  return [
+    ...validateShare(maxUnavailable, field),
+    ...(shareSize(maxUnavailable) === 0 ? [fieldError.invalid(field, maxUnavailable, 'cannot be 0')] : []),
+    ...validateAtMostAll(maxUnavailable, field),
+  ];
+}
+
+function validateStatus(status: StatefulSetStatus, old: StatefulSetStatus): FieldError[] {
+  const parts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;
+  return [...validateCounts(status, parts, 'status.readyReplicas'), ...validateCollisions(status, old)];
+}

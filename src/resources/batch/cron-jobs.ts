@@ -1,7 +1,13 @@
-import { formatAge } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError, formatAge, type Json, type Names } from '../../meta/index.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../cells.ts';
+import { isNew } from '../core/pod-spec/controller.ts';
+import { defaultTemplate } from '../core/pod-spec/defaults.ts';
+import { byRule } from '../core/pod-spec/findings.ts';
+import { warnOfName, warnOfTemplate } from '../core/pod-spec/warnings.ts';
 import { resource } from '../define.ts';
-import { CronJob } from '../types/batch-v1.ts';
+import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
+import { validateJobSpec } from './job-spec.ts';
+import { scheduleFault, timeZoneFaults } from './schedule.ts';
 
 export const cronJobs = resource({
   group: 'batch',
@@ -27,5 +33,65 @@ export const cronJobs = resource({
     ['Images', ({ spec }) => imageNames(spec?.jobTemplate?.spec?.template?.spec?.containers), 'wide'],
     ['Selector', ({ spec }) => formatSelector(spec?.jobTemplate?.spec?.selector), 'wide'],
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    // What is appended to the names of its jobs must fit too.
+    nameRule: (name) => [
+      ...dns1123Subdomain(name),
+      ...(name.length > MAX_NAME ? [`must be no more than ${MAX_NAME} characters`] : []),
+    ],
+    defaults: ({ spec = {} }) => {
+      spec.concurrencyPolicy ||= 'Allow';
+      spec.suspend ??= false;
+      spec.successfulJobsHistoryLimit ??= 3;
+      spec.failedJobsHistoryLimit ??= 1;
+      defaultTemplate(spec.jobTemplate?.spec?.template);
+    },
+    validate: ({ metadata, spec = {} }, { names }) => [
+      ...validateSchedule(spec),
+      ...(isNew(metadata) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
+      ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+    ],
+    validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
+      ...validateZoneInSchedule(spec, (old.schedule ?? '').includes('TZ')),
+      ...(spec.timeZone === old.timeZone ? [] : validateZone(spec)),
+    ],
+    warnings: ({ metadata, spec }, old, { names }) =>
+      old !== undefined && old.metadata.generation === metadata.generation
+        ? []
+        : [
+            ...(old === undefined ? warnOfName(metadata) : []),
+            ...warnOfTemplate(spec?.jobTemplate?.spec?.template ?? {}, 'spec.jobTemplate.spec.template', names),
+          ],
+  },
 });
+
+const MAX_NAME = 52;
+
+function validateSchedule({ schedule = '' }: CronJobSpec): FieldError[] {
+  const why = schedule === '' ? undefined : scheduleFault(schedule);
+  return why === undefined ? [] : [fieldError.invalid('spec.schedule', schedule, why)];
+}
+
+/** A zone stands in its own field; where it stood in the schedule before there was one, it may stay. */
+function validateZoneInSchedule({ schedule = '', timeZone }: CronJobSpec, allowed: boolean): FieldError[] {
+  if (!schedule.includes('TZ') || (allowed && timeZone === undefined)) return [];
+  const why = allowed
+    ? 'cannot use both timeZone field and TZ or CRON_TZ in schedule'
+    : 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
+  return [fieldError.invalid('spec.schedule', schedule, why)];
+}
+
+const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
+  timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneFaults);
+
+/** The selector of a job that does not exist yet cannot be told. */
+function validateJobTemplate(spec: JobSpec, path: string, names: Names): FieldError[] {
+  const { selector, manualSelector } = spec;
+  const found = validateJobSpec(spec, path, names);
+  if (selector !== undefined && selector !== null) {
+    found.push(fieldError.invalid(`${path}.selector`, selector as Json, '`selector` will be auto-generated'));
+  }
+  if (manualSelector === true) found.push(fieldError.notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
+  return found;
+}

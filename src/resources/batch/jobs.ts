@@ -1,7 +1,24 @@
-import { formatAge } from '../../meta/index.ts';
+import {
+  dns1123Label,
+  type FieldError,
+  fieldError,
+  formatAge,
+  getKey,
+  type Json,
+  type Names,
+  type ObjectMeta,
+  selectorFromObject,
+  validateSelectorObject,
+} from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
+import { isNew, same, validateAgain, validateSelected, warnOfController } from '../core/pod-spec/controller.ts';
+import { defaultTemplate } from '../core/pod-spec/defaults.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { Job } from '../types/batch-v1.ts';
+import { Job, type JobSpec } from '../types/batch-v1.ts';
+import { validateJobSpec } from './job-spec.ts';
+import { validateJobStatus } from './job-status.ts';
+import { validateJobUpdate } from './job-update.ts';
 
 type JobObject = ObjectOf<typeof Job>;
 
@@ -32,8 +49,96 @@ export const jobs = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
   selectableFields: [{ path: 'status.successful', value: ({ status }) => String(status?.succeeded ?? 0) }],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: ({ metadata, spec = {} }) => {
+      if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+      spec.parallelism ??= 1;
+      spec.backoffLimit ??= 6;
+      spec.completionMode ??= 'NonIndexed';
+      spec.suspend ??= false;
+      spec.manualSelector ??= false;
+      spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+      defaultTemplate(spec.template);
+      inheritLabels(metadata, spec);
+    },
+    prepareCreate: ({ metadata, spec = {} }, { names }) => {
+      if (spec.manualSelector !== true) generateSelector(metadata, spec, names);
+    },
+    validate: validateJob,
+    validateUpdate: (job, old, context) => {
+      const { spec = {}, status = {} } = job;
+      return [
+        ...validateAgain(job, Job, validateJob(job, context), context.names),
+        ...validateJobUpdate(spec, old.spec ?? {}, old.status ?? {}),
+        ...(same(status, old.status) ? [] : validateJobStatus(spec, status, old.status ?? {})),
+      ];
+    },
+    warnings: (job, old, { names }) => warnOfController(job, old, names),
+  },
 });
+
+/** A job without labels has those of its pods. */
+function inheritLabels(metadata: ObjectMeta, { template }: JobSpec): void {
+  const { labels } = template?.metadata ?? {};
+  if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+}
+
+/** Labels by which the pods of one job are found; those without a domain are older. */
+const labelsOf = ({ uid = '', name = '' }: ObjectMeta, { labels }: Names): { [key: string]: string } => ({
+  [`batch.${labels}/controller-uid`]: uid,
+  [`batch.${labels}/job-name`]: name,
+  'controller-uid': uid,
+  'job-name': name,
+});
+
+/** Marks the pods of a job and selects them by their mark; what is there already stays, for validation to judge. */
+function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): void {
+  const generated = labelsOf(metadata, names);
+  spec.template ??= {};
+  spec.template.metadata ??= {};
+  // Labels that the job took over from its pods grow with them.
+  const taken = same(metadata.labels, spec.template.metadata.labels);
+  spec.template.metadata.labels = sorted({ ...generated, ...spec.template.metadata.labels });
+  if (taken || Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...spec.template.metadata.labels };
+  const key = `batch.${names.labels}/controller-uid`;
+  const { matchLabels, ...rest } = spec.selector ?? {};
+  spec.selector = { matchLabels: sorted({ [key]: generated[key] as string, ...matchLabels }), ...rest };
+}
+
+const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
+  Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+function validateJob({ metadata, spec = {} }: JobObject, { names }: StrategyContext): FieldError[] {
+  const { selector, template = {}, completions: count = 0 } = spec;
+  const found = validateGenerated(metadata, spec, names);
+  found.push(...validateJobSpec(spec, 'spec', names));
+  if (selector === undefined || selector === null) found.push(fieldError.required('spec.selector'));
+  found.push(...validateSelectorObject(selector as Json | undefined, 'spec.selector'));
+  found.push(...validateSelected(selector, template, 'spec.template'));
+  const hostname = `${metadata.name}-${count - 1}`;
+  if (spec.completionMode === 'Indexed' && count > 0 && isNew(metadata) && dns1123Label(hostname).length > 0) {
+    const why = `will not able to create pod with invalid DNS label: ${hostname}`;
+    found.push(fieldError.invalid('metadata.name', metadata.name, why));
+  }
+  return found;
+}
+
+/** A selector that was made with the job is still the one that was made. */
+function validateGenerated(metadata: ObjectMeta, spec: JobSpec, names: Names): FieldError[] {
+  const { manualSelector, selector, template } = spec;
+  if (manualSelector === true || selector === undefined || selector === null) return [];
+  const generated = labelsOf(metadata, names);
+  const labels = template?.metadata?.labels;
+  const found = Object.entries(generated).flatMap(([key, wanted]) => {
+    const field = `spec.template.metadata.labels[${key}]`;
+    const value = getKey(labels ?? {}, key);
+    if (value === undefined) return [fieldError.required(field, `must be '${wanted}'`)];
+    return value === wanted ? [] : [fieldError.invalid(field, labels, `must be '${wanted}'`)];
+  });
+  if (selectorFromObject(selector as Json).matches(generated)) return found;
+  return [...found, fieldError.invalid('spec.selector', selector as Json, '`selector` not auto-generated')];
+}
 
 function jobStatus({ metadata, status }: JobObject): string {
   const is = (type: string) => status?.conditions?.some((c) => c.type === type && c.status === 'True') === true;

@@ -1,6 +1,8 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { ConfigMap } from '../types/core-v1.ts';
+import { bytesSize, MAX_DATA_BYTES, textSize, validateFrozen, validateKeys } from './key-values.ts';
 
 export const configMaps = resource({
   group: '',
@@ -13,4 +15,20 @@ export const configMaps = resource({
     ['Data', ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length],
     age,
   ],
+  strategy: {
+    validate: validateConfigMap,
+    validateUpdate: (map, old) => validateFrozen(map, old, ['data', 'binaryData']),
+  },
 });
+
+function validateConfigMap({ data, binaryData }: ObjectOf<typeof ConfigMap>): FieldError[] {
+  const twice = Object.keys(data ?? {}).filter((key) => Object.hasOwn(binaryData ?? {}, key));
+  const found = [
+    ...validateKeys(data, 'data'),
+    ...twice.map((key) => fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
+    ...validateKeys(binaryData, 'binaryData'),
+  ];
+  // It is the object as a whole that is too large: no field is to blame.
+  if (textSize(data) + bytesSize(binaryData) > MAX_DATA_BYTES) found.push(fieldError.tooLong('[]', MAX_DATA_BYTES));
+  return found;
+}

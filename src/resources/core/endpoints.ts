@@ -1,16 +1,69 @@
+import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import type { ResourceDefinition } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
 import { age, formatSome, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { Endpoints } from '../types/core-v1.ts';
+import { type EndpointAddress, type EndpointPort, Endpoints, type EndpointSubset } from '../types/core-v1.ts';
+import { validateIp, validatePublicIp } from '../validate/addresses.ts';
+import { isNew, same } from '../validate/common.ts';
+import { byRule, eachOf } from './pod-spec/findings.ts';
 
-export const endpoints = resource({
+const declared = resource({
   group: '',
   plural: 'endpoints',
   kind: 'Endpoints',
   schema: Endpoints,
   shortNames: ['ep'],
   columns: [name, ['Endpoints', (object) => formatSome(addresses(object), 3)], age],
-  strategy: { createOnUpdate: true },
+  strategy: {
+    createOnUpdate: true,
+    defaults: ({ subsets = [] }) => {
+      for (const { ports = [] } of subsets) for (const port of ports) port.protocol ??= 'TCP';
+    },
+    validate: (object) => (isNew(object) ? eachOf(object.subsets, 'subsets', validateSubset) : []),
+    // What was taken once may stay.
+    validateUpdate: ({ subsets }, old) => (same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset)),
+  },
 });
+
+export const endpoints: ResourceDefinition = {
+  ...declared,
+  versions: declared.versions.map((version) => ({
+    ...version,
+    deprecated: { since: '1.33', replacement: 'discovery.{domain}/v1 EndpointSlice' },
+  })),
+};
+
+function validateSubset(subset: Infer<typeof EndpointSubset>, path: string): FieldError[] {
+  const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+  const found: FieldError[] = [];
+  if (addresses.length === 0 && notReadyAddresses.length === 0) {
+    found.push(fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`'));
+  }
+  return [
+    ...found,
+    ...eachOf(addresses, `${path}.addresses`, validateAddress),
+    ...eachOf(notReadyAddresses, `${path}.notReadyAddresses`, validateAddress),
+    ...eachOf(ports, `${path}.ports`, (port, at) => validatePort(port, ports.length > 1, at)),
+  ];
+}
+
+function validateAddress({ ip = '', hostname = '', nodeName }: Infer<typeof EndpointAddress>, path: string): FieldError[] {
+  return [
+    ...validateIp(`${path}.ip`, ip),
+    ...(hostname === '' ? [] : byRule(`${path}.hostname`, hostname, dns1123Label)),
+    ...(nodeName === undefined ? [] : byRule(`${path}.nodeName`, nodeName, dns1123Subdomain)),
+    ...validatePublicIp(`${path}.ip`, ip),
+  ];
+}
+
+function validatePort({ name = '', appProtocol }: Infer<typeof EndpointPort>, several: boolean, path: string): FieldError[] {
+  return [
+    ...(name === '' && several ? [fieldError.required(`${path}.name`)] : []),
+    ...(name === '' ? [] : byRule(`${path}.name`, name, dns1123Label)),
+    ...(appProtocol === undefined ? [] : byRule(`${path}.appProtocol`, appProtocol, qualifiedName)),
+  ];
+}
 
 /** `ip:port` for each address and port; the bare `ip` where no port is told. */
 function addresses({ subsets = [] }: ObjectOf<typeof Endpoints>): string[] {

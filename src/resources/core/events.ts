@@ -2,6 +2,7 @@ import { formatAge } from '../../meta/index.ts';
 import { name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Event } from '../types/core-v1.ts';
+import { validateEvent } from './event-rules.ts';
 
 type EventObject = ObjectOf<typeof Event>;
 
@@ -47,7 +48,10 @@ export const events = resource({
     { path: 'source', value: ({ source, reportingComponent = '' }) => source?.component || reportingComponent },
     { path: 'type', value: ({ type = '' }) => type },
   ],
-  strategy: { createOnUpdate: true },
+  strategy: {
+    createOnUpdate: true,
+    validate: (event) => validateEvent(event, 'reportingComponent'),
+  },
 });
 
 function lastSeen({ lastTimestamp, firstTimestamp, eventTime, count, series }: EventObject, now: number): string {

@@ -1,5 +1,11 @@
+import { type FieldError, fieldError, type Names, parseQuantity, qualifiedName } from '../../meta/index.ts';
 import { resource } from '../define.ts';
-import { LimitRange } from '../types/core-v1.ts';
+import { LimitRange, type LimitRangeItem } from '../types/core-v1.ts';
+import { unique } from '../validate/common.ts';
+import { type Amounts, compareAmounts, withMissing } from './pod-spec/amounts.ts';
+import { byRule, eachOf } from './pod-spec/findings.ts';
+import { isOvercommittable } from './pod-spec/resource-names.ts';
+import { validateContainerResourceName, validateResourceName } from './quota-names.ts';
 
 export const limitRanges = resource({
   group: '',
@@ -7,5 +13,109 @@ export const limitRanges = resource({
   kind: 'LimitRange',
   schema: LimitRange,
   shortNames: ['limits'],
-  strategy: { createOnUpdate: true },
+  strategy: {
+    createOnUpdate: true,
+    defaults: ({ spec }) => {
+      for (const item of spec?.limits ?? []) completeDefaults(item);
+    },
+    validate: ({ spec }, { names }) => [
+      ...unique(spec?.limits, 'spec.limits', ({ type = '' }) => type, '.type'),
+      ...eachOf(spec?.limits ?? [], 'spec.limits', (item, path) => validateItem(item, path, names)),
+    ],
+  },
 });
+
+/** What a container gets that asks for nothing follows from what it may have. */
+function completeDefaults(item: LimitRangeItem): void {
+  if (item.type !== 'Container') return;
+  const set = (field: 'default' | 'defaultRequest', amounts: Amounts) => {
+    if (Object.keys(amounts).length > 0) item[field] = amounts;
+  };
+  set('default', withMissing(item.default, item.max ?? {}));
+  set('defaultRequest', withMissing(item.defaultRequest, { ...item.min, ...item.default }));
+}
+
+const types = ['Pod', 'Container', 'PersistentVolumeClaim'];
+
+function validateItem(item: LimitRangeItem, path: string, names: Names): FieldError[] {
+  const { type = '', min = {}, max = {}, default: limit = {}, defaultRequest = {}, maxLimitRequestRatio = {} } = item;
+  const found = byRule(`${path}.type`, type, qualifiedName);
+  if (found.length === 0 && !type.includes('/') && !types.includes(type)) {
+    found.push(fieldError.invalid(`${path}.type`, type, 'must be a standard limit type or fully qualified'));
+  }
+  const isPod = type === 'Pod';
+  for (const [field, amounts] of Object.entries({ default: limit, defaultRequest })) {
+    if (!isPod || Object.keys(amounts).length === 0) continue;
+    found.push(fieldError.forbidden(`${path}.${field}`, "may not be specified when `type` is 'Pod'"));
+  }
+  if (type === 'PersistentVolumeClaim' && min['storage'] === undefined && max['storage'] === undefined) {
+    const why = 'either minimum or maximum storage value is required, but neither was provided';
+    found.push(fieldError.required(`${path}.limits`, why));
+  }
+  const named = { max, min, ...(isPod ? {} : { default: limit, defaultRequest }), maxLimitRequestRatio };
+  for (const [field, amounts] of Object.entries(named)) {
+    for (const name of Object.keys(amounts)) {
+      const at = `${path}.${field}[${name}]`;
+      const ofContainers = isPod || type === 'Container';
+      found.push(...(ofContainers ? validateContainerResourceName(name, at, names) : validateResourceName(name, at)));
+    }
+  }
+  const keys = new Set(Object.values(named).flatMap(Object.keys));
+  return [...found, ...[...keys].flatMap((name) => validateResource(item, name, path, names))];
+}
+
+const own = (amounts: Amounts | undefined, name: string): string | undefined =>
+  amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] : undefined;
+
+const isMore = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && b !== undefined && compareAmounts(a, b) > 0;
+
+/** How the bounds and defaults of one resource stand to each other. */
+function validateResource(item: LimitRangeItem, name: string, path: string, names: Names): FieldError[] {
+  const isPod = item.type === 'Pod';
+  const [min, max] = [own(item.min, name), own(item.max, name)];
+  const limit = isPod ? undefined : own(item.default, name);
+  const request = isPod ? undefined : own(item.defaultRequest, name);
+  const found: FieldError[] = [];
+  const refuse = (field: string, value: string | undefined, why: string) =>
+    found.push(fieldError.invalid(`${path}.${field}[${name}]`, value, why));
+  if (isMore(min, max)) refuse('min', min, `min value ${min} is greater than max value ${max}`);
+  if (isMore(min, request)) {
+    refuse('defaultRequest', request, `min value ${min} is greater than default request value ${request}`);
+  }
+  if (isMore(request, max)) {
+    refuse('defaultRequest', request, `default request value ${request} is greater than max value ${max}`);
+  }
+  if (isMore(request, limit)) {
+    refuse('defaultRequest', request, `default request value ${request} is greater than default limit value ${limit}`);
+  }
+  if (isMore(min, limit)) refuse('default', min, `min value ${min} is greater than default value ${limit}`);
+  if (isMore(limit, max)) refuse('default', max, `default value ${limit} is greater than max value ${max}`);
+  if (limit !== undefined && request !== undefined && !isOvercommittable(name, names)) {
+    if (compareAmounts(limit, request) !== 0) {
+      refuse('defaultRequest', request, `default value ${limit} must equal to defaultRequest value ${request} in ${name}`);
+    }
+  }
+  return [...found, ...validateRatio(own(item.maxLimitRequestRatio, name), min, max, `${path}.maxLimitRequestRatio[${name}]`)];
+}
+
+function validateRatio(
+  ratio: string | undefined,
+  min: string | undefined,
+  max: string | undefined,
+  path: string,
+): FieldError[] {
+  if (ratio === undefined) return [];
+  const found: FieldError[] = [];
+  if (compareAmounts(ratio, '1') < 0) found.push(fieldError.invalid(path, ratio, `ratio ${ratio} is less than 1`));
+  if (min === undefined || max === undefined) return found;
+  const [value, low, high] = [ratio, min, max].map((text) => Number(parseQuantity(text).nano)) as [
+    number,
+    number,
+    number,
+  ];
+  const most = high / low;
+  if (value / 1e9 <= most) return found;
+  const why = `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`;
+  return [...found, fieldError.invalid(path, ratio, why)];
+}

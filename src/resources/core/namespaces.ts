@@ -1,7 +1,11 @@
-import { dns1123Label } from '../../meta/index.ts';
+import { dns1123Label, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { Namespace } from '../types/core-v1.ts';
+import { same } from '../validate/common.ts';
+import { byRule } from './pod-spec/findings.ts';
+
+type NamespaceObject = ObjectOf<typeof Namespace>;
 
 export const namespaces = resource({
   group: '',
@@ -33,5 +37,28 @@ export const namespaces = resource({
     prepareUpdate: (namespace, old) => {
       namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers ?? [] };
     },
+    validate: ({ spec }, { names }) => validateFinalizers(spec?.finalizers ?? [], names.product),
+    validateUpdate: (namespace, old) => (same(namespace.status, old.status) ? [] : validatePhase(namespace)),
   },
 });
+
+function validateFinalizers(finalizers: readonly string[], product: string): FieldError[] {
+  const bare = [product, 'orphan', 'foregroundDeletion'];
+  const path = 'spec.finalizers';
+  return finalizers.flatMap((finalizer) => [
+    ...byRule(path, finalizer, qualifiedName),
+    ...(finalizer.includes('/') || bare.includes(finalizer)
+      ? []
+      : [fieldError.invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]),
+  ]);
+}
+
+function validatePhase({ metadata, status }: NamespaceObject): FieldError[] {
+  const alive = metadata.deletionTimestamp === undefined;
+  const { phase = '' } = status ?? {};
+  if (phase === (alive ? 'Active' : 'Terminating')) return [];
+  const why = alive
+    ? "may only be 'Active' if `deletionTimestamp` is empty"
+    : "may only be 'Terminating' if `deletionTimestamp` is not empty";
+  return [fieldError.invalid('status.Phase', phase, why)];
+}

@@ -1,6 +1,7 @@
 import { age, name, orNone, orUnknown } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Node } from '../types/core-v1.ts';
+import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate } from './node-rules.ts';
 
 type NodeObject = ObjectOf<typeof Node>;
 
@@ -26,6 +27,15 @@ export const nodes = resource({
     ['Container-Runtime', ({ status }) => orUnknown(status?.nodeInfo?.containerRuntimeVersion), 'wide'],
   ],
   selectableFields: [{ path: 'spec.unschedulable', value: ({ spec }) => String(spec?.unschedulable ?? false) }],
+  strategy: {
+    createsWithStatus: true,
+    defaults: ({ spec, status }) => {
+      alignRanges(spec);
+      defaultAllocatable(status);
+    },
+    validate: ({ spec = {}, status = {} }, { names }) => validateNode(spec, status, names),
+    validateUpdate: ({ spec = {}, status = {} }, old) => validateNodeUpdate(spec, status, old.spec ?? {}),
+  },
 });
 
 function status({ spec, status }: NodeObject): string {

@@ -1,6 +1,8 @@
 import { age, formatAccessModes, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PersistentVolumeClaim } from '../types/core-v1.ts';
+import { alignSources, validateClaimStatus, validateClaimUpdate } from './claim-rules.ts';
+import { validateClaimSpec } from './pod-spec/claim-template.ts';
 
 export const persistentVolumeClaims = resource({
   group: '',
@@ -24,8 +26,19 @@ export const persistentVolumeClaims = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
-    prepareCreate: (claim) => {
-      claim.status = { phase: 'Pending' };
+    defaults: (claim) => {
+      claim.spec = { ...claim.spec, volumeMode: claim.spec?.volumeMode ?? 'Filesystem' };
+      claim.status = { ...claim.status, phase: claim.status?.phase ?? 'Pending' };
     },
+    prepareCreate: (claim, { names }) => {
+      claim.status = { phase: 'Pending' };
+      alignSources(claim.spec, names);
+    },
+    prepareUpdate: (claim, old, { names }) => alignSources(claim.spec, names, old.spec),
+    validate: ({ spec = {}, status = {} }, { names }) => [
+      ...validateClaimSpec(spec, 'spec', names),
+      ...validateClaimStatus(status, names),
+    ],
+    validateUpdate: (claim, old, { names }) => validateClaimUpdate(claim, old, names),
   },
 });

@@ -1,6 +1,9 @@
 import { age, containerNames, formatLabels, imageNames, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PodTemplate } from '../types/core-v1.ts';
+import { defaultTemplate } from './pod-spec/defaults.ts';
+import { validateTemplate } from './pod-spec/validate.ts';
+import { warnOfTemplate } from './pod-spec/warnings.ts';
 
 export const podTemplates = resource({
   group: '',
@@ -14,5 +17,12 @@ export const podTemplates = resource({
     ['Pod Labels', ({ template }) => formatLabels(template?.metadata?.labels)],
     age,
   ],
-  strategy: { generation: true, createOnUpdate: true },
+  strategy: {
+    generation: true,
+    createOnUpdate: true,
+    defaults: ({ template }) => defaultTemplate(template),
+    validate: ({ template = {} }, { names }) => validateTemplate(template, 'template', names),
+    warnings: ({ metadata, template = {} }, old, { names }) =>
+      old?.metadata.generation === metadata.generation ? [] : warnOfTemplate(template, 'template', names),
+  },
 });

@@ -1,7 +1,15 @@
 import { formatAge } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { Pod } from '../types/core-v1.ts';
+import { Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
+import { completeAffinity } from './pod-spec/affinity.ts';
+import { isNew, same } from './pod-spec/controller.ts';
+import { defaultPod, mirrorServiceAccount } from './pod-spec/defaults.ts';
+import { validatePodStatusUpdate } from './pod-spec/pod-status.ts';
+import { validatePodMetaUpdate, validatePodSpecUpdate } from './pod-spec/pod-update.ts';
+import { qosClass } from './pod-spec/qos.ts';
+import { validateNewPod, validatePod } from './pod-spec/validate.ts';
+import { warnOfPod } from './pod-spec/warnings.ts';
 
 export type PodObject = ObjectOf<typeof Pod>;
 
@@ -47,11 +55,44 @@ export const pods = resource({
     { path: 'status.nominatedNodeName', value: ({ status }) => status?.nominatedNodeName ?? '' },
   ],
   strategy: {
+    generation: true,
+    defaults: defaultPod,
     prepareCreate: (pod) => {
-      pod.status = { phase: 'Pending' };
+      const { spec = {}, metadata } = pod;
+      mirrorServiceAccount(spec);
+      completeAffinity(spec.affinity, metadata.labels);
+      pod.status = { phase: 'Pending', ...gatedCondition(spec), qosClass: qosClass(spec) };
     },
+    prepareStatusUpdate: (pod, old) => {
+      const { ownerReferences: _, ...metadata } = pod.metadata;
+      const { ownerReferences: owners } = old.metadata;
+      pod.metadata = owners === undefined ? metadata : { ...metadata, ownerReferences: owners };
+      if (!pod.status?.qosClass && old.status?.qosClass) pod.status = { ...pod.status, qosClass: old.status.qosClass };
+    },
+    validate: ({ metadata, spec = {} }, { names }) => [
+      ...validatePod(metadata, spec, names),
+      ...(isNew(metadata) ? validateNewPod(metadata, spec, names) : []),
+    ],
+    validateUpdate: (pod, old, { names }) => [
+      ...validatePodMetaUpdate(pod.metadata, old.metadata, pod.spec ?? {}, names),
+      ...validatePodSpecUpdate(pod.spec ?? {}, old.spec ?? {}),
+      ...(same(pod.status, old.status) ? [] : validatePodStatusUpdate(pod, old)),
+    ],
+    warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
   },
 });
+
+/** Times that nobody set are shown all the same. */
+const noTimes: object = { lastProbeTime: null, lastTransitionTime: null };
+
+/** What a pod that waits at its gates says of itself. */
+function gatedCondition({ schedulingGates = [] }: PodSpec): Pick<PodStatus, 'conditions'> {
+  if (schedulingGates.length === 0) return {};
+  const message = 'Scheduling is blocked due to non-empty scheduling gates';
+  return {
+    conditions: [{ ...noTimes, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }],
+  };
+}
 
 const readyCount = ({ status }: PodObject): number => (status?.containerStatuses ?? []).filter((c) => c.ready).length;
 

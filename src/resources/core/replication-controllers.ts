@@ -1,6 +1,17 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
 import { age, containerNames, formatLabels, imageNames, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { ReplicationController } from '../types/core-v1.ts';
+import {
+  same,
+  validateAgain,
+  validateCounts,
+  validateKeptTemplate,
+  validateSelected,
+  warnOfController,
+} from './pod-spec/controller.ts';
+import { defaultTemplate } from './pod-spec/defaults.ts';
 
 export const replicationControllers = resource({
   group: '',
@@ -22,5 +33,30 @@ export const replicationControllers = resource({
     ['Selector', ({ spec }) => formatLabels(spec?.selector), 'wide'],
   ],
   selectableFields: [{ path: 'status.replicas', value: ({ status }) => String(status?.replicas ?? 0) }],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: (controller) => {
+      const { metadata, spec = {} } = controller;
+      const { labels } = spec.template?.metadata ?? {};
+      if (labels !== undefined && Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
+      if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+      defaultTemplate(spec.template);
+    },
+    validate: validateSpec,
+    validateUpdate: (controller, old, context) => [
+      ...validateAgain(controller, ReplicationController, validateSpec(controller, context), context.names),
+      ...(same(controller.status, old.status) ? [] : validateCounts(controller.status ?? {}, parts, 'readyReplicas')),
+    ],
+    warnings: (controller, old, { names }) => warnOfController(controller, old, names),
+  },
 });
+
+const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;
+
+function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, { names }: StrategyContext): FieldError[] {
+  const { selector = {}, template } = spec;
+  const found = Object.keys(selector).length === 0 ? [fieldError.required('spec.selector')] : [];
+  if (template === undefined || template === null) return [...found, fieldError.required('spec.template')];
+  if (found.length === 0) found.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
+  return [...found, ...validateKeptTemplate(template, 'spec.template', 'ReplicationController', names)];
+}

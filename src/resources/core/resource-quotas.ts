@@ -1,6 +1,8 @@
+import { type FieldError, fieldError, immutable, type Names } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { ResourceQuota } from '../types/core-v1.ts';
+import { ResourceQuota, type ResourceQuotaSpec } from '../types/core-v1.ts';
+import { isForQuota, validateQuotaAmount } from './quota-names.ts';
 
 export const resourceQuotas = resource({
   group: '',
@@ -10,6 +12,20 @@ export const resourceQuotas = resource({
   shortNames: ['quota'],
   status: true,
   columns: [name, ['Request', (quota) => usage(quota, false)], ['Limit', (quota) => usage(quota, true)], age],
+  strategy: {
+    validate: ({ spec = {}, status = {} }, { names }) => [
+      ...validateAmounts(spec.hard, 'spec.hard', names),
+      ...validateScopes(spec),
+      ...validateSelector(spec),
+      ...validateAmounts(status.hard, 'status.hard', names),
+      ...validateAmounts(status.used, 'status.used', names),
+    ],
+    validateUpdate: ({ spec }, old) => {
+      const [now, before] = [spec?.scopes ?? [], old.spec?.scopes ?? []];
+      const same = now.every((scope) => before.includes(scope)) && before.every((scope) => now.includes(scope));
+      return same ? [] : [immutable('spec.scopes', now)];
+    },
+  },
 });
 
 /** `name: used/hard` for each limited resource, of limits or of everything else. */
@@ -18,4 +34,99 @@ function usage({ status }: ObjectOf<typeof ResourceQuota>, limits: boolean): str
     .filter(([resource]) => resource.startsWith('limits') === limits)
     .map(([resource, hard]) => `${resource}: ${status?.used?.[resource] ?? '0'}/${hard}`)
     .join(', ');
+}
+
+const validateAmounts = (
+  amounts: { [resource: string]: string } | undefined,
+  path: string,
+  names: Names,
+): FieldError[] =>
+  Object.entries(amounts ?? {}).flatMap(([resource, amount]) =>
+    validateQuotaAmount(resource, amount, `${path}[${resource}]`, names),
+  );
+
+const computed = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
+
+/** The standard resources that a scope can narrow down. */
+const scopes: { readonly [scope: string]: readonly string[] } = {
+  Terminating: computed,
+  NotTerminating: computed,
+  NotBestEffort: computed,
+  PriorityClass: computed,
+  CrossNamespacePodAffinity: computed,
+  BestEffort: ['pods'],
+  VolumeAttributesClass: ['persistentvolumeclaims', 'requests.storage'],
+};
+
+/** No object is in both of a pair. */
+const opposites = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+];
+
+const isScope = (scope: string): boolean => Object.hasOwn(scopes, scope);
+
+/** How many of the limits a scope says nothing about. */
+const misfits = (hard: ResourceQuotaSpec['hard'], scope: string): string[] =>
+  Object.keys(hard ?? {}).filter((name) => isForQuota(name) && isScope(scope) && !scopes[scope]?.includes(name));
+
+const conflicts = (given: readonly string[]) => opposites.filter((pair) => pair.every((one) => given.includes(one)));
+
+function validateScopes({ hard, scopes: given = [] }: ResourceQuotaSpec): FieldError[] {
+  const path = 'spec.scopes';
+  const refuse = (why: string) => fieldError.invalid(path, given, why);
+  return [
+    ...given.flatMap((scope) => [
+      ...(isScope(scope) ? [] : [refuse('unsupported scope')]),
+      ...misfits(hard, scope).map(() => refuse('unsupported scope applied to resource')),
+    ]),
+    ...conflicts(given).map(() => refuse('conflicting scopes')),
+  ];
+}
+
+const whole = ['BestEffort', 'NotBestEffort', 'Terminating', 'NotTerminating', 'CrossNamespacePodAffinity'];
+
+function validateSelector({ hard, scopes: given, scopeSelector }: ResourceQuotaSpec): FieldError[] {
+  if (scopeSelector === undefined) return [];
+  const path = 'spec.scopeSelector.matchExpressions';
+  const expressions = scopeSelector.matchExpressions ?? [];
+  const shown = {
+    MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
+      ScopeName: scopeName,
+      Operator: operator,
+      Values: values ?? null,
+    })),
+  };
+  const found = expressions.flatMap((expression) => [
+    ...misfits(hard, expression.scopeName ?? '').map(() =>
+      fieldError.invalid(path, shown, 'unsupported scope applied to resource'),
+    ),
+    ...validateExpression(expression, path),
+  ]);
+  const clashes = conflicts(expressions.map(({ scopeName = '' }) => scopeName));
+  return [...found, ...clashes.map(() => fieldError.invalid(path, given ?? null, 'conflicting scopes'))];
+}
+
+function validateExpression(
+  { scopeName: scope = '', operator = '', values = [] }: { scopeName?: string; operator?: string; values?: string[] },
+  path: string,
+): FieldError[] {
+  const found: FieldError[] = [];
+  if (!isScope(scope)) found.push(fieldError.invalid(`${path}.scopeName`, scope, 'unsupported scope'));
+  if (whole.includes(scope) && operator !== 'Exists') {
+    const why =
+      "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+    found.push(fieldError.invalid(`${path}.operator`, operator, why));
+  }
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length > 0) return found;
+    const why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+    return [...found, fieldError.required(`${path}.values`, why)];
+  }
+  if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length === 0) return found;
+    const why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector";
+    return [...found, fieldError.invalid(`${path}.values`, values, why)];
+  }
+  return [...found, fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator')];
 }

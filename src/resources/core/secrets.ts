@@ -1,6 +1,9 @@
+import { type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { Secret } from '../types/core-v1.ts';
+import { unchanged } from '../validate/common.ts';
+import { bytesSize, MAX_DATA_BYTES, validateFrozen, validateKeys } from './key-values.ts';
 
 export const secrets = resource({
   group: '',
@@ -16,13 +19,67 @@ export const secrets = resource({
     // Text is given in `stringData` for convenience and kept in `data`.
     prepareCreate: (secret) => foldText(secret),
     prepareUpdate: (secret) => foldText(secret),
+    validate: (secret, { names }) => validateSecret(secret, names),
+    validateUpdate: (secret, old) => [
+      ...unchanged('type', secret.type, old.type),
+      ...validateFrozen(secret, old, ['data']),
+    ],
   },
 });
 
-function foldText(secret: { data?: { [key: string]: string }; stringData?: { [key: string]: string } }): void {
+function foldText(secret: ObjectOf<typeof Secret>): void {
   if (secret.stringData === undefined) return;
   const data = new Map(Object.entries(secret.data ?? {}));
   for (const [key, text] of Object.entries(secret.stringData)) data.set(key, Buffer.from(text).toString('base64'));
   secret.data = Object.fromEntries([...data].sort(([a], [b]) => (a < b ? -1 : 1)));
   delete secret.stringData;
 }
+
+function validateSecret(secret: ObjectOf<typeof Secret>, names: Names): FieldError[] {
+  const { data = {}, type = '', metadata } = secret;
+  const found = validateKeys(data, 'data');
+  if (bytesSize(data) > MAX_DATA_BYTES) found.push(fieldError.tooLong('data', MAX_DATA_BYTES));
+  return [...found, ...(validators[type.replace(`${names.labels}/`, '')]?.(data, metadata, names) ?? [])];
+}
+
+type Data = { readonly [key: string]: string };
+type Validator = (data: Data, metadata: ObjectMeta, names: Names) => FieldError[];
+
+const missing = (data: Data, keys: readonly string[]): FieldError[] =>
+  keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldError.required(`data[${key}]`));
+
+/** The value of a key is JSON text; what is wrong with it never shows any of it. */
+const jsonUnder =
+  (key: string): Validator =>
+  (data) => {
+    const text = Object.hasOwn(data, key) ? data[key] : undefined;
+    if (text === undefined) return missing(data, [key]);
+    if (isObject(Buffer.from(text, 'base64').toString())) return [];
+    return [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')];
+  };
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** By type, under the domain of labels. */
+const validators: { readonly [type: string]: Validator } = {
+  'service-account-token': (_, { annotations = {} }, { labels }) => {
+    const key = `${labels}/service-account.name`;
+    return annotations[key] ? [] : [fieldError.required(`metadata.annotations[${key}]`)];
+  },
+  dockercfg: jsonUnder('.dockercfg'),
+  dockerconfigjson: jsonUnder('.dockerconfigjson'),
+  'basic-auth': (data) => {
+    const keys = ['username', 'password'];
+    const found = missing(data, keys);
+    return found.length === keys.length ? found : [];
+  },
+  'ssh-auth': (data) => (data['ssh-privatekey'] ? [] : [fieldError.required('data[ssh-privatekey]')]),
+  tls: (data) => missing(data, ['tls.crt', 'tls.key']),
+};

@@ -1,5 +1,5 @@
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { ServiceAccount } from '../types/core-v1.ts';
 
 export const serviceAccounts = resource({
@@ -12,4 +12,14 @@ export const serviceAccounts = resource({
     { name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.{domain}', version: 'v1' },
   ],
   columns: [name, age],
+  strategy: {
+    prepareCreate: keepNames,
+    prepareUpdate: keepNames,
+  },
 });
+
+/** Of its secrets an account tells the names alone. */
+function keepNames(account: ObjectOf<typeof ServiceAccount>): void {
+  if (account.secrets === undefined) return;
+  account.secrets = account.secrets.map(({ name = '' }) => (name === '' ? {} : { name }));
+}

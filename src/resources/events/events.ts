@@ -1,7 +1,11 @@
 import { type ApiObject, getKey } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import { events as coreEvents } from '../core/events.ts';
+import { validateEvent, validateNewEvent, validateSameReport, validateSeries } from '../core/event-rules.ts';
+import { resource } from '../define.ts';
+import { Event as CoreEvent } from '../types/core-v1.ts';
 import { Event } from '../types/events-v1.ts';
+import { isNew, same } from '../validate/common.ts';
 
 /** Name here → name in the core group, where events are stored. */
 const toCore: { readonly [name: string]: string } = {
@@ -15,10 +19,30 @@ const toCore: { readonly [name: string]: string } = {
 };
 const fromCore = Object.fromEntries(Object.entries(toCore).map(([here, core]) => [core, here]));
 
+/** Seen in the form in which events are stored, whose field names the findings tell too. */
+const { strategy } = resource({
+  group: '',
+  plural: 'events',
+  kind: 'Event',
+  schema: CoreEvent,
+  strategy: {
+    createOnUpdate: true,
+    validate: (event) => [
+      ...validateEvent(event, 'reportingController'),
+      ...(isNew(event) ? validateNewEvent(event) : []),
+    ],
+    validateUpdate: (event, old) => [
+      ...(same(event.series, old.series) ? [] : validateSeries(event)),
+      ...validateSameReport(event, old),
+    ],
+  },
+});
+
 /** The events of the core group in other words: both groups serve the same objects. */
 export const events: ResourceDefinition = {
   ...coreEvents,
   group: 'events.{domain}',
+  strategy,
   versions: [
     {
       version: 'v1',

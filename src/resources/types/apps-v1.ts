@@ -169,7 +169,7 @@ export const DaemonSetUpdateStrategy = struct('apps/v1.DaemonSetUpdateStrategy',
 });
 
 export const DaemonSetSpec = struct('apps/v1.DaemonSetSpec', {
-  selector: field(1, LabelSelector, { required: true, always: true, nullable: true }),
+  selector: field(1, LabelSelector, { required: true, emptyOk: true, always: true, nullable: true }),
   template: field(2, PodTemplateSpec, { required: true, always: true }),
   updateStrategy: field(3, DaemonSetUpdateStrategy),
   minReadySeconds: field(4, int32, { min: 0 }),

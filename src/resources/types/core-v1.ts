@@ -633,7 +633,7 @@ export const ObjectFieldSelector = struct(
   'core/v1.ObjectFieldSelector',
   {
     apiVersion: field(1, string),
-    fieldPath: field(2, string, { required: true, always: true }),
+    fieldPath: field(2, string, { required: true, emptyOk: true, always: true }),
   },
   { structType: 'atomic' },
 );
@@ -642,14 +642,14 @@ export const ResourceFieldSelector = struct(
   'core/v1.ResourceFieldSelector',
   {
     containerName: field(1, string),
-    resource: field(2, string, { required: true, always: true }),
+    resource: field(2, string, { required: true, emptyOk: true, always: true }),
     divisor: field(3, quantity),
   },
   { structType: 'atomic' },
 );
 
 export const DownwardAPIVolumeFile = struct('core/v1.DownwardAPIVolumeFile', {
-  path: field(1, string, { required: true, always: true }),
+  path: field(1, string, { required: true, emptyOk: true, always: true }),
   fieldRef: field(2, ObjectFieldSelector, { nullable: true }),
   resourceFieldRef: field(3, ResourceFieldSelector, { nullable: true }),
   mode: field(4, int32, { nullable: true }),
@@ -692,7 +692,7 @@ export const ConfigMapProjection = struct('core/v1.ConfigMapProjection', {
 export const ServiceAccountTokenProjection = struct('core/v1.ServiceAccountTokenProjection', {
   audience: field(1, string),
   expirationSeconds: field(2, int64, { nullable: true }),
-  path: field(3, string, { required: true, always: true }),
+  path: field(3, string, { required: true, emptyOk: true, always: true }),
 });
 
 export const ClusterTrustBundleProjection = struct('core/v1.ClusterTrustBundleProjection', {
@@ -802,7 +802,7 @@ export type Volume = Infer<typeof Volume>;
 export const ContainerPort = struct('core/v1.ContainerPort', {
   name: field(1, string),
   hostPort: field(2, int32, { min: 1, max: 65535 }),
-  containerPort: field(3, int32, { required: true, always: true, min: 1, max: 65535 }),
+  containerPort: field(3, int32, { required: true, emptyOk: true, always: true }),
   protocol: field(4, string, { default: 'TCP', known: ['SCTP', 'TCP', 'UDP'] }),
   hostIP: field(5, string),
 });
@@ -1134,6 +1134,7 @@ export const EphemeralContainer = struct('core/v1.EphemeralContainer', {
   ...inline(1, 'ephemeralContainerCommon', EphemeralContainerCommon),
   targetContainerName: field(2, string),
 });
+export type EphemeralContainer = Infer<typeof EphemeralContainer>;
 
 export const Sysctl = struct('core/v1.Sysctl', {
   name: field(1, string, { required: true, always: true }),
@@ -1277,12 +1278,14 @@ export const PodSpec = struct('core/v1.PodSpec', {
   volumes: field(1, list(Volume), {
     listType: 'map',
     listMapKeys: ['name'],
+    duplicates: true,
     patchStrategy: 'merge,retainKeys',
     patchMergeKey: 'name',
   }),
   initContainers: field(20, list(Container), {
     listType: 'map',
     listMapKeys: ['name'],
+    duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),
@@ -1297,6 +1300,7 @@ export const PodSpec = struct('core/v1.PodSpec', {
   ephemeralContainers: field(34, list(EphemeralContainer), {
     listType: 'map',
     listMapKeys: ['name'],
+    duplicates: true,
     patchStrategy: 'merge',
     patchMergeKey: 'name',
   }),

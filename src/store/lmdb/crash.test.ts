@@ -10,7 +10,7 @@ import { drivenClock } from '../testing/driven-clock.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
 const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
-const door = new URL('../../../dist/store/index.js', import.meta.url).href;
+const door = new URL('../../../dist/server/store.js', import.meta.url).href;
 const rounds = 30;
 
 /** A commit that was answered: the `n`th of its writer. */

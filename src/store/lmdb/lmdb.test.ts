@@ -29,7 +29,7 @@ storeContract('lmdb', async () => {
 const minute = 60_000;
 const value = new Uint8Array([1]);
 const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
-const door = new URL('../../../dist/store/index.js', import.meta.url).href;
+const door = new URL('../../../dist/server/store.js', import.meta.url).href;
 
 describe('lmdb', () => {
   let path: string;

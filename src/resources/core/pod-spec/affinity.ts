@@ -9,7 +9,14 @@ import {
   validateSelectorObject,
 } from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
-import type { Affinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm } from '../../types/core-v1.ts';
+import type {
+  Affinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+} from '../../types/core-v1.ts';
 import type { LabelSelector } from '../../types/meta-v1.ts';
 import { byRule, eachOf } from './findings.ts';
 
@@ -57,7 +64,11 @@ function validateTerm(term: Infer<typeof NodeSelectorTerm>, path: string, anyVal
   ];
 }
 
-function validateRequirement({ key = '', operator = '', values = [] }: Requirement, path: string, anyValue: boolean): FieldError[] {
+function validateRequirement(
+  { key = '', operator = '', values = [] }: Requirement,
+  path: string,
+  anyValue: boolean,
+): FieldError[] {
   const found: FieldError[] = [];
   const at = `${path}.values`;
   switch (operator) {
@@ -123,7 +134,10 @@ function validatePodTerm(term: Term, path: string): FieldError[] {
 }
 
 /** Labels whose values are taken from the pod itself. */
-function validateLabelKeys({ matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: Term, path: string): FieldError[] {
+function validateLabelKeys(
+  { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: Term,
+  path: string,
+): FieldError[] {
   const found: FieldError[] = [];
   for (const [field, keys] of Object.entries({ matchLabelKeys, mismatchLabelKeys })) {
     if (keys.length > 0 && labelSelector === undefined) {
@@ -162,7 +176,12 @@ function completeTerm({ labelSelector, matchLabelKeys, mismatchLabelKeys }: Term
   addExpressions(labelSelector, 'NotIn', mismatchLabelKeys ?? [], labels);
 }
 
-function addExpressions(selector: LabelSelector, operator: 'In' | 'NotIn', keys: readonly string[], labels: Labels): void {
+function addExpressions(
+  selector: LabelSelector,
+  operator: 'In' | 'NotIn',
+  keys: readonly string[],
+  labels: Labels,
+): void {
   const known = keys.filter((key) => Object.hasOwn(labels ?? {}, key));
   if (known.length === 0) return;
   selector.matchExpressions = [

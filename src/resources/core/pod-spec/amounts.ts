@@ -1,4 +1,11 @@
-import { addQuantities, compareQuantities, formatQuantity, getKey, parseQuantity, setKey } from '../../../meta/index.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  getKey,
+  parseQuantity,
+  setKey,
+} from '../../../meta/index.ts';
 import type { Container, PodSpec } from '../../types/core-v1.ts';
 
 /** Amounts by the name of a resource, in canonical text. */
@@ -36,7 +43,8 @@ const add = (a: string | undefined, b: string): string =>
   a === undefined ? b : formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
 
 function addAll(sum: Amounts, amounts: Amounts | undefined): Amounts {
-  for (const [resource, amount] of Object.entries(amounts ?? {})) setKey(sum, resource, add(getKey(sum, resource), amount));
+  for (const [resource, amount] of Object.entries(amounts ?? {}))
+    setKey(sum, resource, add(getKey(sum, resource), amount));
   return sum;
 }
 

@@ -30,7 +30,12 @@ export function containersOf(spec: PodSpec, path: string): Place[] {
 }
 
 /** What is wrong with the annotations of a pod or template; `path` is that of the annotations. */
-export function validatePodAnnotations(annotations: Annotations, spec: PodSpec, path: string, names: Names): FieldError[] {
+export function validatePodAnnotations(
+  annotations: Annotations,
+  spec: PodSpec,
+  path: string,
+  names: Names,
+): FieldError[] {
   const keys = annotationKeys(names);
   const found: FieldError[] = [];
   const mirror = getKey(annotations, keys.mirror);
@@ -51,7 +56,9 @@ export function validatePodAnnotations(annotations: Annotations, spec: PodSpec, 
         found.push(fieldError.invalid(`${path}[${key}]`, name, 'container not found'));
       }
       if (value !== '' && value !== 'runtime/default' && value !== 'unconfined' && !value.startsWith(LOCAL)) {
-        found.push(fieldError.invalid(`${path}[${key}]`, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`));
+        found.push(
+          fieldError.invalid(`${path}[${key}]`, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`),
+        );
       }
     }
   }
@@ -70,7 +77,12 @@ function validateSeccompText(profile: string, path: string): FieldError[] {
 }
 
 /** Where a profile is given twice, as a field and as an annotation, both must say the same. */
-export function validateProfilesMatch(metadata: ObjectMeta | undefined, spec: PodSpec, path: string, names: Names): FieldError[] {
+export function validateProfilesMatch(
+  metadata: ObjectMeta | undefined,
+  spec: PodSpec,
+  path: string,
+  names: Names,
+): FieldError[] {
   const { annotations } = metadata ?? {};
   if (annotations === undefined) return [];
   const keys = annotationKeys(names);
@@ -105,7 +117,12 @@ const matchSeccomp = (profile: SeccompProfileOf | undefined, text: string | unde
 const matchAppArmor = (profile: AppArmorProfileOf | undefined, text: string | undefined, path: string): FieldError[] =>
   match('apparmor', profile, text, `${path}.appArmorProfile`);
 
-function match(what: string, profile: SeccompProfileOf | undefined, text: string | undefined, path: string): FieldError[] {
+function match(
+  what: string,
+  profile: SeccompProfileOf | undefined,
+  text: string | undefined,
+  path: string,
+): FieldError[] {
   if (profile === undefined || text === undefined) return [];
   const other = [fieldError.forbidden(`${path}.type`, `${what} type in annotation and field must match`)];
   if (profile.type === 'Unconfined') return text === 'unconfined' ? [] : other;
@@ -117,7 +134,12 @@ function match(what: string, profile: SeccompProfileOf | undefined, text: string
 }
 
 /** Some annotations never change once a pod is there. */
-export function validateAnnotationsUpdate(annotations: Annotations, old: Annotations, path: string, names: Names): FieldError[] {
+export function validateAnnotationsUpdate(
+  annotations: Annotations,
+  old: Annotations,
+  path: string,
+  names: Names,
+): FieldError[] {
   const keys = annotationKeys(names);
   const found: FieldError[] = [];
   const check = (key: string, what: string) => {
@@ -125,7 +147,8 @@ export function validateAnnotationsUpdate(annotations: Annotations, old: Annotat
     if (key.startsWith(keys.appArmor)) found.push(fieldError.forbidden(at, `may not ${what} AppArmor annotations`));
     if (key === keys.mirror) found.push(fieldError.forbidden(at, `may not ${what} mirror pod annotation`));
   };
-  for (const [key, value] of Object.entries(old)) if (getKey(annotations, key) !== value) check(key, 'remove or update');
+  for (const [key, value] of Object.entries(old))
+    if (getKey(annotations, key) !== value) check(key, 'remove or update');
   for (const key of Object.keys(annotations)) if (!Object.hasOwn(old, key)) check(key, 'add');
   return found;
 }

@@ -37,7 +37,12 @@ export function validateClaimTemplate(
 
 /** What a claim asks for. */
 export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string, names: Names): FieldError[] {
-  const { accessModes: modes = [], storageClassName: storage = '', volumeMode, volumeAttributesClassName: attributes = '' } = spec;
+  const {
+    accessModes: modes = [],
+    storageClassName: storage = '',
+    volumeMode,
+    volumeAttributesClassName: attributes = '',
+  } = spec;
   const found: FieldError[] = [];
   const at = `${path}.accessModes`;
   if (modes.length === 0) found.push(fieldError.required(at, 'at least 1 access mode is required'));

@@ -3,7 +3,7 @@ import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../.
 import { isSidecar } from './amounts.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
 import { byRule, eachOf, oneOf, type SpecContext } from './findings.ts';
-import { validateDevices, validateMounts, type Volumes } from './mounts.ts';
+import { type Volumes, validateDevices, validateMounts } from './mounts.ts';
 import { type ProbeKind, validateLifecycle, validateProbe } from './probes.ts';
 import { validateContainerResources, validateResizePolicy } from './resources.ts';
 import { validateContainerSecurity } from './security.ts';

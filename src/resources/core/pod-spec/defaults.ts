@@ -1,4 +1,12 @@
-import type { Container, EphemeralContainer, Pod, PodSpec, PodTemplateSpec, Probe, Volume } from '../../types/core-v1.ts';
+import type {
+  Container,
+  EphemeralContainer,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  Probe,
+  Volume,
+} from '../../types/core-v1.ts';
 import { roundAmounts, sumContainers, withMissing } from './amounts.ts';
 import { defaultPullPolicy } from './image.ts';
 import { isHugePages, isPodLevelResource } from './resource-names.ts';
@@ -37,7 +45,7 @@ export function mirrorServiceAccount(spec: PodSpec): void {
 }
 
 /** What only a pod of its own gets, not the spec of a template. */
-export function defaultPod({ spec, status }: Pod): void {
+export function defaultPod({ spec, status }: Pick<Pod, 'spec' | 'status'>): void {
   if (spec !== undefined) {
     defaultPodSpec(spec);
     for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {

@@ -100,7 +100,8 @@ export function validateFieldRef(
 
 /** Spellings of the divisors of everything but processors. */
 const sizes = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
-const sizeRule = (what: string): string => `only divisor's values ${sizes.join(', ')} are supported with the ${what} resource`;
+const sizeRule = (what: string): string =>
+  `only divisor's values ${sizes.join(', ')} are supported with the ${what} resource`;
 
 /** Which divisors the amount of a resource is shown in, and what the rule is called. */
 const divisors: readonly (readonly [suffix: RegExp, known: readonly string[], why: string])[] = [
@@ -125,11 +126,15 @@ export function validateResourceRef(
   }
   if (parseQuantity(divisor).nano === 0n || !(huge || shownResources.includes(resource))) return found;
   const rule = divisors.find(([suffix]) => suffix.test(resource));
-  if (rule !== undefined && !rule[1].includes(divisor)) found.push(fieldError.invalid(`${path}.divisor`, resource, rule[2]));
+  if (rule !== undefined && !rule[1].includes(divisor))
+    found.push(fieldError.invalid(`${path}.divisor`, resource, rule[2]));
   return found;
 }
 
-export function validateEnvFrom(sources: readonly Infer<typeof EnvFromSource>[] | undefined, path: string): FieldError[] {
+export function validateEnvFrom(
+  sources: readonly Infer<typeof EnvFromSource>[] | undefined,
+  path: string,
+): FieldError[] {
   return eachOf(sources, path, ({ prefix = '', configMapRef, secretRef }, at) => {
     const found = prefix === '' ? [] : byRule(`${at}.prefix`, prefix, envVarName);
     for (const [name, ref] of Object.entries({ configMapRef, secretRef })) {

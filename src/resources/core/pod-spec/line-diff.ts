@@ -68,7 +68,8 @@ function matches(a: readonly string[], b: readonly string[]): Block[] {
     if (block.size === 0) continue;
     found.push(block);
     if (a1 < block.a && b1 < block.b) open.push([a1, block.a, b1, block.b]);
-    if (block.a + block.size < a2 && block.b + block.size < b2) open.push([block.a + block.size, a2, block.b + block.size, b2]);
+    if (block.a + block.size < a2 && block.b + block.size < b2)
+      open.push([block.a + block.size, a2, block.b + block.size, b2]);
   }
   found.sort((x, y) => x.a - y.a);
   return [...found, { a: a.length, b: b.length, size: 0 }];

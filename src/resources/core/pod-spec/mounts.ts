@@ -53,7 +53,9 @@ function validateSubPaths(
   if (subPath !== '') found.push(...descendingPath(`${path}.subPath`, subPath));
   if (subPathExpr !== '') {
     if (subPath !== '') {
-      found.push(fieldError.invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
+      found.push(
+        fieldError.invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'),
+      );
     }
     found.push(...descendingPath(`${path}.subPathExpr`, subPathExpr));
   }
@@ -86,7 +88,11 @@ function validatePropagation(mount: Mount, privileged: boolean, path: string): F
 }
 
 /** Where a container sees the volumes of its pod as block devices. */
-export function validateDevices({ volumeDevices, volumeMounts = [] }: Container, volumes: Volumes, path: string): FieldError[] {
+export function validateDevices(
+  { volumeDevices, volumeMounts = [] }: Container,
+  volumes: Volumes,
+  path: string,
+): FieldError[] {
   const names = new Set<string>();
   const paths = new Set<string>();
   return eachOf(volumeDevices, path, ({ name = '', devicePath = '' }, at) => {
@@ -102,7 +108,8 @@ export function validateDevices({ volumeDevices, volumeMounts = [] }: Container,
     if (paths.has(devicePath)) wrong('devicePath', 'must be unique');
     if (noBacksteps('', devicePath).length > 0) wrong('devicePath', "can not contain backsteps ('..')");
     else paths.add(devicePath);
-    if (volumeMounts.some((mount) => (mount.name ?? '') === name)) wrong('name', 'must not already exist in volumeMounts');
+    if (volumeMounts.some((mount) => (mount.name ?? '') === name))
+      wrong('name', 'must not already exist in volumeMounts');
     if (lastPaths(volumeMounts, 'mountPath').has(devicePath)) {
       wrong('devicePath', 'must not already exist as a path in volumeMounts');
     }

@@ -57,7 +57,10 @@ const searchDomain: NameRule = (value) => {
 };
 
 /** Entries for the hosts file of a pod. */
-export const validateHostAliases = (aliases: readonly Infer<typeof HostAlias>[] | undefined, path: string): FieldError[] =>
+export const validateHostAliases = (
+  aliases: readonly Infer<typeof HostAlias>[] | undefined,
+  path: string,
+): FieldError[] =>
   eachOf(aliases, path, ({ ip = '', hostnames }, at) => [
     ...byRule(`${at}.ip`, ip, ipAddress),
     ...eachOf(hostnames, `${at}.hostnames`, (hostname, place) => byRule(place, hostname, dns1123Subdomain)),

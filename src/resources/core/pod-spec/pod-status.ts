@@ -1,13 +1,24 @@
 import { isIPv6 } from 'node:net';
-import { dns1123Subdomain, type FieldError, fieldError, immutable, ipAddress, qualifiedName } from '../../../meta/index.ts';
+import {
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  immutable,
+  ipAddress,
+  qualifiedName,
+} from '../../../meta/index.ts';
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
 import { isSidecar } from './amounts.ts';
 import { byRule, eachOf } from './findings.ts';
 
 const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 
+type Parts = Pick<Pod, 'spec' | 'status'>;
+
 /** What a change may not do to the status of a pod. */
-export function validatePodStatusUpdate({ spec = {}, status = {} }: Pod, { spec: oldSpec = {}, status: old = {} }: Pod): FieldError[] {
+export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[] {
+  const { spec = {}, status = {} } = pod;
+  const { spec: oldSpec = {}, status: old = {} } = before;
   const nominated = status.nominatedNodeName ?? '';
   const found = eachOf(status.conditions, 'metadata.conditions', ({ type = '' }, at) =>
     systemConditions.has(type) ? [] : byRule(`${at}.Type`, type, qualifiedName),
@@ -45,28 +56,27 @@ function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): 
   return [
     ...check(status.containerStatuses, old.containerStatuses, 'containerStatuses', restartPolicy),
     ...check(status.initContainerStatuses, old.initContainerStatuses, 'initContainerStatuses', restartPolicy, sidecars),
-    ...check(
-      status.ephemeralContainerStatuses,
-      old.ephemeralContainerStatuses,
-      'ephemeralContainerStatuses',
-      'Never',
-    ),
+    ...check(status.ephemeralContainerStatuses, old.ephemeralContainerStatuses, 'ephemeralContainerStatuses', 'Never'),
   ];
 }
 
 function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): FieldError[] {
   const seen = new Set<string>();
-  return eachOf(status.resourceClaimStatuses, 'status.resourceClaimStatuses', ({ name = '', resourceClaimName }, at) => {
-    const found: FieldError[] = [];
-    if (!resourceClaims.some((claim) => claim.name === name)) {
-      const why = 'must match the name of an entry in `spec.resourceClaims`';
-      found.push(fieldError.invalid(`${at}.name`, name, why));
-    }
-    if (seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
-    seen.add(name);
-    if (resourceClaimName !== undefined) found.push(...byRule(`${at}.name`, resourceClaimName, dns1123Subdomain));
-    return found;
-  });
+  return eachOf(
+    status.resourceClaimStatuses,
+    'status.resourceClaimStatuses',
+    ({ name = '', resourceClaimName }, at) => {
+      const found: FieldError[] = [];
+      if (!resourceClaims.some((claim) => claim.name === name)) {
+        const why = 'must match the name of an entry in `spec.resourceClaims`';
+        found.push(fieldError.invalid(`${at}.name`, name, why));
+      }
+      if (seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+      seen.add(name);
+      if (resourceClaimName !== undefined) found.push(...byRule(`${at}.name`, resourceClaimName, dns1123Subdomain));
+      return found;
+    },
+  );
 }
 
 type Addresses = readonly { ip?: string }[] | undefined;

@@ -1,12 +1,6 @@
 import { type FieldError, fieldError, type Json, jsonEqual, type Names, type ObjectMeta } from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
-import {
-  type Container,
-  EphemeralContainer,
-  NodeSelectorTerm,
-  PodSpec,
-  type Toleration,
-} from '../../types/core-v1.ts';
+import { type Container, EphemeralContainer, NodeSelectorTerm, PodSpec, type Toleration } from '../../types/core-v1.ts';
 import { validateAnnotationsUpdate, validatePodAnnotations } from './annotations.ts';
 import { lineDiff } from './line-diff.ts';
 import { validateTolerations } from './scheduling.ts';
@@ -25,7 +19,12 @@ const changeable = [
 const equal = (a: unknown, b: unknown): boolean => jsonEqual(a as Json | undefined, b as Json | undefined);
 
 /** What a change of a pod may not do to its annotations. */
-export function validatePodMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, spec: PodSpec, names: Names): FieldError[] {
+export function validatePodMetaUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  spec: PodSpec,
+  names: Names,
+): FieldError[] {
   const path = 'metadata.annotations';
   const annotations = metadata.annotations ?? {};
   return [
@@ -100,7 +99,9 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
   const rest: PodSpec = {
     ...spec,
     ...(spec.containers === undefined ? {} : { containers: withImages(spec.containers, old.containers) }),
-    ...(spec.initContainers === undefined ? {} : { initContainers: withImages(spec.initContainers, old.initContainers) }),
+    ...(spec.initContainers === undefined
+      ? {}
+      : { initContainers: withImages(spec.initContainers, old.initContainers) }),
   };
   restore(rest, old, ['activeDeadlineSeconds', 'schedulingGates', 'tolerations']);
   if ((old.terminationGracePeriodSeconds ?? 0) < 0 && rest.terminationGracePeriodSeconds === 1) {
@@ -113,7 +114,10 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
   }
   if (equal(rest, old)) return found;
   const diff = lineDiff(internalText(old, PodSpec), internalText(rest, PodSpec));
-  return [...found, fieldError.forbidden('spec', `pod updates may not change fields other than ${changeable}\n${diff}`)];
+  return [
+    ...found,
+    fieldError.forbidden('spec', `pod updates may not change fields other than ${changeable}\n${diff}`),
+  ];
 }
 
 const withImages = (containers: readonly Container[], old: readonly Container[] | undefined): Container[] =>
@@ -170,7 +174,8 @@ type Term = Infer<typeof NodeSelectorTerm>;
 function extendsTerm(term: Term, old: Term): boolean {
   const lists = ['matchExpressions', 'matchFields'] as const;
   // A term without demands matches no node; with one it could match some.
-  if (lists.every((list) => (old[list] ?? []).length === 0)) return lists.every((list) => (term[list] ?? []).length === 0);
+  if (lists.every((list) => (old[list] ?? []).length === 0))
+    return lists.every((list) => (term[list] ?? []).length === 0);
   return lists.every((list) => {
     const before = old[list] ?? [];
     return equal((term[list] ?? []).slice(0, before.length), before);

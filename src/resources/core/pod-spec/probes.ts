@@ -34,7 +34,11 @@ function validateHttpGet({ path = '', port, httpHeaders }: Infer<typeof HTTPGetA
   ];
 }
 
-function validateSleep({ seconds = 0 }: Infer<typeof SleepAction>, grace: number | undefined, path: string): FieldError[] {
+function validateSleep(
+  { seconds = 0 }: Infer<typeof SleepAction>,
+  grace: number | undefined,
+  path: string,
+): FieldError[] {
   if (grace === undefined || (seconds >= 0 && seconds <= grace)) return [];
   const why = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
   return [fieldError.invalid(path, seconds, why)];
@@ -61,7 +65,12 @@ function validateHandler(handler: Handler, grace: number | undefined, path: stri
 export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe';
 
 /** `grace` is the termination grace period of the pod. */
-export function validateProbe(probe: Probe | undefined, kind: ProbeKind, grace: number | undefined, at: string): FieldError[] {
+export function validateProbe(
+  probe: Probe | undefined,
+  kind: ProbeKind,
+  grace: number | undefined,
+  at: string,
+): FieldError[] {
   if (probe === undefined) return [];
   const path = `${at}.${kind}`;
   const found = validateHandler(probe, grace, path);

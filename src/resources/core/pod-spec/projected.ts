@@ -104,11 +104,7 @@ function validateToken(
   return found;
 }
 
-function validateBundle(
-  bundle: Infer<typeof ClusterTrustBundleProjection>,
-  at: string,
-  claim: Claim,
-): FieldError[] {
+function validateBundle(bundle: Infer<typeof ClusterTrustBundleProjection>, at: string, claim: Claim): FieldError[] {
   const { name, signerName, labelSelector, path = '' } = bundle;
   const found: FieldError[] = [];
   if (name !== undefined && signerName !== undefined) {

@@ -27,7 +27,9 @@ export function qosClass(spec: PodSpec): QosClass {
   const limits: Sums = new Map();
   const whole = spec.resources;
   const given = Object.keys(whole?.limits ?? {}).length + Object.keys(whole?.requests ?? {}).length > 0;
-  const holders = given ? [whole] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map((c) => c.resources);
+  const holders = given
+    ? [whole]
+    : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map((c) => c.resources);
   let limited = true;
   for (const resources of holders) {
     add(requests, resources?.requests);

@@ -51,7 +51,8 @@ export const isStandard = (name: string): boolean =>
 export const isForContainers = (name: string): boolean => containerResources.has(name) || isHugePages(name);
 
 /** A bare name, or one under the product's own domain. */
-export const isNative = (name: string, { labels }: Names): boolean => !name.includes('/') || name.includes(`${labels}/`);
+export const isNative = (name: string, { labels }: Names): boolean =>
+  !name.includes('/') || name.includes(`${labels}/`);
 
 /** One of the cluster's own making: under another domain, and short enough to be asked for in quotas. */
 export const isExtended = (name: string, names: Names, isQualified: (name: string) => boolean): boolean =>

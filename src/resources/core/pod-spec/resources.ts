@@ -46,7 +46,8 @@ const resourceName: ResourceRule = (name, path) => {
 const containerResource: ResourceRule = (name, path, names) => {
   const found = resourceName(name, path, names);
   if (!name.includes('/')) {
-    if (!isForContainers(name)) found.push(fieldError.invalid(path, name, 'must be a standard resource for containers'));
+    if (!isForContainers(name))
+      found.push(fieldError.invalid(path, name, 'must be a standard resource for containers'));
   } else if (!isNative(name, names) && !isExtended(name, names, isQualified)) {
     found.push(fieldError.invalid(path, name, "doesn't follow extended resource name standard"));
   }
@@ -100,7 +101,11 @@ function validateRequirements(
   const found: FieldError[] = [];
   for (const [name, amount] of Object.entries(limits)) {
     const at = `${path}.limits[${name}]`;
-    found.push(...rule(name, at, names), ...validateAmount(name, amount, at, names), ...validateHugePages(name, amount, at));
+    found.push(
+      ...rule(name, at, names),
+      ...validateAmount(name, amount, at, names),
+      ...validateHugePages(name, amount, at),
+    );
   }
   for (const [name, amount] of Object.entries(requests)) {
     const at = `${path}.requests[${name}]`;
@@ -113,7 +118,9 @@ function validateRequirements(
     } else if (bounded && compareAmounts(amount, limit) !== 0) {
       found.push(fieldError.invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`));
     } else if (compareAmounts(amount, limit) > 0) {
-      found.push(fieldError.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`));
+      found.push(
+        fieldError.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`),
+      );
     }
     found.push(...validateHugePages(name, amount, at));
   }
@@ -166,7 +173,12 @@ export const validateOverhead = (overhead: Amounts, path: string, names: Names):
   validateRequirements({ limits: overhead }, path, containerResource, none, names);
 
 /** `resources` of a pod as a whole. */
-export function validatePodResources(spec: PodSpec, claimNames: ReadonlySet<string>, path: string, names: Names): FieldError[] {
+export function validatePodResources(
+  spec: PodSpec,
+  claimNames: ReadonlySet<string>,
+  path: string,
+  names: Names,
+): FieldError[] {
   const { resources } = spec;
   if (resources === undefined) return [];
   const found: FieldError[] = [];
@@ -205,7 +217,10 @@ export function validateResizePolicy(
     const found: FieldError[] = [];
     if (seen.has(resourceName)) found.push(fieldError.duplicate(at, resourceName));
     seen.add(resourceName);
-    for (const [value, known] of [[resourceName, resizable], [restartPolicy, resizePolicies]] as const) {
+    for (const [value, known] of [
+      [resourceName, resizable],
+      [restartPolicy, resizePolicies],
+    ] as const) {
       if (value === '') found.push(fieldError.required(path));
       else if (!known.includes(value)) found.push(fieldError.notSupported(path, value, known));
     }
@@ -218,7 +233,10 @@ export function validateResizePolicy(
 }
 
 /** The claims that a pod offers to its containers. */
-export function validateResourceClaims(claims: readonly Infer<typeof PodResourceClaim>[] | undefined, path: string): FieldError[] {
+export function validateResourceClaims(
+  claims: readonly Infer<typeof PodResourceClaim>[] | undefined,
+  path: string,
+): FieldError[] {
   const seen = new Set<string>();
   return eachOf(claims, path, (claim, at) => {
     const { name = '', resourceClaimName: existing, resourceClaimTemplateName: template } = claim;

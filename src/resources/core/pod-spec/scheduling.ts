@@ -1,4 +1,11 @@
-import { type FieldError, fieldError, type Json, labelValue, qualifiedName, validateSelectorObject } from '../../../meta/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  type Json,
+  labelValue,
+  qualifiedName,
+  validateSelectorObject,
+} from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
 import { byRule, eachOf, oneOf } from './findings.ts';
@@ -36,9 +43,9 @@ export const validateSpread = (constraints: readonly Constraint[] | undefined, p
     if (topologyKey === '') found.push(fieldError.required(`${at}.topologyKey`, 'can not be empty'));
     // Any other value is refused by the schema.
     if (action === '') found.push(...oneOf(`${at}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']));
-    const again = (constraints ?? []).slice(i + 1).some(
-      (other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === action,
-    );
+    const again = (constraints ?? [])
+      .slice(i + 1)
+      .some((other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === action);
     if (again) {
       found.push(fieldError.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
     }
@@ -74,7 +81,10 @@ function validateLabelKeys({ matchLabelKeys = [], labelSelector }: Constraint, p
 }
 
 /** What a pod waits for before it is scheduled. */
-export function validateSchedulingGates(gates: readonly Infer<typeof PodSchedulingGate>[] | undefined, path: string): FieldError[] {
+export function validateSchedulingGates(
+  gates: readonly Infer<typeof PodSchedulingGate>[] | undefined,
+  path: string,
+): FieldError[] {
   const seen = new Set<string>();
   return eachOf(gates, path, ({ name = '' }, at) => {
     const found = byRule(at, name, qualifiedName);
@@ -85,5 +95,8 @@ export function validateSchedulingGates(gates: readonly Infer<typeof PodScheduli
 }
 
 /** Conditions that a pod needs besides its containers to be ready. */
-export const validateReadinessGates = (gates: readonly Infer<typeof PodReadinessGate>[] | undefined, path: string): FieldError[] =>
+export const validateReadinessGates = (
+  gates: readonly Infer<typeof PodReadinessGate>[] | undefined,
+  path: string,
+): FieldError[] =>
   eachOf(gates, path, ({ conditionType = '' }, at) => byRule(`${at}.conditionType`, conditionType, qualifiedName));

@@ -20,7 +20,11 @@ export type SeccompProfileOf = Infer<typeof SeccompProfile>;
 export type AppArmorProfileOf = Infer<typeof AppArmorProfile>;
 
 /** `securityContext` of a container; `hostUsers`: its users are those of the node. */
-export function validateContainerSecurity(context: SecurityContext | undefined, hostUsers: boolean, path: string): FieldError[] {
+export function validateContainerSecurity(
+  context: SecurityContext | undefined,
+  hostUsers: boolean,
+  path: string,
+): FieldError[] {
   if (context === undefined) return [];
   const { privileged, procMount, capabilities } = context;
   const found: FieldError[] = [];
@@ -159,7 +163,11 @@ export function validateHostUsers(spec: PodSpec, path: string): FieldError[] {
 type Windows = Infer<typeof WindowsSecurityContextOptions>;
 
 /** Containers that are processes of a Windows node: all of a pod, and on the network of the node. */
-export function validateHostProcesses(spec: PodSpec, containers: readonly [string, SecurityContext | undefined][], path: string): FieldError[] {
+export function validateHostProcesses(
+  spec: PodSpec,
+  containers: readonly (readonly [path: string, context: SecurityContext | undefined])[],
+  path: string,
+): FieldError[] {
   const whole = spec.securityContext?.windowsOptions?.hostProcess;
   const found: FieldError[] = [];
   let count = 0;

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, setKey } from '../../../meta/index.ts';
-import { fieldsOf, resolve, type Schema, type StructSchema } from '../../../schema/index.ts';
+import { resolve, type Schema, type StructSchema } from '../../../schema/index.ts';
 
 /**
  * A value as messages show it: every field of its struct, absent ones too, under the names and in the order that people
@@ -11,7 +11,11 @@ export function internalForm(value: unknown, schema: StructSchema): Json {
 
 /** The same as indented text, one field or bracket to a line. */
 export const internalText = (value: unknown, schema: StructSchema): string =>
-  JSON.stringify(internalForm(value, schema), (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part), 1);
+  JSON.stringify(
+    internalForm(value, schema),
+    (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part),
+    1,
+  );
 
 /** Structs that are shown as they are written. */
 const plain = new Set(['meta/v1.LabelSelector', 'meta/v1.ObjectMeta']);
@@ -110,7 +114,7 @@ function show(value: Json | undefined, schema: Schema): Json {
 }
 
 function showStruct(value: JsonObject, schema: StructSchema): Json {
-  if (plain.has(schema.name)) return value;
+  if (plain.has(schema.name)) return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null));
   const order = orders[schema.name]?.split(' ') ?? Object.keys(schema.fields);
   const renamed = namesIn[schema.name];
   const out: JsonObject = {};

@@ -11,7 +11,13 @@ import {
 import type { PodSpec, PodTemplateSpec } from '../../types/core-v1.ts';
 import { validateAffinity } from './affinity.ts';
 import { containersOf, validatePodAnnotations, validateProfilesMatch } from './annotations.ts';
-import { type PodScope, validateContainers, validateEphemeralContainers, validateInitContainers, validatePodImage } from './containers.ts';
+import {
+  type PodScope,
+  validateContainers,
+  validateEphemeralContainers,
+  validateInitContainers,
+  validatePodImage,
+} from './containers.ts';
 import { byRule, eachOf, type SpecContext } from './findings.ts';
 import { validateDns, validateHostAliases, validateHostPorts } from './network.ts';
 import { validateOverhead, validatePodResources, validateResourceClaims } from './resources.ts';
@@ -60,7 +66,9 @@ const nameRules = [
 ] as const;
 
 function validateNames(spec: PodSpec, path: string): FieldError[] {
-  const found = nameRules.flatMap(([field, rule]) => (spec[field] ? byRule(`${path}.${field}`, spec[field], rule) : []));
+  const found = nameRules.flatMap(([field, rule]) =>
+    spec[field] ? byRule(`${path}.${field}`, spec[field], rule) : [],
+  );
   if (spec.runtimeClassName === undefined) return found;
   return [...found, ...byRule(`${path}.runtimeClassName`, spec.runtimeClassName, dns1123Subdomain)];
 }
@@ -79,7 +87,12 @@ export function validateTemplate({ metadata, spec = {} }: PodTemplateSpec, path:
 }
 
 /** Findings about the metadata of a template leave `metadata` out of their paths. */
-function validateTemplateMeta(metadata: PodTemplateSpec['metadata'], spec: PodSpec, path: string, names: Names): FieldError[] {
+function validateTemplateMeta(
+  metadata: PodTemplateSpec['metadata'],
+  spec: PodSpec,
+  path: string,
+  names: Names,
+): FieldError[] {
   const { labels = {}, annotations = {} } = metadata ?? {};
   return [
     ...validateLabels(labels, `${path}.labels`),

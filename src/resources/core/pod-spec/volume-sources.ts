@@ -1,8 +1,26 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
-import type { CSIVolumeSource, FCVolumeSource, ISCSIVolumeSource, KeyToPath, QuobyteVolumeSource, StorageOSVolumeSource, VolumeSource } from '../../types/core-v1.ts';
+import type {
+  CSIVolumeSource,
+  FCVolumeSource,
+  ISCSIVolumeSource,
+  KeyToPath,
+  QuobyteVolumeSource,
+  StorageOSVolumeSource,
+  VolumeSource,
+} from '../../types/core-v1.ts';
 import { validateClaimTemplate } from './claim-template.ts';
-import { byRule, descendingPath, eachOf, fileMode, localPath, noBacksteps, oneOf, type SpecContext, within } from './findings.ts';
+import {
+  byRule,
+  descendingPath,
+  eachOf,
+  fileMode,
+  localPath,
+  noBacksteps,
+  oneOf,
+  type SpecContext,
+  within,
+} from './findings.ts';
 import { validateDownwardFile, validateProjected } from './projected.ts';
 
 export type SourceName = keyof VolumeSource;
@@ -59,7 +77,8 @@ export const sourceRules: Rules = {
       : [],
   hostPath: ({ path = '' }, at) => noBacksteps(`${at}.path`, path),
   gitRepo: ({ directory = '' }, path) => descendingPath(`${path}.directory`, directory),
-  gcePersistentDisk: ({ partition = 0 }, path) => validatePartition(partition, path.replace(/[^.]*$/, 'persistentDisk')),
+  gcePersistentDisk: ({ partition = 0 }, path) =>
+    validatePartition(partition, path.replace(/[^.]*$/, 'persistentDisk')),
   awsElasticBlockStore: ({ partition = 0 }, path) => validatePartition(partition, path),
   secret: ({ secretName = '', defaultMode, items }, path) => [
     ...(secretName === '' ? [fieldError.required(`${path}.secretName`)] : []),
@@ -100,9 +119,7 @@ export const sourceRules: Rules = {
       const domain = `.${(key.includes('/') ? (key.split('/')[0] as string) : key).toLowerCase()}`;
       const reserved = [names.labels, names.domain];
       if (!reserved.some((own) => domain.endsWith(`.${own}`))) return [];
-      return [
-        fieldError.invalid(`${path}.options[${key}]`, key, `${reserved.join(' and ')} namespaces are reserved`),
-      ];
+      return [fieldError.invalid(`${path}.options[${key}]`, key, `${reserved.join(' and ')} namespaces are reserved`)];
     }),
   azureDisk: ({ kind = '', diskURI = '' }, path) => {
     const managed = kind === 'Managed';
@@ -131,7 +148,10 @@ const validatePartition = (partition: number, path: string): FieldError[] =>
 
 /** Keys and the files that they become. */
 export const validateItems = (items: readonly Infer<typeof KeyToPath>[] | undefined, path: string): FieldError[] =>
-  eachOf(items, path, ({ path: file = '', mode }, at) => [...localPath(`${at}.path`, file), ...fileMode(`${at}.mode`, mode)]);
+  eachOf(items, path, ({ path: file = '', mode }, at) => [
+    ...localPath(`${at}.path`, file),
+    ...fileMode(`${at}.mode`, mode),
+  ]);
 
 const validateSecretRef = (ref: { name?: string } | undefined, path: string): FieldError[] =>
   ref !== undefined && !ref.name ? [fieldError.required(`${path}.name`)] : [];
@@ -159,7 +179,10 @@ function validateIscsi(source: Infer<typeof ISCSIVolumeSource>, path: string): F
   return initiator === undefined ? found : [...found, ...validateInitiator(initiator, `${path}.initiatorname`)];
 }
 
-function validateQuobyte({ registry = '', tenant = '' }: Infer<typeof QuobyteVolumeSource>, path: string): FieldError[] {
+function validateQuobyte(
+  { registry = '', tenant = '' }: Infer<typeof QuobyteVolumeSource>,
+  path: string,
+): FieldError[] {
   const why = 'must be a host:port pair or multiple pairs separated by commas';
   if (registry === '') return [fieldError.required(`${path}.registry`, why)];
   if (Buffer.byteLength(tenant) >= 65) {
@@ -189,7 +212,9 @@ function validateFibre({ targetWWNs = [], wwids = [], lun }: Infer<typeof FCVolu
 function validateStorageOs(source: Infer<typeof StorageOSVolumeSource>, path: string): FieldError[] {
   const { volumeName = '', volumeNamespace = '' } = source;
   return [
-    ...(volumeName === '' ? [fieldError.required(`${path}.volumeName`)] : byRule(`${path}.volumeName`, volumeName, dns1123Label)),
+    ...(volumeName === ''
+      ? [fieldError.required(`${path}.volumeName`)]
+      : byRule(`${path}.volumeName`, volumeName, dns1123Label)),
     ...(volumeNamespace === '' ? [] : byRule(`${path}.volumeNamespace`, volumeNamespace, dns1123Label)),
     ...validateSecretRef(source.secretRef, `${path}.secretRef`),
   ];
@@ -197,10 +222,14 @@ function validateStorageOs(source: Infer<typeof StorageOSVolumeSource>, path: st
 
 const MAX_DRIVER = 63;
 
-function validateCsi({ driver = '', nodePublishSecretRef: ref }: Infer<typeof CSIVolumeSource>, path: string): FieldError[] {
+function validateCsi(
+  { driver = '', nodePublishSecretRef: ref }: Infer<typeof CSIVolumeSource>,
+  path: string,
+): FieldError[] {
   const found: FieldError[] = [];
   if (Buffer.byteLength(driver) > MAX_DRIVER) found.push(fieldError.tooLong(`${path}.driver`, MAX_DRIVER));
-  for (const why of dns1123Subdomain(driver.toLowerCase())) found.push(fieldError.invalid(`${path}.driver`, driver, why));
+  for (const why of dns1123Subdomain(driver.toLowerCase()))
+    found.push(fieldError.invalid(`${path}.driver`, driver, why));
   found.push(...validateSecretRef(ref, `${path}.nodePublishSecretRef`));
   return ref?.name ? [...found, ...byRule(`${path}.name`, ref.name, dns1123Subdomain)] : found;
 }

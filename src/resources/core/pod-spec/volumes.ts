@@ -52,12 +52,19 @@ function validateSource(volume: Volume, path: string, context: SpecContext): Fie
 }
 
 function validateOne(volume: Volume, source: SourceName, path: string, context: SpecContext): FieldError[] {
-  const rule = sourceRules[source] as ((value: unknown, path: string, context: SpecContext) => FieldError[]) | undefined;
+  const rule = sourceRules[source] as
+    | ((value: unknown, path: string, context: SpecContext) => FieldError[])
+    | undefined;
   return rule?.(volume[source], `${path}.${source}`, context) ?? [];
 }
 
 /** Names that are made from that of the volume. */
-function validateNames({ name = '', iscsi, ephemeral }: Volume, first: SourceName, path: string, { pod }: SpecContext): FieldError[] {
+function validateNames(
+  { name = '', iscsi, ephemeral }: Volume,
+  first: SourceName,
+  path: string,
+  { pod }: SpecContext,
+): FieldError[] {
   const found: FieldError[] = [];
   if (iscsi?.initiatorName !== undefined && Buffer.byteLength(`${name}:${iscsi.targetPortal ?? ''}`) > 64) {
     const why =

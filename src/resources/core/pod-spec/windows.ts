@@ -25,7 +25,10 @@ export function validateWindowsOptions(
     }
   }
   if (user === undefined) return found;
-  return [...found, ...userFaults(user).map((why) => fieldError.invalid(`${path}.runAsUserName`, user, `runAsUserName${why}`))];
+  return [
+    ...found,
+    ...userFaults(user).map((why) => fieldError.invalid(`${path}.runAsUserName`, user, `runAsUserName${why}`)),
+  ];
 }
 
 /** What is wrong with the name of a user, `DOMAIN\user` or `user`; each continues the name of the field. */
@@ -91,7 +94,8 @@ export function validateOs(
   if (spec.os === undefined) return [];
   const { name = '' } = spec.os;
   if (name === '') return [fieldError.required(`${path}.os.name`, 'cannot be empty')];
-  if (name !== 'linux' && name !== 'windows') return [fieldError.notSupported(`${path}.os`, name, ['linux', 'windows'])];
+  if (name !== 'linux' && name !== 'windows')
+    return [fieldError.notSupported(`${path}.os`, name, ['linux', 'windows'])];
   const contexts = [[path, spec.securityContext], ...containers] as const;
   if (name === 'linux') {
     return contexts

@@ -1,0 +1,33 @@
+import type { Authenticator, Authorizer, User } from '../auth/index.ts';
+import type { Clock, Names } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
+import type { Series } from './counters.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { RequestInfo } from './request-info.ts';
+import type { ApiRequest, ApiResponse } from './types.ts';
+
+/** A request on its way: who makes it, and what it is about. */
+export interface Call {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly user: User;
+  readonly series: Series;
+}
+
+export interface HandlerOptions {
+  readonly registry: Registry;
+  readonly names: Names;
+  readonly authenticate: Authenticator;
+  readonly authorize: Authorizer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Everything that is no resource. */
+  readonly surface: Surface;
+  /** Large answers are compressed for those who ask for it. */
+  readonly compress: boolean;
+}
+
+/** Answers every path that is no resource. Throws StatusError. */
+export type Surface = (call: Call) => ApiResponse | Promise<ApiResponse>;

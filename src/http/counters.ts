@@ -1,0 +1,60 @@
+import type { Registry } from '../registry/index.ts';
+import type { InFlight } from './in-flight.ts';
+
+/** Upper bounds of the histograms, as the field's dashboards expect them. */
+export const durationBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+/** Requests of one kind: all that is counted about them. */
+export interface Series {
+  readonly labels: { readonly [label: string]: string };
+  readonly codes: Map<number, number>;
+  readonly duration: Distribution;
+  readonly size: Distribution;
+  watchEvents: number;
+}
+
+export interface Distribution {
+  /** One more than there are bounds; not cumulative. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+/** Everything that was counted, for the text. */
+export interface Counted {
+  readonly series: Iterable<Series>;
+  readonly authentication: ReadonlyMap<string, number>;
+  readonly authorization: ReadonlyMap<string, number>;
+  readonly admission: Iterable<{
+    readonly labels: { readonly [label: string]: string };
+    readonly seconds: Distribution;
+  }>;
+  readonly inFlight: InFlight;
+  readonly registry: Registry;
+  /** Seconds since 1970. */
+  readonly startTime: number;
+}
+
+/** Counts one answered request. `size` in bytes; undefined for a watch. */
+export function countRequest(series: Series, code: number, seconds: number, size: number | undefined): void {
+  series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
+  observe(series.duration, durationBounds, seconds);
+  if (size !== undefined) observe(series.size, sizeBounds, size);
+}
+
+/** Counts one value. */
+export function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
+  let i = 0;
+  while (i < bounds.length && value > (bounds[i] as number)) i++;
+  distribution.counts[i] = (distribution.counts[i] as number) + 1;
+  distribution.sum += value;
+}
+
+/** With nothing counted yet. */
+export const distribution = (bounds: readonly number[]): Distribution => ({
+  counts: new Float64Array(bounds.length + 1),
+  sum: 0,
+});

@@ -1,0 +1,335 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StatusError } from '../meta/index.ts';
+import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+let server: Fixture;
+beforeAll(async () => {
+  server = await makeFixture();
+});
+afterAll(() => server.close());
+
+const failure = (code: number, reason: string, message: string, details?: object) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason,
+  ...(details === undefined ? {} : { details }),
+  code,
+});
+const noSuchResource = failure(404, 'NotFound', 'the server could not find the requested resource', {});
+const wrongMethod = failure(
+  405,
+  'MethodNotAllowed',
+  'the server does not allow this method on the requested resource',
+  {},
+);
+
+describe('paths that lead nowhere, as recorded', () => {
+  it.each([
+    ['an unknown resource', 'GET', '/api/v1/namespaces/default/widgets', noSuchResource],
+    ['an unknown version of a known group', 'GET', '/apis/apps/v7', noSuchResource],
+    ['a post to an item', 'POST', `${configMaps}/absent`, wrongMethod],
+    ['a put to a collection', 'PUT', configMaps, wrongMethod],
+    ['a patch across namespaces', 'PATCH', '/api/v1/configmaps', wrongMethod],
+    ['an unknown subresource', 'GET', `${configMaps}/x/status`, noSuchResource],
+    ['OPTIONS', 'OPTIONS', `${configMaps}/x`, wrongMethod],
+    ['a cluster-scoped resource in a namespace', 'GET', '/api/v1/namespaces/default/nodes', noSuchResource],
+    ['an object of a namespace without one', 'GET', '/api/v1/configmaps/x', noSuchResource],
+    ['more than a subresource', 'GET', '/api/v1/namespaces/default/status/x/y', noSuchResource],
+    ['a verb that the resource does not have', 'DELETE', '/api/v1/namespaces', wrongMethod],
+  ])('%s', async (_, method, url, expected) => {
+    const answer = await server.send(method, url, method === 'GET' ? {} : { body: {} });
+    expect(answer.json()).toEqual(expected);
+    expect(answer.status).toBe(expected.code);
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  it.each(['/nope', '/apis/nope.example.com/v1/widgets', '/apis/absent.example.com'])('%s is no page', async (url) => {
+    const answer = await server.send('GET', url);
+    expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+  });
+
+  it('HEAD tells no more than 405 of an object, and the length of a document', async () => {
+    const object = await server.send('HEAD', `${configMaps}/x`);
+    expect([object.status, object.text]).toEqual([405, '']);
+    const version = await server.send('HEAD', '/version');
+    const whole = await server.send('GET', '/version');
+    expect([version.status, version.text]).toEqual([200, '']);
+    expect(version.headers['content-length']).toBe(String(whole.text.length));
+  });
+});
+
+describe('who may not, as recorded', () => {
+  it.each([
+    [
+      '/api/v1/namespaces/a/configmaps',
+      { kind: 'configmaps' },
+      'configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "a"',
+    ],
+    [
+      '/api/v1/namespaces/a/pods/x/log',
+      { kind: 'pods', name: 'x' },
+      'pods "x" is forbidden: User "jane" cannot get resource "pods/log" in API group "" in the namespace "a"',
+    ],
+    [
+      '/api/v1/nodes',
+      { kind: 'nodes' },
+      'nodes is forbidden: User "jane" cannot list resource "nodes" in API group "" at the cluster scope',
+    ],
+    [
+      '/apis/apps/v1/namespaces/a/widgets',
+      { group: 'apps', kind: 'widgets' },
+      'widgets.apps is forbidden: User "jane" cannot list resource "widgets" in API group "apps" in the namespace "a"',
+    ],
+    // The name that a selector gives is what is asked for.
+    [
+      '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx',
+      { kind: 'pods', name: 'x' },
+      'pods "x" is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "a"',
+    ],
+    ['/metrics', {}, 'forbidden: User "jane" cannot get path "/metrics"'],
+  ])('GET %s', async (url, details, message) => {
+    const answer = await server.send('GET', url, { token: 'jane' });
+    expect(answer.json()).toEqual(failure(403, 'Forbidden', message, details));
+  });
+
+  it('knows no one by a wrong token, and someone without one', async () => {
+    const wrong = await server.send('GET', configMaps, { token: 'wrong' });
+    expect(wrong.json()).toEqual(failure(401, 'Unauthorized', 'Unauthorized'));
+    const none = await server.send('GET', '/api/v1/namespaces', { token: '' });
+    expect(none.json()).toMatchObject({ code: 403, message: expect.stringContaining('User "system:anonymous"') });
+  });
+});
+
+describe('bodies and options, as recorded', () => {
+  const post = (body: string | object, query = '', headers = {}) =>
+    server.send('POST', configMaps + query, { body: typeof body === 'string' ? body : JSON.stringify(body), headers });
+
+  it.each([
+    ['{"apiVersion":"v1","kind":"ConfigMap",', 'unexpected end of JSON input ({"apiVersion":"v1","kind":"Con ...)'],
+    ['', 'unexpected end of JSON input (<empty>)'],
+  ])('tells what is wrong with %j', async (body, fault) => {
+    const message = `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: ${fault}`;
+    expect((await post(body)).json()).toEqual(failure(400, 'BadRequest', message));
+  });
+
+  it('reads JSON and YAML 1.1, and no other type', async () => {
+    const yaml = await post('metadata: {name: from-yaml}\ndata: {n: "1"}\n', '?dryRun=All', {
+      'content-type': 'application/yaml',
+    });
+    expect([yaml.status, yaml.json()]).toEqual([201, expect.objectContaining({ data: { false: '1' } })]);
+    const message =
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf';
+    const other = await post('{}', '', { 'content-type': 'text/plain' });
+    expect(other.json()).toEqual(failure(415, 'UnsupportedMediaType', message));
+  });
+
+  it('refuses more than 3 MiB', async () => {
+    const answer = await post({ metadata: { name: 'huge' }, data: { a: 'x'.repeat(3 * 1024 * 1024) } });
+    expect(answer.json()).toMatchObject({ code: 413, message: 'Request entity too large: limit is 3145728' });
+  });
+
+  it.each([
+    ['dryRun=Some', 'dryRun', 'Unsupported value: ["Some"]: supported values: "All"'],
+    [
+      'fieldValidation=Nonsense',
+      'fieldValidation',
+      'Unsupported value: "Nonsense": supported values: "", "Ignore", "Strict", "Warn"',
+    ],
+  ])('refuses ?%s', async (query, field, message) => {
+    const answer = await post({ metadata: { name: 'x' } }, `?${query}`);
+    expect(answer.json()).toEqual(
+      failure(422, 'Invalid', `CreateOptions.meta.k8s.io "" is invalid: ${field}: ${message}`, {
+        group: 'meta.k8s.io',
+        kind: 'CreateOptions',
+        causes: [{ reason: 'FieldValueNotSupported', message, field }],
+      }),
+    );
+  });
+
+  it('warns of duplicate and unknown fields, each in a header of its own', async () => {
+    const answer = await post('{"metadata":{"name":"fv","name":"fv"},"bogus":1}', '?dryRun=All');
+    expect(answer.status).toBe(201);
+    expect(answer.headers['warning']).toEqual([
+      '299 - "duplicate field \\"metadata.name\\""',
+      '299 - "unknown field \\"bogus\\""',
+    ]);
+  });
+});
+
+describe('the life of an object', () => {
+  it('is told by the statuses of the field', async () => {
+    const make = await server.send('POST', configMaps, { body: { metadata: { name: 'one' }, data: { a: '1' } } });
+    expect(make.status).toBe(201);
+    const made = make.json() as { metadata: { uid: string; resourceVersion: string } };
+    expect((await server.send('GET', `${configMaps}/one`)).json()).toEqual(made);
+    const put = await server.send('PUT', `${configMaps}/one`, { body: { ...made, data: { a: '2' } } });
+    expect([put.status, put.json()]).toEqual([200, expect.objectContaining({ data: { a: '2' } })]);
+    const patch = await server.send('PATCH', `${configMaps}/one`, {
+      body: { data: { b: '3' } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    expect(patch.json()).toMatchObject({ data: { a: '2', b: '3' } });
+    const stale = await server.send('PUT', `${configMaps}/one`, { body: made as never });
+    expect(stale.json()).toMatchObject({ code: 409, reason: 'Conflict' });
+    const gone = await server.send('DELETE', `${configMaps}/one`);
+    expect([gone.status, gone.json()]).toEqual([
+      200,
+      {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Success',
+        details: { name: 'one', kind: 'configmaps', uid: made.metadata.uid },
+      },
+    ]);
+    expect((await server.send('GET', `${configMaps}/one`)).status).toBe(404);
+  });
+
+  it('deletes a collection and answers with what was in it', async () => {
+    for (const name of ['dc-a', 'dc-b']) {
+      await server.send('POST', configMaps, { body: { metadata: { name, labels: { in: name } } } });
+    }
+    const dry = await server.send('DELETE', `${configMaps}?labelSelector=in%3Ddc-a&dryRun=All`);
+    expect(dry.json()).toMatchObject({ kind: 'ConfigMapList', items: [{ metadata: { name: 'dc-a' } }] });
+    const wet = await server.send('DELETE', `${configMaps}?labelSelector=in%3Ddc-a`);
+    expect(wet.json()).toMatchObject({ items: [{ metadata: { name: 'dc-a' } }] });
+    const left = (await server.send('GET', `${configMaps}?labelSelector=in`)).json() as { items: unknown[] };
+    expect(left.items).toHaveLength(1);
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'] };
+    expect((await server.send('DELETE', `${configMaps}/dc-b`, { body })).status).toBe(200);
+    expect((await server.send('GET', `${configMaps}/dc-b`)).status).toBe(200);
+  });
+});
+
+describe('forms of an answer', () => {
+  beforeAll(async () => {
+    await server.send('POST', configMaps, {
+      body: { metadata: { name: 'shown', labels: { form: 'yes' } }, data: { a: '"{}"' } },
+    });
+  });
+  const list = `${configMaps}?labelSelector=form`;
+  const accept = (type: string) => ({ headers: { accept: type } });
+
+  it('is one line of JSON without being asked, and many for people', async () => {
+    const plain = await server.send('GET', `${configMaps}/shown`);
+    expect(plain.text.trimEnd().split('\n')).toHaveLength(1);
+    for (const url of [`${configMaps}/shown`, list, '/api/v1/nodes']) {
+      const compact = await server.send('GET', url);
+      const asked = await server.send('GET', `${url}${url.includes('?') ? '&' : '?'}pretty=true`);
+      // The same value, as the platform indents it.
+      expect(asked.text).toBe(`${JSON.stringify(compact.json(), undefined, 2)}\n`);
+      const curl = await server.send('GET', url, { headers: { 'user-agent': 'curl/8.0' } });
+      expect(curl.text).toBe(asked.text);
+    }
+  });
+
+  it('is YAML when that is wanted, lists in the recorded order of keys', async () => {
+    const one = await server.send('GET', list, accept('application/yaml'));
+    expect(one.headers['content-type']).toBe('application/yaml');
+    expect(one.text).toMatch(
+      /^apiVersion: v1\nitems:\n- data:\n {4}a: '"\{\}"'\n {2}metadata:\n {4}creationTimestamp: ".*"\n/,
+    );
+    expect(one.text).toMatch(/\nkind: ConfigMapList\nmetadata:\n {2}resourceVersion: "\d+"\n$/);
+    const none = await server.send('GET', '/api/v1/nodes', accept('application/yaml'));
+    expect(none.text).toMatch(/^apiVersion: v1\nitems: \[\]\nkind: NodeList\nmetadata:\n {2}resourceVersion: "\d+"\n$/);
+    const failed = await server.send('GET', '/api/v1/nodes/x', accept('application/yaml'));
+    expect([failed.headers['content-type'], failed.text]).toEqual([
+      'application/yaml',
+      expect.stringContaining('code: 404'),
+    ]);
+  });
+
+  it('is a table, or metadata alone', async () => {
+    const asTable = accept('application/json;as=Table;g=meta.k8s.io;v=v1, application/json');
+    expect((await server.send('GET', list, asTable)).json()).toMatchObject({
+      kind: 'Table',
+      columnDefinitions: [{ name: 'Name' }, { name: 'Data' }, { name: 'Age' }],
+      rows: [{ cells: ['shown', 1, expect.any(String)], object: { kind: 'PartialObjectMetadata' } }],
+    });
+    expect((await server.send('GET', `${list}&includeObject=Bogus`, asTable)).json()).toMatchObject({ code: 400 });
+    const partial = accept('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
+    const body = (await server.send('GET', list, partial)).json() as { items: { [key: string]: unknown }[] };
+    expect(Object.keys(body.items[0] ?? {})).toEqual(['kind', 'apiVersion', 'metadata']);
+  });
+
+  it('is none of those that are not there, as recorded', async () => {
+    const html = await server.send('GET', list, accept('text/html'));
+    expect(html.json()).toEqual(
+      failure(
+        406,
+        'NotAcceptable',
+        '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+        {},
+      ),
+    );
+    expect((await server.send('GET', list, accept('text/html, application/json'))).status).toBe(200);
+    expect((await server.send('GET', `${list}&watch=1`, accept('application/yaml'))).status).toBe(406);
+  });
+
+  it('leaves kind and version out of the items of a list, as recorded', async () => {
+    const body = (await server.send('GET', list)).json() as { items: { [key: string]: unknown }[] };
+    expect(Object.keys(body.items[0] ?? {})).toEqual(['metadata', 'data']);
+  });
+});
+
+describe('limits and failures', () => {
+  it('lets so many requests in and no more, watches apart, health always', async () => {
+    const busy = await makeFixture({ limits: { readOnly: 0, mutating: 5, longRunning: 1 } });
+    const answer = await busy.send('GET', configMaps);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '1']);
+    expect(answer.json()).toMatchObject({ reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } });
+    expect((await busy.send('POST', configMaps, { body: { metadata: { name: 'x' } } })).status).toBe(201);
+    expect((await busy.send('GET', '/readyz')).status).toBe(200);
+    const first = await busy.handler(requestOf('GET', `${configMaps}?watch=1`));
+    expect(first.status).toBe(200);
+    expect(busy.inFlight.counts).toEqual({ readOnly: 0, mutating: 0, longRunning: 1 });
+    expect((await busy.send('GET', `${configMaps}?watch=1`)).status).toBe(429);
+    await (first.body as AsyncIterableIterator<never>)[Symbol.asyncIterator]().return?.();
+    expect(busy.inFlight.counts.longRunning).toBe(0);
+    await busy.close();
+  });
+
+  it('tells an unexpected failure to the log, and of it to the client only a number', async () => {
+    const errors: unknown[] = [];
+    const broken = await makeFixture();
+    const secret = new TypeError('token abc');
+    const registry = broken.registry as { get: unknown };
+    registry.get = () => Promise.reject(secret);
+    const answer = await broken.send('GET', `${configMaps}/x`);
+    expect(answer.json()).toMatchObject({ code: 500, reason: 'InternalError' });
+    expect(answer.text).toMatch(/Internal error occurred: unexpected failure \d+/);
+    expect(answer.text).not.toContain('abc');
+    errors.push(...broken.errors.map(({ fields }) => fields['error']));
+    expect(errors).toEqual([secret]);
+    // The cause of a failure that is known is told the same way.
+    registry.get = () =>
+      Promise.reject(new StatusError(503, 'ServiceUnavailable', 'later', undefined, { cause: secret }));
+    expect((await broken.send('GET', `${configMaps}/x`)).text).not.toContain('abc');
+    expect(broken.errors.at(-1)?.fields['error']).toBe(secret);
+    await broken.close();
+  });
+
+  it('logs each request once, without query and credentials', async () => {
+    server.requests.length = 0;
+    await server.send('GET', `${configMaps}?labelSelector=secret`, { headers: { 'user-agent': 'test/1' } });
+    expect(server.requests).toEqual([
+      {
+        method: 'GET',
+        path: configMaps,
+        verb: 'list',
+        user: 'admin',
+        address: '',
+        agent: 'test/1',
+        status: 200,
+        size: expect.any(Number),
+        milliseconds: expect.any(Number),
+      },
+    ]);
+  });
+});

@@ -1,0 +1,151 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ByteString, bufferOf, type Json } from '../meta/index.ts';
+import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
+import type { Chunk } from './types.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const count = 400;
+
+let server: Fixture;
+beforeAll(async () => {
+  server = await makeFixture();
+  for (let i = 0; i < count; i++) {
+    const name = `c${String(i).padStart(4, '0')}`;
+    await server.send('POST', configMaps, { body: { metadata: { name }, data: { text: 'ü'.repeat(1_000) } } });
+  }
+});
+afterAll(() => server.close());
+
+interface List {
+  readonly metadata: { readonly continue?: string; readonly remainingItemCount?: number };
+  readonly items: { readonly metadata: { readonly name: string } }[];
+}
+
+describe('lists', () => {
+  it('go out piece by piece, and all pieces together are the list', async () => {
+    const answer = await server.send('GET', configMaps);
+    expect(answer.pieces.length).toBeGreaterThan(2);
+    expect(Math.max(...answer.pieces.map((piece) => piece.length))).toBeLessThan(512 * 1024);
+    const { items } = answer.json() as unknown as List;
+    expect(items.map((item) => item.metadata.name)).toEqual(
+      Array.from({ length: count }, (_, i) => `c${String(i).padStart(4, '0')}`),
+    );
+    expect(answer.text).toContain('üü');
+  });
+
+  it('let others run between two pieces', async () => {
+    const response = await server.handler(requestOf('GET', configMaps));
+    let turns = 0;
+    const order: string[] = [];
+    const other = setInterval(() => turns++, 0);
+    for await (const _ of response.body as AsyncIterable<Chunk>) {
+      order.push('piece');
+      setImmediate(() => order.push('other'));
+    }
+    clearInterval(other);
+    expect(order.slice(0, 4)).toEqual(['piece', 'other', 'piece', 'other']);
+  });
+
+  it('come in one piece when they are small', async () => {
+    const response = await server.handler(requestOf('GET', `${configMaps}?limit=3`));
+    expect(typeof response.body).toBe('string');
+    const { metadata, items } = JSON.parse(bufferOf(response.body as never).toString()) as List;
+    expect([items.length, metadata.remainingItemCount]).toEqual([3, count - 3]);
+    const next = await server.send(
+      'GET',
+      `${configMaps}?limit=3&continue=${encodeURIComponent(metadata.continue ?? '')}`,
+    );
+    expect((next.json() as unknown as List).items[0]?.metadata.name).toBe('c0003');
+  });
+
+  it('are the same in lines and in YAML, piece by piece', async () => {
+    const plain = await server.send('GET', configMaps);
+    const lines = await server.send('GET', `${configMaps}?pretty=1`);
+    expect(lines.text).toBe(`${JSON.stringify(plain.json(), undefined, 2)}\n`);
+    expect(lines.pieces.length).toBeGreaterThan(2);
+    const yaml = await server.send('GET', configMaps, { headers: { accept: 'application/yaml' } });
+    expect(yaml.text.match(/^- data:$/gm)).toHaveLength(count);
+    expect(yaml.pieces.length).toBeGreaterThan(2);
+  });
+
+  it('are compressed for those who ask when they are large, as recorded', async () => {
+    const headers = { 'accept-encoding': 'gzip' };
+    const large = await server.send('GET', configMaps, { headers });
+    expect(large.headers['content-encoding']).toBe('gzip');
+    const plain = await server.send('GET', configMaps);
+    expect(gunzipSync(Buffer.concat(large.pieces)).toString()).toBe(plain.text);
+    expect((await server.send('GET', `${configMaps}/c0001`, { headers })).headers['content-encoding']).toBeUndefined();
+  });
+
+  it('are under way until their last piece was taken', async () => {
+    const response = await server.handler(requestOf('GET', configMaps));
+    expect(server.inFlight.counts.readOnly).toBe(1);
+    const body = (response.body as AsyncIterable<Chunk>)[Symbol.asyncIterator]();
+    await body.next();
+    expect(server.inFlight.counts.readOnly).toBe(1);
+    await body.return?.();
+    expect(server.inFlight.counts.readOnly).toBe(0);
+  });
+});
+
+describe('watches', () => {
+  const events = (text: string) =>
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { type: string; object: { kind: string; [key: string]: Json } });
+
+  /** Makes a watch, then changes, and leaves when so many events have come. */
+  async function watch(url: string, wanted: number, during: () => Promise<unknown>, headers = {}) {
+    const gone = new AbortController();
+    const response = await server.handler(requestOf('GET', url, { headers, signal: gone.signal }));
+    await during();
+    let text = '';
+    for await (const piece of response.body as AsyncIterable<ByteString>) {
+      text += bufferOf(piece).toString();
+      if (events(text).length >= wanted) gone.abort();
+    }
+    return { response, events: events(text) };
+  }
+  const make = (name: string) => server.send('POST', configMaps, { body: { metadata: { name, labels: { w: '' } } } });
+
+  it('begin with what is there, tell what changes, and end cleanly', async () => {
+    await make('w-old');
+    const { response, events } = await watch(`${configMaps}?watch=1&labelSelector=w`, 3, async () => {
+      await make('w-new');
+      await server.send('DELETE', `${configMaps}/w-old`);
+    });
+    expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json']);
+    expect(
+      events.map(({ type, object }) => [type, object.kind, (object['metadata'] as { name: string }).name]),
+    ).toEqual([
+      ['ADDED', 'ConfigMap', 'w-old'],
+      ['ADDED', 'ConfigMap', 'w-new'],
+      ['DELETED', 'ConfigMap', 'w-old'],
+    ]);
+    expect(server.inFlight.counts.longRunning).toBe(0);
+    await server.send('DELETE', `${configMaps}/w-new`);
+  });
+
+  it('show tables whose columns are told once, as recorded', async () => {
+    const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+    await make('w-a');
+    const { events } = await watch(`${configMaps}?watch=1&labelSelector=w`, 2, () => make('w-b'), headers);
+    const shown = events.map(({ object }) => [
+      object.kind,
+      (object['columnDefinitions'] as Json[] | null)?.length ?? null,
+    ]);
+    expect(shown).toEqual([
+      ['Table', 3],
+      ['Table', null],
+    ]);
+  });
+
+  it('tell a failure as their last event', async () => {
+    const answer = await server.send('GET', `${configMaps}?watch=1&resourceVersion=1`);
+    // The cache was made after version 1: it cannot tell what happened since.
+    const [last] = events(answer.text).slice(-1);
+    expect([answer.status, last?.type, last?.object['code']]).toEqual([200, 'ERROR', 410]);
+  });
+});

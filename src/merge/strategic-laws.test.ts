@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Json, type JsonObject, jsonCopy, jsonEqual, StatusError } from '../meta/index.ts';
+import { apply, item } from './testing/strategic.ts';
+
+describe('laws', () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd');
+  const tags = fc.uniqueArray(name, { maxLength: 4 });
+  const entry = fc.record(
+    { name, value: fc.string(), tags, set: fc.dictionary(name, fc.string()) },
+    { requiredKeys: ['name'] },
+  );
+  const things = fc.record(
+    {
+      items: fc.uniqueArray(entry, { selector: (value) => value.name, maxLength: 4 }),
+      rows: fc.array(entry, { maxLength: 3 }),
+      tags,
+      args: fc.array(name),
+      inner: entry,
+      whole: entry,
+      labels: fc.dictionary(name, fc.string()),
+      any: fc.constantFrom<Json>({ a: { b: [1] } }, [1, { a: 2 }], 'x', { a: 1 }),
+      text: fc.string(),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<JsonObject>;
+
+  /** Sprinkles directives over what could be a patch. */
+  const marked = (value: Json): fc.Arbitrary<Json> => {
+    if (Array.isArray(value)) return fc.tuple(...value.map(marked)).map((entries) => [...entries]);
+    if (typeof value !== 'object' || value === null) return fc.constant(value);
+    const members = fc.tuple(...Object.entries(value).map(([key, part]) => marked(part).map((v) => [key, v] as const)));
+    const mark = fc.constantFrom<JsonObject>(
+      {},
+      {},
+      {},
+      {},
+      { $patch: 'delete' },
+      { $patch: 'replace' },
+      { $patch: 'merge' },
+      { $retainKeys: Object.keys(value) },
+      { '$deleteFromPrimitiveList/tags': ['a', 'b'] },
+    );
+    return fc.tuple(members, mark).map(([entries, more]) => ({ ...Object.fromEntries(entries), ...more }));
+  };
+  const patches = things.chain(marked);
+
+  const spells = (value: Json): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(value).some(([key, part]) => key.startsWith('$') || spells(part));
+
+  it('the empty patch is the identity', () => {
+    fc.assert(
+      fc.property(things, (object) => {
+        expect(apply(object, {})).toEqual(object);
+      }),
+    );
+  });
+
+  it('an object is a patch that makes it of nothing', () => {
+    fc.assert(
+      fc.property(things, (object) => {
+        expect(apply({}, object)).toEqual(object);
+      }),
+    );
+  });
+
+  it('an object as the patch of itself changes nothing', () => {
+    fc.assert(
+      fc.property(things, (object) => {
+        expect(apply(object, object)).toEqual(object);
+      }),
+    );
+  });
+
+  it('applied twice, a patch does no more than once', () => {
+    fc.assert(
+      fc.property(things, things, (object, patch) => {
+        const once = apply(object, patch);
+        expect(apply(once, patch)).toEqual(once);
+      }),
+    );
+  });
+
+  it('no directive is left, and neither argument is changed', () => {
+    let directives = 0;
+    fc.assert(
+      fc.property(things, patches, (object, patch) => {
+        const before = [jsonCopy(object), jsonCopy(patch)];
+        if (spells(patch)) directives += 1;
+        expect(spells(apply(object, patch))).toBe(false);
+        expect([object, patch].every((value, i) => jsonEqual(value, before[i]))).toBe(true);
+      }),
+    );
+    expect(directives).toBeGreaterThan(10);
+  });
+
+  it('replace makes the patch the object', () => {
+    fc.assert(
+      fc.property(things, things, (object, patch) => {
+        expect(apply(object, { ...patch, $patch: 'replace' })).toEqual(patch);
+      }),
+    );
+  });
+
+  it('an order is kept by the entries it names, and no entry is lost', () => {
+    const keys = fc.uniqueArray(fc.integer({ min: 0, max: 12 }), { maxLength: 10 });
+    fc.assert(
+      fc.property(keys, keys, (live, wanted) => {
+        const byName = (list: number[]) => list.map((n) => item(String(n)));
+        const after = apply({ items: byName(live) }, { '$setElementOrder/items': byName(wanted) }) as {
+          items: { name: string }[];
+        };
+        const found = after.items.map((entry) => Number(entry.name));
+        expect(new Set(found)).toEqual(new Set(live));
+        expect(found.length).toBe(live.length);
+        expect(found.filter((n) => wanted.includes(n))).toEqual(wanted.filter((n) => live.includes(n)));
+        expect(found.filter((n) => !wanted.includes(n))).toEqual(live.filter((n) => !wanted.includes(n)));
+      }),
+    );
+  });
+
+  it('any JSON as a patch gives an object or a refusal', () => {
+    const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+    const member = fc.constantFrom(
+      'items',
+      'tags',
+      'inner',
+      'labels',
+      '$patch',
+      '$retainKeys',
+      '$setElementOrder/items',
+    );
+    fc.assert(
+      fc.property(things, fc.dictionary(member, json), (object, patch) => {
+        try {
+          expect(typeof apply(object, patch)).toBe('object');
+        } catch (error) {
+          expect(error).toBeInstanceOf(StatusError);
+        }
+      }),
+    );
+  });
+});

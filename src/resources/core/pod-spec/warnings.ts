@@ -1,0 +1,278 @@
+import { dns1123Label, getKey, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
+import type { Infer } from '../../../schema/index.ts';
+import type {
+  Container,
+  ContainerPort,
+  EphemeralContainer,
+  NodeSelectorTerm,
+  PodSpec,
+  PodTemplateSpec,
+  Volume,
+} from '../../types/core-v1.ts';
+import type { Amounts } from './amounts.ts';
+import { annotationKeys, containersOf } from './annotations.ts';
+
+/** Whose spec it is: a template also speaks of annotations that stand for fields. */
+interface Subject {
+  readonly metadata: { readonly annotations?: { readonly [key: string]: string } };
+  readonly spec: PodSpec;
+  /** Path of the template with a dot at its end; '' for a pod. */
+  readonly path: string;
+  readonly names: Names;
+}
+
+/** Advice on a pod. */
+export const warnOfPod = (metadata: ObjectMeta, spec: PodSpec, names: Names): string[] => [
+  ...warnOfName(metadata, "the Pod's hostname"),
+  ...warnOfSpec({ metadata, spec, path: '', names }),
+];
+
+/** Advice on a template at a path. */
+export const warnOfTemplate = ({ metadata = {}, spec = {} }: PodTemplateSpec, path: string, names: Names): string[] =>
+  warnOfSpec({ metadata, spec, path: `${path}.`, names });
+
+/** Advice on a name that becomes part of other names. */
+export function warnOfName({ name = '' }: ObjectMeta, use = 'Pod names and hostnames'): string[] {
+  const faults = dns1123Label(name);
+  if (faults.length === 0) return [];
+  const why = 'which can result in surprising behavior; a DNS label is recommended';
+  return [`metadata.name: this is used in ${use}, ${why}: [${faults.join(' ')}]`];
+}
+
+const warnOfSpec = (subject: Subject): string[] => [
+  ...warnOfNodeLabels(subject),
+  ...warnOfAnnotations(subject),
+  ...warnOfVolumes(subject),
+  ...warnOfRepeats(subject),
+  ...warnOfContainers(subject),
+  ...warnOfPorts(subject),
+  ...warnOfSelectors(subject),
+];
+
+/** Labels of nodes that have another name by now. */
+const oldNodeLabels = ({ labels }: Names): { readonly [label: string]: string } => ({
+  [`beta.${labels}/arch`]: `deprecated since v1.14; use "${labels}/arch" instead`,
+  [`beta.${labels}/os`]: `deprecated since v1.14; use "${labels}/os" instead`,
+  [`failure-domain.beta.${labels}/region`]: `deprecated since v1.17; use "topology.${labels}/region" instead`,
+  [`failure-domain.beta.${labels}/zone`]: `deprecated since v1.17; use "topology.${labels}/zone" instead`,
+  [`beta.${labels}/instance-type`]: `deprecated since v1.17; use "node.${labels}/instance-type" instead`,
+});
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+function warnOfNodeLabels({ spec, path, names }: Subject): string[] {
+  const old = oldNodeLabels(names);
+  const nodes = spec.affinity?.nodeAffinity;
+  const at = `${path}spec.affinity.nodeAffinity`;
+  const warnOfTerm = (term: Infer<typeof NodeSelectorTerm>, place: string) =>
+    (term.matchExpressions ?? []).flatMap(({ key = '' }, i) => {
+      const why = getKey(old, key);
+      return why === undefined ? [] : [`${place}.matchExpressions[${i}].key: ${key} is ${why}`];
+    });
+  return [
+    ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
+      const why = getKey(old, key);
+      return why === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${why}`];
+    }),
+    ...(nodes?.[REQUIRED]?.nodeSelectorTerms ?? []).flatMap((term, i) =>
+      warnOfTerm(term, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`),
+    ),
+    ...(nodes?.[PREFERRED] ?? []).flatMap(({ preference = {} }, i) =>
+      warnOfTerm(preference, `${at}.${PREFERRED}[${i}].preference`),
+    ),
+    ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey = '', labelSelector }, i) => {
+      const place = `${path}spec.topologySpreadConstraints[${i}]`;
+      const why = getKey(old, topologyKey);
+      return [
+        ...(why === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${why}`]),
+        ...(labelSelector === undefined ? [matchesNothing(place)] : []),
+      ];
+    }),
+  ];
+}
+
+const matchesNothing = (path: string): string =>
+  `${path}.labelSelector: a null labelSelector results in matching no pod`;
+
+function warnOfAnnotations({ metadata, spec, path, names }: Subject): string[] {
+  const { annotations = {} } = metadata;
+  const { labels } = names;
+  const keys = annotationKeys(names);
+  const at = (key: string, why: string) => `${path}metadata.annotations[${key}]: ${why}`;
+  const whole = spec.securityContext;
+  const found: string[] = [];
+  for (const [key, instead] of [
+    [`scheduler.alpha.${labels}/critical-pod`, 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+    [`security.alpha.${labels}/sysctls`, 'non-functional in v1.11+; use the "sysctls" field instead'],
+    [`security.alpha.${labels}/unsafe-sysctls`, 'non-functional in v1.11+; use the "sysctls" field instead'],
+  ] as const) {
+    if (Object.hasOwn(annotations, key)) found.push(at(key, instead));
+  }
+  const seccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+  if (whole?.seccompProfile === undefined && Object.hasOwn(annotations, keys.podSeccomp)) {
+    found.push(at(keys.podSeccomp, seccomp));
+  }
+  for (const [, { name = '', securityContext }] of containersOf(spec, '')) {
+    const own = keys.containerSeccomp + name;
+    if (securityContext?.seccompProfile === undefined && Object.hasOwn(annotations, own)) found.push(at(own, seccomp));
+    const armor = keys.appArmor + name;
+    const profile = securityContext?.appArmorProfile ?? whole?.appArmorProfile;
+    if (path !== '' && profile === undefined && Object.hasOwn(annotations, armor)) {
+      found.push(at(armor, 'deprecated since v1.30; use the "appArmorProfile" field instead'));
+    }
+  }
+  return found;
+}
+
+/** Sources of volumes that are going or gone; the name in advice where it is another. */
+const oldSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+', 'storageOS'],
+  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
+
+function warnOfVolumes({ spec, path }: Subject): string[] {
+  const volumes = spec.volumes ?? [];
+  const tokens = new Set(
+    volumes.flatMap(({ projected }) => (projected?.sources ?? []).map((source) => source.serviceAccountToken?.path)),
+  );
+  return volumes.flatMap((volume, i) => {
+    const at = `${path}spec.volumes[${i}]`;
+    const claim = volume.ephemeral?.volumeClaimTemplate?.spec?.resources;
+    const inClaim = `${at}.ephemeral.volumeClaimTemplate.spec.resources`;
+    const twice = (file: string | undefined, place: string) =>
+      file !== undefined && tokens.has(file)
+        ? [`${at}.projected.sources.${place}: has duplicated path with ServiceAccountToken ${JSON.stringify(file)}`]
+        : [];
+    return [
+      ...oldSources
+        .filter(([source]) => volume[source] !== undefined)
+        .map(([source, why, shown = source]) => `${at}.${shown}: ${why}`),
+      ...warnOfFractions(claim?.requests, `${inClaim}.requests`, ['storage']),
+      ...warnOfFractions(claim?.limits, `${inClaim}.limits`, ['storage']),
+      ...(volume.projected?.sources ?? []).flatMap(({ configMap, secret, downwardAPI, clusterTrustBundle }) => [
+        ...(configMap?.items ?? []).flatMap((item, j) => twice(item.path, `configMap[${j}]`)),
+        ...(secret?.items ?? []).flatMap((item, j) => twice(item.path, `secrets[${j}]`)),
+        ...(downwardAPI?.items ?? []).flatMap((item, j) => twice(item.path, `downwardAPI[${j}]`)),
+        ...twice(clusterTrustBundle?.path, 'ClusterTrustBundle'),
+      ]),
+    ];
+  });
+}
+
+const BILLION = 1_000_000_000n;
+
+function warnOfFractions(
+  amounts: Amounts | undefined,
+  path: string,
+  resources = ['memory', 'ephemeral-storage'],
+): string[] {
+  return resources.flatMap((name) => {
+    const amount = amounts?.[name];
+    if (amount === undefined || parseQuantity(amount).nano % BILLION === 0n) return [];
+    return [`${path}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`];
+  });
+}
+
+function warnOfRepeats({ spec, path }: Subject): string[] {
+  const repeats = (values: readonly string[], field: string, what: string) =>
+    values.flatMap((value, i) =>
+      values.indexOf(value) < i
+        ? [`${path}spec.${field}[${i}].${what}: duplicate ${what} ${JSON.stringify(value)}`]
+        : [],
+    );
+  const secrets = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
+  const grace = spec.terminationGracePeriodSeconds ?? 0;
+  const why = 'must be >= 0; negative values are invalid and will be treated as 1';
+  return [
+    ...repeats(
+      (spec.hostAliases ?? []).map(({ ip = '' }) => ip),
+      'hostAliases',
+      'ip',
+    ),
+    ...repeats(secrets, 'imagePullSecrets', 'name'),
+    ...secrets.flatMap((name, i) =>
+      name === '' ? [`${path}spec.imagePullSecrets[${i}].name: invalid empty name ""`] : [],
+    ),
+    ...warnOfFractions(spec.overhead, `${path}spec.overhead`),
+    ...(grace < 0 ? [`${path}spec.terminationGracePeriodSeconds: ${why}`] : []),
+  ];
+}
+
+const warnOfContainers = ({ spec, path }: Subject): string[] =>
+  containersOf(spec, `${path}spec`).flatMap(([at, container]) => [
+    ...warnOfFractions(container.resources?.limits, `${at}.resources.limits`, ['memory']),
+    ...warnOfFractions(container.resources?.requests, `${at}.resources.requests`, ['memory']),
+    ...warnOfFractions(container.resources?.limits, `${at}.resources.limits`, ['ephemeral-storage']),
+    ...warnOfFractions(container.resources?.requests, `${at}.resources.requests`, ['ephemeral-storage']),
+    ...warnOfEnv(container, at),
+  ]);
+
+/** A variable that hides another, unless it is made from it. */
+function warnOfEnv({ env = [] }: Container | EphemeralContainer, path: string): string[] {
+  const seen = new Set<string>();
+  return env.flatMap(({ name = '', value = '', valueFrom }, i) => {
+    const again = seen.has(name);
+    seen.add(name);
+    const reference = `$(${name})`;
+    if (!again || (valueFrom === undefined && value !== reference && value.includes(reference))) return [];
+    const why = `hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
+    return [`${path}.env[${i}]: ${why}`];
+  });
+}
+
+function warnOfPorts({ spec, path }: Subject): string[] {
+  const known = new Map<string, { at: string; port: ContainerPort }[]>();
+  return containersOf(spec, `${path}spec`).flatMap(([place, { ports = [] }]) =>
+    ports.flatMap((port, i) => {
+      const at = `${place}.ports[${i}]`;
+      const { name = '', containerPort = 0, hostPort = 0, protocol = '', hostIP = '' } = port;
+      const found: string[] = [];
+      if (hostIP !== '' && hostPort === 0) {
+        const shown = `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
+        found.push(`${at}: hostIP set without hostPort: ${shown}`);
+      }
+      const key = `${containerPort}/${protocol}`;
+      const others = known.get(key) ?? [];
+      for (const other of others) {
+        const clash = clashOf(port, other.port);
+        if (clash !== undefined) found.push(`${at}: ${clash} port definition with ${other.at}`);
+      }
+      known.set(key, [...others, { at, port }]);
+      return found;
+    }),
+  );
+}
+
+/** How two definitions of the same port get in each other's way. */
+function clashOf(a: ContainerPort, b: ContainerPort): string | undefined {
+  const [aIp = '', bIp = ''] = [a.hostIP, b.hostIP];
+  const [aPort, bPort] = [a.hostPort ?? 0, b.hostPort ?? 0];
+  if (aIp === bIp && aPort === bPort) return 'duplicate';
+  if (aPort === 0 || bPort === 0) return 'overlapping';
+  return aPort === bPort && (aIp === '') !== (bIp === '') ? 'dangerously ambiguous' : undefined;
+}
+
+function warnOfSelectors({ spec, path }: Subject): string[] {
+  const kinds = { podAffinity: spec.affinity?.podAffinity, podAntiAffinity: spec.affinity?.podAntiAffinity };
+  return Object.entries(kinds).flatMap(([kind, affinity]) => {
+    const at = `${path}spec.affinity.${kind}`;
+    return [
+      ...(affinity?.[REQUIRED] ?? []).flatMap(({ labelSelector }, i) =>
+        labelSelector === undefined ? [matchesNothing(`${at}.${REQUIRED}[${i}]`)] : [],
+      ),
+      ...(affinity?.[PREFERRED] ?? []).flatMap(({ podAffinityTerm }, i) =>
+        podAffinityTerm?.labelSelector === undefined
+          ? [matchesNothing(`${at}.${PREFERRED}[${i}].podAffinityTerm`)]
+          : [],
+      ),
+    ];
+  });
+}

@@ -1,0 +1,108 @@
+/** Runs the rules of a kind on one object, without a server. */
+import { type ApiObject, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
+import type { ResourceDefinition, StrategyContext } from '../../registry/index.ts';
+import { compile, validate } from '../../schema/index.ts';
+
+export const testNames: Names = namesFor('k8s.io');
+
+const context: StrategyContext = { names: testNames, now: Date.parse('2024-01-02T03:04:05Z') };
+
+const reasons = {
+  FieldValueRequired: 'Required',
+  FieldValueInvalid: 'Invalid',
+  FieldValueDuplicate: 'Duplicate',
+  FieldValueNotSupported: 'NotSupported',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueTooLong: 'TooLong',
+  FieldValueTooMany: 'TooMany',
+  FieldValueNotFound: 'NotFound',
+  FieldValueTypeInvalid: 'TypeInvalid',
+  InternalError: 'Internal',
+} as const;
+
+/** Field, reason, and the message whole. */
+export type Finding = readonly [field: string, reason: (typeof reasons)[keyof typeof reasons], message: string];
+
+/** The fields of an object but for its kind; metadata may be left out or incomplete. */
+export interface Fragment extends JsonObject {
+  metadata?: JsonObject;
+}
+
+function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fragment: JsonObject): ApiObject {
+  const version = versions.find((one) => one.version === storage.version);
+  if (version === undefined) throw new Error(`no storage version of ${kind}`);
+  const { value } = compile(version.schema, testNames).decode({
+    kind,
+    ...fragment,
+    metadata: { name: 'x', ...(namespaced ? { namespace: 'ns' } : {}), ...(fragment['metadata'] as JsonObject) },
+  });
+  return value as ApiObject;
+}
+
+/** A new object as it is stored: decoded, defaulted, prepared. */
+export function created(definition: ResourceDefinition, fragment: JsonObject): ApiObject {
+  const object = decode(definition, fragment);
+  definition.strategy.defaults?.(object, context);
+  definition.strategy.prepareCreate?.(object, context);
+  return object;
+}
+
+/** The object that a replacement of `old` by `fragment` leaves; both are given as clients send them. */
+export function replaced(
+  definition: ResourceDefinition,
+  old: ApiObject,
+  fragment: JsonObject,
+  subresource = '',
+): ApiObject {
+  const { strategy } = definition;
+  const sent = decode(definition, fragment);
+  const guarded = definition.subresources.some(({ name }) => name === 'status');
+  const onlyStatus = subresource === 'status';
+  const object = onlyStatus ? jsonCopy(old as JsonObject as ApiObject) : sent;
+  if (onlyStatus || guarded) {
+    const status = (onlyStatus ? sent : old)['status'];
+    if (status === undefined) delete object['status'];
+    else object['status'] = jsonCopy(status);
+  }
+  object.metadata = { ...sent.metadata, resourceVersion: '1' };
+  strategy.defaults?.(object, context);
+  if (onlyStatus) strategy.prepareStatusUpdate?.(object, old, context);
+  else strategy.prepareUpdate?.(object, old, context);
+  return object;
+}
+
+/** What is wrong with an object, given the one before it if there is one; sorted by field, then message. */
+export function findings(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): Finding[] {
+  const { versions, storage, strategy } = definition;
+  const version = versions.find((one) => one.version === storage.version);
+  if (version === undefined) return [];
+  const found = [
+    ...validate(object, compile(version.schema, testNames)),
+    ...(strategy.validate?.(object, context) ?? []),
+    ...(old === undefined ? [] : (strategy.validateUpdate?.(object, old, context) ?? [])),
+  ];
+  return sorted(found.map(({ field, reason, message }) => [field, reasons[reason], message]));
+}
+
+/** What is wrong with creating an object. */
+export const onCreate = (definition: ResourceDefinition, fragment: JsonObject): Finding[] =>
+  findings(definition, created(definition, fragment));
+
+/** What is wrong with replacing one object by another. */
+export function onUpdate(
+  definition: ResourceDefinition,
+  before: JsonObject,
+  after: JsonObject,
+  subresource = '',
+): Finding[] {
+  const old = created(definition, before);
+  old.metadata = { ...old.metadata, resourceVersion: '1' };
+  return findings(definition, replaced(definition, old, after, subresource), old);
+}
+
+export const sorted = (found: readonly Finding[]): Finding[] =>
+  [...found].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
+
+/** Advice that comes with an object. */
+export const warningsOf = (definition: ResourceDefinition, fragment: JsonObject): string[] =>
+  definition.strategy.warnings?.(created(definition, fragment), undefined, context) ?? [];

@@ -1,0 +1,82 @@
+/** Rules that many kinds share. */
+import {
+  type FieldError,
+  fieldError,
+  immutable,
+  type Json,
+  jsonEqual,
+  type ObjectMeta,
+  percent,
+  validateSelectorObject,
+} from '../../meta/index.ts';
+import { byRule, nonNegative } from '../core/pod-spec/findings.ts';
+
+/** Whether an object is being created: it has no version yet. Some rules hold for new objects alone. */
+export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
+
+/** A value in the form of plain JSON: what a schema's type says without its name. */
+export const asJson = (value: unknown): Json | undefined => value as Json | undefined;
+
+export const same = (a: unknown, b: unknown): boolean => jsonEqual(asJson(a) ?? null, asJson(b) ?? null);
+
+/** A finding when a field that never changes has changed. */
+export const unchanged = (field: string, value: unknown, old: unknown): FieldError[] =>
+  same(value, old) ? [] : [immutable(field, asJson(value))];
+
+/** What is wrong with a label selector, below `path`. */
+export const selector = (value: unknown, path: string): FieldError[] => validateSelectorObject(asJson(value), path);
+
+/** The complaints of a rule about a text, as one finding. */
+export function byRuleAsOne(field: string, value: string, rule: (value: string) => string[], joint = ','): FieldError[] {
+  const found = rule(value);
+  return found.length === 0 ? [] : [fieldError.invalid(field, value, found.join(joint))];
+}
+
+/** A finding at each entry that an earlier one equals. */
+export function unique<T>(
+  entries: readonly T[] | null | undefined,
+  path: string,
+  key: (entry: T) => string,
+  at = '',
+): FieldError[] {
+  const seen = new Set<string>();
+  const found: FieldError[] = [];
+  (entries ?? []).forEach((entry, i) => {
+    const value = key(entry);
+    if (seen.has(value)) found.push(fieldError.duplicate(`${path}[${i}]${at}`, value));
+    seen.add(value);
+  });
+  return found;
+}
+
+/** The finding of a value that repeats, with a reason. */
+export function duplicateOf(field: string, value: Json, why: string): FieldError {
+  const found = fieldError.duplicate(field, value);
+  return { ...found, message: `${found.message}: ${why}` };
+}
+
+/** A count, or a share of at most the whole. */
+export function countOrShare(field: string, value: number | string): FieldError[] {
+  if (typeof value === 'number') return nonNegative(field, value);
+  const found = byRule(field, value, percent);
+  if (found.length === 0 && Number(value.slice(0, -1)) > 100) {
+    found.push(fieldError.invalid(field, value, 'must not be greater than 100%'));
+  }
+  return found;
+}
+
+const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const wholePath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** A name such as `example.com/name`. */
+export function domainPath(field: string, value: string, domain: (value: string) => string[]): FieldError[] {
+  if (value === '') return [fieldError.required(field)];
+  const slash = value.indexOf('/');
+  const [host, path] = slash < 0 ? ['', ''] : [value.slice(0, slash), value.slice(slash + 1)];
+  if (host === '' || path === '') {
+    return [fieldError.invalid(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  const found = byRule(field, host, domain);
+  if (wholePath.test(path)) return found;
+  return [...found, fieldError.invalid(field, path, `Invalid path (regex used for validation is '${pathForm}')`)];
+}

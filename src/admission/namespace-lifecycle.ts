@@ -1,18 +1,15 @@
-import { type Names, StatusError, statusError } from '../meta/index.ts';
-import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
-
-/** What is known of a namespace; undefined when there is none. */
-export type NamespaceLookup = (
-  name: string,
-) => { readonly terminating: boolean } | undefined | Promise<{ readonly terminating: boolean } | undefined>;
+import { StatusError, statusError } from '../meta/index.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
 
 const namespaces = { group: '', resource: 'namespaces' };
+
+type NamespaceWorld = Pick<AdmissionWorld, 'namespace' | 'names'>;
 
 /**
  * Nothing is written into a namespace that does not exist, nothing is created in one that is being terminated, and
  * the namespaces that the server itself needs are not deleted. It refuses before others look at the object.
  */
-export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): AdmissionPlugin {
+export function namespaceLifecycle({ namespace: lookup, names }: NamespaceWorld): AdmissionPlugin {
   const immortal = new Set(['default', names.systemNamespace, names.publicNamespace]);
   const reviews = `authorization.${names.domain}`;
   return {

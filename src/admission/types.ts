@@ -1,8 +1,10 @@
-import type { ApiObject, GroupVersionKind } from '../meta/index.ts';
+import type { ApiObject, GroupVersionKind, JsonObject, Names, Random } from '../meta/index.ts';
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 /** A write on its way through admission. */
 export interface AdmissionRequest {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly operation: AdmissionOperation;
   readonly kind: GroupVersionKind;
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
   readonly subresource: string;
@@ -12,15 +14,90 @@ export interface AdmissionRequest {
   readonly object: ApiObject | undefined;
   /** The stored object; undefined for CREATE. Must not be changed. */
   readonly oldObject: ApiObject | undefined;
-  readonly user: { readonly name: string; readonly uid?: string; readonly groups: readonly string[] };
+  readonly user: AdmissionUser;
   readonly dryRun: boolean;
   /** Adds a warning to the answer. */
   readonly warn: (text: string) => void;
+  /** Takes what undoes a plugin's own writes: called once when it is certain that this one is not stored after all. */
+  readonly onAbandon?: (undo: () => Promise<void>) => void;
+}
+
+export interface AdmissionUser {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+}
+
+/** What a plugin may be meant for. */
+export interface AdmissionPlace {
+  readonly operation: AdmissionOperation;
+  /** `pods`, `ingresses.networking.example.org`. */
+  readonly resource: string;
+  /** Empty: the object itself. */
+  readonly subresource: string;
 }
 
 /** One admission plugin. A refusal is a thrown StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Asked once for each place; writes elsewhere never reach the plugin. Absent: it sees all. */
+  readonly handles?: (place: AdmissionPlace) => boolean;
   readonly mutate?: (request: AdmissionRequest) => void | Promise<void>;
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>;
+}
+
+export type Awaitable<T> = T | Promise<T>;
+
+/** What is known of a namespace; undefined when there is none. */
+export type NamespaceLookup = (name: string) => Awaitable<{ readonly terminating: boolean } | undefined>;
+
+/**
+ * Objects as the server has them, in their storage version, with their resourceVersion. They are shared: nobody may
+ * change them. A resource is spelled `pods` or `ingresses.networking.example.org`; one that is not served has none.
+ */
+export interface ObjectLookup {
+  /** Undefined: there is none, not in the store either. */
+  readonly get: (resource: string, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
+  /** Ordered by name; with an empty namespace all. `latest`: with every write that was answered before the call. */
+  readonly list: (resource: string, namespace: string, latest?: boolean) => Awaitable<readonly ApiObject[]>;
+}
+
+/** What someone wants to do, as authorizers see it. */
+export interface Wish {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A resource that serves a kind. */
+export interface KindPlace {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespaced: boolean;
+}
+
+/** What plugins are handed by the server that they are in. */
+export interface AdmissionWorld {
+  readonly names: Names;
+  readonly random: Random;
+  readonly namespace: NamespaceLookup;
+  readonly objects: ObjectLookup;
+  readonly authorize: (
+    user: AdmissionUser,
+    wish: Wish,
+  ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+  /** Undefined when no resource serves the kind. */
+  readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
+  /**
+   * Replaces `status.used` of a quota if it is still as given (by its resourceVersion): the quota as it is then,
+   * undefined when another writer was first or there is none any more.
+   */
+  readonly chargeQuota: (quota: ApiObject, used: JsonObject) => Promise<ApiObject | undefined>;
+  /** The organizations of the subject of a certificate request (PEM); none when it cannot be read. */
+  readonly organizationsOf: (request: string) => readonly string[];
 }

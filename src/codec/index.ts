@@ -1,4 +1,4 @@
-/** How bodies travel: JSON with duplicates found and integers exact, YAML, the choice of media types, compression. */
+/** How bodies travel: JSON with duplicates found and integers exact, YAML, protobuf, the choice of media types, compression. */
 export { acceptsGzip, compressBody } from './compress.ts';
 export {
   MAX_DEPTH,
@@ -23,5 +23,6 @@ export {
   type Transform,
   wantsPretty,
 } from './negotiate.ts';
+export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, writeProtobuf } from './protobuf.ts';
 export { parseYaml } from './yaml.ts';
 export { stringifyYaml } from './yaml-write.ts';

@@ -18,13 +18,13 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 
 /**
  * Reads a JSON body. Integers beyond 2^53 become bigint, of a duplicate key the last value counts, bytes that are no
- * UTF-8 become U+FFFD.
+ * UTF-8 become U+FFFD. Nothing may nest deeper than `maxDepth`.
  * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}
  */
-export function parseJson(bytes: Uint8Array): ParsedBody {
+export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const shape = scan(bytes);
-  if (shape.depth > MAX_DEPTH) throw statusError.badRequest('exceeded max depth');
+  if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
   let value: Json;
   try {
     value = JSON.parse(text) as Json;

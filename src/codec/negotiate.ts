@@ -1,6 +1,6 @@
 import { type Names, StatusError, statusError } from '../meta/index.ts';
 
-/** Forms in which bodies travel. Protobuf has its place in messages, but is neither written nor read yet. */
+/** Forms in which bodies travel. */
 export type MediaType = 'json' | 'yaml' | 'protobuf';
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
 
@@ -125,6 +125,8 @@ function represent({ parameters }: Clause, mediaType: MediaType, offer: Offer): 
   const pretty = parameters.get('pretty') === '1';
   const kind = parameters.get('as');
   if (kind === undefined) return { mediaType, as: undefined, pretty };
+  // A table has no protobuf form.
+  if (kind === 'Table' && mediaType === 'protobuf') return undefined;
   const as = offer.transforms.find(
     (t) => t.kind === kind && t.group === (parameters.get('g') ?? '') && t.version === (parameters.get('v') ?? ''),
   );

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ByteString, bufferOf, type Json } from '../meta/index.ts';
+import { type ByteString, bufferOf, type Json, StatusError } from '../meta/index.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 import type { Chunk } from './types.ts';
 
@@ -143,9 +143,15 @@ describe('watches', () => {
   });
 
   it('tell a failure as their last event', async () => {
-    const answer = await server.send('GET', `${configMaps}?watch=1&resourceVersion=1`);
-    // The cache was made after version 1: it cannot tell what happened since.
-    const [last] = events(answer.text).slice(-1);
-    expect([answer.status, last?.type, last?.object['code']]).toEqual([200, 'ERROR', 410]);
+    const broken = await makeFixture();
+    const next = () => Promise.reject(new StatusError(410, 'Expired', 'too old resource version'));
+    const stream = { close: () => {}, [Symbol.asyncIterator]: () => ({ next }) };
+    Object.assign(broken.registry, { watch: () => Promise.resolve(stream) });
+    const answer = await broken.send('GET', `${configMaps}?watch=1&resourceVersion=1`);
+    expect([answer.status, events(answer.text)]).toEqual([
+      200,
+      [{ type: 'ERROR', object: expect.objectContaining({ kind: 'Status', code: 410, reason: 'Expired' }) }],
+    ]);
+    await broken.close();
   });
 });

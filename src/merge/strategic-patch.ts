@@ -24,7 +24,7 @@ import {
 } from './strategic-marks.ts';
 
 /** How many members of lists and objects one patch may look at. */
-const maxWork = 2_000_000;
+const maxWork = 500_000;
 
 /** A patch under way, and what it has cost so far. */
 interface Patching {

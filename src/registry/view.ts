@@ -38,8 +38,11 @@ export function viewObject(target: Target, object: CachedObject, view: View): By
   }
 }
 
-/** Pieces of a list are about this long, and hold so many rows of a table at the most. */
-const pieceBytes = 128 * 1024;
+/**
+ * Pieces of a list are about this long, and hold so many rows of a table at the most. Strings of 128 KiB and more are
+ * large objects of the engine: putting a list together from such takes twice as long.
+ */
+const pieceBytes = 64 * 1024;
 const pieceRows = 50;
 
 /**

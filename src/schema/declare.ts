@@ -123,8 +123,18 @@ export interface Field<S extends Schema = Schema> extends FieldOptions {
   /** Protobuf field number. */
   readonly tag: number;
   readonly schema: S;
-  /** In protobuf the field stands in this message of its own, under this number; in JSON it stands in the parent. */
-  readonly via?: { readonly tag: number; readonly protoName: string; readonly message: string };
+  /** In protobuf the field stands in this message of its own; in JSON it stands in the parent. */
+  readonly via?: Via;
+}
+
+/** A message whose fields stand in the parent in JSON. */
+export interface Via {
+  /** Its number in the parent. */
+  readonly tag: number;
+  readonly protoName: string;
+  readonly message: string;
+  /** The message inside it in which the field stands, where it has such messages itself. */
+  readonly inner?: Via;
 }
 
 const scalar = <T>(type: ScalarName): ScalarSchema<T> => ({ type });
@@ -166,8 +176,12 @@ export const struct = <const F extends Fields>(
 
 /** The fields of another struct, to be spread into a declaration: in JSON they stand in the parent. */
 export function inline<F extends Fields>(tag: number, protoName: string, message: StructSchema<F>): F {
-  const via = { tag, protoName, message: message.name };
-  return Object.fromEntries(Object.entries(message.fields).map(([name, f]) => [name, { ...f, via }])) as unknown as F;
+  const outer: Via = { tag, protoName, message: message.name };
+  const moved = ({ via, ...rest }: Field): Field => ({
+    ...rest,
+    via: via === undefined ? outer : { ...outer, inner: via },
+  });
+  return Object.fromEntries(Object.entries(message.fields).map(([name, f]) => [name, moved(f)])) as unknown as F;
 }
 
 /** The TypeScript type of a decoded value. */

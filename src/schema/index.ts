@@ -1,5 +1,5 @@
 /** The structural schema: one declaration of a type, and what decoding, validation and OpenAPI make of it. */
-export { fieldsOf, type Resolved, resolve } from './access.ts';
+export { fieldsOf, type Resolved, remember, resolve } from './access.ts';
 export { type CompiledType, compile, type Decoded } from './compile.ts';
 export {
   anyObject,
@@ -34,7 +34,9 @@ export {
   string,
   struct,
   time,
+  type Via,
 } from './declare.ts';
+export { suits } from './decode.ts';
 export { inspect } from './inspect.ts';
 export { openApiName, openApiSchemas } from './openapi.ts';
 export { validate } from './validate.ts';

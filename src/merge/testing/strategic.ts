@@ -14,7 +14,7 @@ const Item = struct('test/v1.Item', {
   set: field(6, map(string)),
 });
 /** A type with a field for each rule of strategic merge patches. */
-export const Thing = struct('test/v1.Thing', {
+const Thing = struct('test/v1.Thing', {
   items: field(1, list(Item), { patchStrategy: 'merge', patchMergeKey: 'name' }),
   tags: field(2, list(string), { patchStrategy: 'merge' }),
   args: field(3, list(string)),

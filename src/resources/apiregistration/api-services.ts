@@ -1,7 +1,18 @@
-import { pathSegmentName } from '../../meta/index.ts';
+import {
+  dns1035Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  formatTime,
+  pathSegmentName,
+  portNumber,
+} from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
-import { APIService } from '../types/apiregistration-v1.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { APIService, type APIServiceSpec } from '../types/apiregistration-v1.ts';
+import { isNew } from '../validate/common.ts';
+import { defaultPort } from '../validate/webhook-client.ts';
 
 export const apiServices = resource({
   group: 'apiregistration.{domain}',
@@ -27,5 +38,82 @@ export const apiServices = resource({
     ],
     age,
   ],
-  strategy: { nameRule: pathSegmentName, unconditionalUpdate: false },
+  strategy: {
+    nameRule: pathSegmentName,
+    unconditionalUpdate: false,
+    defaults: ({ spec }) => defaultPort(spec?.service),
+    prepareCreate: (service, { now }) => {
+      service.status = service.spec?.service === undefined ? { conditions: [localCondition(now)] } : {};
+    },
+    validate: (service) => [
+      ...(isNew(service) ? validateName(service) : []),
+      ...validateSpec(service.spec ?? {}),
+      ...eachOf(service.status?.conditions, 'status.conditions', ({ status = '' }, path) =>
+        oneOf(`${path}.status`, status, ['True', 'False', 'Unknown']),
+      ),
+    ],
+  },
 });
+
+/** What this server itself serves is there. */
+const localCondition = (now: number) => ({
+  type: 'Available',
+  status: 'True',
+  lastTransitionTime: formatTime(now),
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+});
+
+function validateName({ metadata, spec }: ObjectOf<typeof APIService>): FieldError[] {
+  const { name = '' } = metadata;
+  const wanted = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
+  if (name === wanted || name === '' || pathSegmentName(name).length > 0) return [];
+  const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`;
+  return [fieldError.invalid('metadata.name', name, why)];
+}
+
+function validateSpec(spec: APIServiceSpec): FieldError[] {
+  const { group = '', version = '', groupPriorityMinimum: low = 0, versionPriority: priority = 0, service } = spec;
+  const found: FieldError[] = [];
+  if (group === '' && version !== 'v1') {
+    found.push(fieldError.required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
+  }
+  if (group !== '') found.push(...byRule('spec.group', group, dns1123Subdomain));
+  found.push(...byRule('spec.version', version, dns1035Label));
+  if (low <= 0 || low > 20_000) {
+    found.push(fieldError.invalid('spec.groupPriorityMinimum', low, 'must be positive and less than 20000'));
+  }
+  if (priority <= 0 || priority > 1000) {
+    found.push(fieldError.invalid('spec.versionPriority', priority, 'must be positive and less than 1000'));
+  }
+  return [...found, ...(service === undefined ? validateLocal(spec) : validateRemote(spec, service))];
+}
+
+function validateLocal({ caBundle = '', insecureSkipTLSVerify }: APIServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (caBundle !== '') {
+    const shown = `${Buffer.byteLength(caBundle, 'base64')} bytes`;
+    found.push(fieldError.invalid('spec.caBundle', shown, 'local APIServices may not have a caBundle'));
+  }
+  if (insecureSkipTLSVerify !== true) return found;
+  const why = 'local APIServices may not have insecureSkipTLSVerify';
+  return [...found, fieldError.invalid('spec.insecureSkipTLSVerify', true, why)];
+}
+
+function validateRemote(
+  { caBundle = '', insecureSkipTLSVerify }: APIServiceSpec,
+  { namespace = '', name = '', port = 0 }: NonNullable<APIServiceSpec['service']>,
+): FieldError[] {
+  const path = 'spec.service';
+  const found: FieldError[] = [];
+  if (namespace === '') found.push(fieldError.required(`${path}.namespace`));
+  if (name === '') found.push(fieldError.required(`${path}.name`));
+  const faults = portNumber(port);
+  if (faults.length > 0) {
+    found.push(fieldError.invalid(`${path}.port`, port, `port is not valid: ${faults.join(', ')}`));
+  }
+  if (insecureSkipTLSVerify === true && caBundle !== '') {
+    found.push(fieldError.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
+  }
+  return found;
+}

@@ -2,7 +2,9 @@ import { age, name, orUnset } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { HorizontalPodAutoscaler as V1 } from '../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscaler } from '../types/autoscaling-v2.ts';
+import { isNew } from '../validate/common.ts';
 import { fromV2, toV2 } from './conversion.ts';
+import { defaultAutoscaler, validateAutoscaler } from './rules.ts';
 
 type HorizontalPodAutoscalerObject = ObjectOf<typeof HorizontalPodAutoscaler>;
 
@@ -25,6 +27,14 @@ export const horizontalPodAutoscalers = resource({
     ['Replicas', ({ status }) => status?.currentReplicas ?? 0],
     age,
   ],
+  strategy: {
+    defaults: (autoscaler) => {
+      autoscaler.spec ??= {};
+      defaultAutoscaler(autoscaler.spec);
+    },
+    validate: (autoscaler) => (isNew(autoscaler) ? validateAutoscaler(autoscaler.spec ?? {}) : []),
+    validateUpdate: ({ spec = {} }, old) => validateAutoscaler(spec, old.spec ?? {}),
+  },
 });
 
 /** `current/target` of the first two metrics, then how many more there are. */

@@ -40,7 +40,10 @@ function readSchedule(text: string): void {
     if (!isTimeZone(zone)) throw new Fault(`provided bad location ${zone}: unknown time zone ${zone}`);
     rest = space < 0 ? '' : text.slice(space).trim();
   }
-  if (rest.startsWith('@')) return readWord(rest);
+  if (rest.startsWith('@')) {
+    readWord(rest);
+    return;
+  }
   const parts = rest.split(/\s+/).filter((part) => part !== '');
   if (parts.length !== fields.length) {
     throw new Fault(`expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`);

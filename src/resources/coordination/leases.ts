@@ -1,6 +1,7 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
-import { Lease } from '../types/coordination-v1.ts';
+import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 
 export const leases = resource({
   group: 'coordination.{domain}',
@@ -8,5 +9,20 @@ export const leases = resource({
   kind: 'Lease',
   schema: Lease,
   columns: [name, ['Holder', ({ spec }) => spec?.holderIdentity ?? ''], age],
-  strategy: { createOnUpdate: true, unconditionalUpdate: false },
+  strategy: {
+    createOnUpdate: true,
+    unconditionalUpdate: false,
+    validate: ({ spec = {} }) => validateSpec(spec),
+  },
 });
+
+function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy }: LeaseSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (seconds !== undefined && seconds <= 0) {
+    found.push(fieldError.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'));
+  }
+  if ((preferredHolder ?? '') !== '' && (strategy ?? '') === '') {
+    found.push(fieldError.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
+  }
+  return found;
+}

@@ -1,6 +1,8 @@
+import { formatTime } from '../../meta/index.ts';
 import { age, formatAccessModes, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PersistentVolume } from '../types/core-v1.ts';
+import { stampPhase, validateVolume, validateVolumeUpdate } from './volume-rules.ts';
 
 export const persistentVolumes = resource({
   group: '',
@@ -27,8 +29,18 @@ export const persistentVolumes = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
-    prepareCreate: (volume) => {
-      volume.status = { phase: 'Pending' };
+    defaults: (volume) => {
+      volume.spec ??= {};
+      volume.spec.persistentVolumeReclaimPolicy ??= 'Retain';
+      volume.spec.volumeMode ??= 'Filesystem';
+      if (volume.spec.hostPath !== undefined) volume.spec.hostPath.type ??= '';
+      volume.status = { ...volume.status, phase: volume.status?.phase ?? 'Pending' };
     },
+    prepareCreate: (volume, { now }) => {
+      volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };
+    },
+    prepareStatusUpdate: ({ status }, old, { now }) => stampPhase(status, old.status ?? {}, now),
+    validate: ({ metadata, spec = {} }, { names }) => validateVolume(spec, metadata.name ?? '', names),
+    validateUpdate: ({ spec = {} }, old) => validateVolumeUpdate(spec, old.spec ?? {}),
   },
 });

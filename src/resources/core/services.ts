@@ -2,6 +2,9 @@ import { dns1035Label } from '../../meta/index.ts';
 import { age, formatLabels, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Service } from '../types/core-v1.ts';
+import { validateAddressUpdate } from './service-addresses.ts';
+import { alignClusterIps, defaultService, dropUnneeded, isHeadless, keepAllocated } from './service-fields.ts';
+import { validateService } from './service-validation.ts';
 
 type ServiceObject = ObjectOf<typeof Service>;
 
@@ -27,7 +30,23 @@ export const services = resource({
     { path: 'spec.clusterIP', value: ({ spec }) => spec?.clusterIP ?? '' },
     { path: 'spec.type', value: ({ spec }) => spec?.type ?? '' },
   ],
-  strategy: { nameRule: dns1035Label, createOnUpdate: true },
+  strategy: {
+    nameRule: dns1035Label,
+    createOnUpdate: true,
+    defaults: (service) => {
+      service.spec ??= {};
+      defaultService(service.spec, service.status ?? {});
+    },
+    prepareCreate: ({ spec = {} }) => alignClusterIps(spec),
+    prepareUpdate: ({ spec = {} }, { spec: old = {} }) => {
+      alignClusterIps(spec, old);
+      keepAllocated(spec, old);
+      dropUnneeded(spec, old);
+    },
+    validate: (service, { names }) => validateService(service, names),
+    validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
+    warnings: ({ spec = {} }) => (isHeadless(spec) ? headlessWarnings(spec) : []),
+  },
 });
 
 function externalAddress({ spec, status }: ServiceObject): string {
@@ -46,3 +65,10 @@ const formatPort = ({
   protocol = 'TCP',
 }: NonNullable<NonNullable<ServiceObject['spec']>['ports']>[number]): string =>
   nodePort > 0 ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`;
+
+/** Fields that say nothing where there is no address that they could speak of. */
+const headlessWarnings = (spec: NonNullable<ServiceObject['spec']>): string[] => [
+  ...(spec.loadBalancerIP ? ['spec.loadBalancerIP is ignored for headless services'] : []),
+  ...(spec.externalIPs === undefined ? [] : ['spec.externalIPs is ignored for headless services']),
+  ...(spec.sessionAffinity === 'None' ? [] : ['spec.SessionAffinity is ignored for headless services']),
+];

@@ -1,6 +1,11 @@
+import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
 import { age, name, orNone } from '../cells.ts';
+import { byRule, oneOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
-import { IngressClass } from '../types/networking-v1.ts';
+import { IngressClass, type IngressClassParametersReference } from '../types/networking-v1.ts';
+import { domainPath, unchanged } from '../validate/common.ts';
+import { validateReference } from './ingress-rules.ts';
 
 export const ingressClasses = resource({
   group: 'networking.{domain}',
@@ -21,5 +26,31 @@ export const ingressClasses = resource({
     ],
     age,
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: ({ spec }) => {
+      if (spec?.parameters !== undefined) spec.parameters.scope ??= 'Cluster';
+    },
+    validate: ({ spec: { controller = '', parameters } = {} }) => [
+      ...(Buffer.byteLength(controller) > MAX_CONTROLLER ? [fieldError.tooLong('spec.controller', MAX_CONTROLLER)] : []),
+      ...domainPath('spec.controller', controller, dns1123Subdomain),
+      ...(parameters === undefined ? [] : validateParameters(parameters)),
+    ],
+    validateUpdate: ({ spec }, old) => unchanged('spec.controller', spec?.controller, old.spec?.controller),
+  },
 });
+
+const MAX_CONTROLLER = 250;
+
+function validateParameters(parameters: Infer<typeof IngressClassParametersReference>): FieldError[] {
+  const path = 'spec.parameters';
+  const { scope = '', namespace } = parameters;
+  const at = `${path}.namespace`;
+  const found = [...validateReference(parameters, path), ...oneOf(`${path}.scope`, scope, ['Cluster', 'Namespace'])];
+  if (scope === 'Cluster' && namespace !== undefined) {
+    found.push(fieldError.forbidden(at, "`parameters.scope` is set to 'Cluster'"));
+  }
+  if (scope !== 'Namespace') return found;
+  if (namespace !== undefined) return [...found, ...byRule(at, namespace, dns1123Label)];
+  return [...found, fieldError.required(at, "`parameters.scope` is set to 'Namespace'")];
+}

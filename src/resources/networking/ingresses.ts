@@ -1,6 +1,11 @@
+import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { age, formatSome, name, orNone } from '../cells.ts';
-import { resource } from '../define.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
+import { validateIngressPoint } from '../core/service-validation.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { Ingress } from '../types/networking-v1.ts';
+import { isNew } from '../validate/common.ts';
+import { validateIngress } from './ingress-rules.ts';
 
 export const ingresses = resource({
   group: 'networking.{domain}',
@@ -26,5 +31,32 @@ export const ingresses = resource({
     ['Ports', ({ spec }) => (spec?.tls === undefined ? '80' : '80, 443')],
     age,
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    validate: (ingress, { names }) => [
+      ...validateIngress(ingress.spec ?? {}),
+      ...(isNew(ingress) ? validateClass(ingress, names) : []),
+      ...eachOf(
+        ingress.status?.loadBalancer?.ingress,
+        'status.loadBalancer.ingress',
+        ({ ip = '', hostname = '' }, path) => validateIngressPoint(ip, hostname, path),
+      ),
+    ],
+    warnings: ({ metadata }, old, { names }) => {
+      const key = classKey(names);
+      if (old !== undefined || metadata.annotations?.[key] === undefined) return [];
+      return [`annotation "${key}" is deprecated, please use 'spec.ingressClassName' instead`];
+    },
+  },
 });
+
+/** Where the class of an ingress was told before it had a field of its own. */
+const classKey = ({ labels }: Names): string => `${labels}/ingress.class`;
+
+function validateClass({ metadata, spec }: ObjectOf<typeof Ingress>, names: Names): FieldError[] {
+  const key = classKey(names);
+  const value = metadata.annotations?.[key];
+  const name = spec?.ingressClassName;
+  if (value === undefined || name === undefined || value === name) return [];
+  return [fieldError.invalid(`annotations.${key}`, value, 'must match `ingressClassName` when both are specified')];
+}

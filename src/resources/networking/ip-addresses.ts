@@ -1,6 +1,11 @@
+import { isIP } from 'node:net';
+import { dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
+import { byRule } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
-import { IPAddress } from '../types/networking-v1.ts';
+import { IPAddress, type IPAddressSpec } from '../types/networking-v1.ts';
+import { canonicalIp } from '../validate/addresses.ts';
+import { same } from '../validate/common.ts';
 
 export const ipAddresses = resource({
   group: 'networking.{domain}',
@@ -20,4 +25,36 @@ export const ipAddresses = resource({
     ],
     age,
   ],
+  strategy: {
+    nameRule: addressRule,
+    validate: ({ spec = {} }) => validateParent(spec),
+    validateUpdate: ({ spec = {} }, { spec: old = {} }) =>
+      same(spec.parentRef, old.parentRef) ? [] : [immutable('spec.parentRef', shownParent(spec))],
+  },
 });
+
+/** An address is named after itself, in its shortest form. */
+function addressRule(name: string): string[] {
+  if (isIP(name) === 0) return [`ParseAddr(${JSON.stringify(name)}): unable to parse IP`];
+  return canonicalIp(name) === name ? [] : ['must be a canonical format IP address'];
+}
+
+function validateParent({ parentRef: { group = '', resource = '', namespace = '', name = '' } = {} }: IPAddressSpec): FieldError[] {
+  const path = 'spec.parentRef';
+  return [
+    ...(group === '' ? [] : byRule(`${path}.group`, group, dns1123Subdomain)),
+    ...byRule(`${path}.resource`, resource, pathSegmentName),
+    ...byRule(`${path}.name`, name, pathSegmentName),
+    ...byRule(`${path}.namespace`, namespace, pathSegmentName),
+  ];
+}
+
+const shownParent = ({ parentRef: parent }: IPAddressSpec) =>
+  parent === undefined
+    ? null
+    : {
+        Group: parent.group ?? '',
+        Resource: parent.resource ?? '',
+        Namespace: parent.namespace ?? '',
+        Name: parent.name ?? '',
+      };

@@ -1,6 +1,7 @@
 import { age, formatSelector, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { NetworkPolicy } from '../types/networking-v1.ts';
+import { defaultPolicy, validatePolicy } from './network-policy-rules.ts';
 
 export const networkPolicies = resource({
   group: 'networking.{domain}',
@@ -9,5 +10,12 @@ export const networkPolicies = resource({
   schema: NetworkPolicy,
   shortNames: ['netpol'],
   columns: [name, ['Pod-Selector', ({ spec }) => formatSelector(spec?.podSelector)], age],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: (policy) => {
+      policy.spec ??= {};
+      defaultPolicy(policy.spec);
+    },
+    validate: ({ spec = {} }) => validatePolicy(spec),
+  },
 });

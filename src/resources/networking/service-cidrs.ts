@@ -1,6 +1,9 @@
+import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { ServiceCIDR } from '../types/networking-v1.ts';
+import { isAligned, isDualStack, validateCidr } from '../validate/addresses.ts';
 
 export const serviceCidrs = resource({
   group: 'networking.{domain}',
@@ -10,4 +13,34 @@ export const serviceCidrs = resource({
   namespaced: false,
   status: true,
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],
+  strategy: {
+    validate: ({ spec }) => validateRanges(spec?.cidrs ?? []),
+    validateUpdate: ({ spec }, old) => validateChange(spec?.cidrs ?? [], old.spec?.cidrs ?? []),
+  },
 });
+
+const path = 'spec.cidrs';
+
+function validateRanges(ranges: readonly string[]): FieldError[] {
+  const shown = { CIDRs: [...ranges] };
+  if (ranges.length === 0) return [fieldError.required(path, 'at least one CIDR required')];
+  if (ranges.length > 2) return [fieldError.invalid(path, shown, 'may only hold up to 2 values')];
+  if (ranges.length === 2 && (!isDualStack(ranges) || ranges.some((range) => validateCidr('', range).length > 0))) {
+    const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96';
+    return [fieldError.invalid(path, shown, why)];
+  }
+  return eachOf(ranges, path, (range, at) => {
+    const found = validateCidr(at, range);
+    if (found.length > 0 || isAligned(range)) return found;
+    return [fieldError.invalid(at, range, 'must not have bits set beyond the prefix length')];
+  });
+}
+
+/** A second family may be added; nothing else changes. */
+function validateChange(ranges: readonly string[], old: readonly string[]): FieldError[] {
+  if (ranges.length === old.length) {
+    return old.flatMap((range, i) => (range === ranges[i] ? [] : [immutable(`${path}[${i}]`, ranges[i])]));
+  }
+  if (old.length === 1 && ranges.length === 2) return ranges[0] === old[0] ? [] : [immutable(`${path}[0]`, ranges[0])];
+  return [immutable(path, [...ranges])];
+}

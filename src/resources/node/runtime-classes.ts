@@ -1,6 +1,11 @@
+import { dns1123Label, type FieldError, fieldError, type Names, validateLabels } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { byRule } from '../core/pod-spec/findings.ts';
+import { validateOverhead } from '../core/pod-spec/resources.ts';
+import { validateTolerations } from '../core/pod-spec/scheduling.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { RuntimeClass } from '../types/node-v1.ts';
+import { asJson, same, unchanged } from '../validate/common.ts';
 
 export const runtimeClasses = resource({
   group: 'node.{domain}',
@@ -9,5 +14,25 @@ export const runtimeClasses = resource({
   schema: RuntimeClass,
   namespaced: false,
   columns: [name, ['Handler', ({ handler = '' }) => handler], age],
-  strategy: { unconditionalUpdate: false },
+  strategy: {
+    unconditionalUpdate: false,
+    validate: (runtime, { names }) => validateRuntime(runtime, names),
+    validateUpdate: ({ handler }, old) => unchanged('handler', handler, old.handler),
+  },
 });
+
+function validateRuntime({ handler = '', overhead, scheduling }: ObjectOf<typeof RuntimeClass>, names: Names): FieldError[] {
+  const tolerations = scheduling?.tolerations ?? [];
+  const path = 'scheduling.tolerations';
+  const found = [
+    ...byRule('handler', handler, dns1123Label),
+    ...validateOverhead(overhead?.podFixed ?? {}, 'overhead', names),
+    ...validateLabels(scheduling?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
+    ...validateTolerations(tolerations, path),
+  ];
+  tolerations.forEach((toleration, i) => {
+    if (!tolerations.slice(0, i).some((other) => same(other, toleration))) return;
+    found.push(fieldError.duplicate(`${path}[${i}]`, asJson(toleration) ?? null));
+  });
+  return found;
+}

@@ -1,6 +1,9 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
-import { PodDisruptionBudget } from '../types/policy-v1.ts';
+import { PodDisruptionBudget, type PodDisruptionBudgetSpec } from '../types/policy-v1.ts';
+import { asJson, countOrShare, selector } from '../validate/common.ts';
+import { validateConditions } from '../validate/conditions.ts';
 
 export const podDisruptionBudgets = resource({
   group: 'policy',
@@ -16,5 +19,29 @@ export const podDisruptionBudgets = resource({
     ['Allowed Disruptions', ({ status }) => status?.disruptionsAllowed ?? 0, 'integer'],
     age,
   ],
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    validate: ({ spec = {}, status }) => [
+      ...validateSpec(spec),
+      ...validateConditions(status?.conditions, 'status.conditions'),
+    ],
+  },
 });
+
+function validateSpec(spec: PodDisruptionBudgetSpec): FieldError[] {
+  const { minAvailable, maxUnavailable, selector: pods } = spec;
+  const found: FieldError[] = [];
+  if (minAvailable !== undefined && maxUnavailable !== undefined) {
+    const shown = {
+      MinAvailable: minAvailable,
+      Selector: asJson(pods) ?? null,
+      MaxUnavailable: maxUnavailable,
+      UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
+    };
+    found.push(fieldError.invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
+  }
+  if (minAvailable !== undefined) found.push(...countOrShare('spec.minAvailable', minAvailable));
+  if (maxUnavailable !== undefined) found.push(...countOrShare('spec.maxUnavailable', maxUnavailable));
+  return [...found, ...selector(pods, 'spec.selector')];
+}

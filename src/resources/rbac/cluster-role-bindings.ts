@@ -2,6 +2,7 @@ import { pathSegmentName } from '../../meta/index.ts';
 import { resource } from '../define.ts';
 import { ClusterRoleBinding } from '../types/rbac-v1.ts';
 import { bindingColumns } from './binding-columns.ts';
+import { defaultBinding, validateBinding, validateSameRole } from './rules.ts';
 
 export const clusterRoleBindings = resource({
   group: 'rbac.authorization.{domain}',
@@ -10,5 +11,11 @@ export const clusterRoleBindings = resource({
   schema: ClusterRoleBinding,
   namespaced: false,
   columns: bindingColumns,
-  strategy: { nameRule: pathSegmentName, createOnUpdate: true },
+  strategy: {
+    nameRule: pathSegmentName,
+    createOnUpdate: true,
+    defaults: (binding, { names }) => defaultBinding(binding, names),
+    validate: (binding, { names }) => validateBinding(binding, ['ClusterRole'], false, names),
+    validateUpdate: (binding, old) => validateSameRole(binding, old),
+  },
 });

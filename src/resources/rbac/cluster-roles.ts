@@ -1,6 +1,10 @@
-import { pathSegmentName } from '../../meta/index.ts';
+import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
-import { ClusterRole } from '../types/rbac-v1.ts';
+import { type AggregationRule, ClusterRole } from '../types/rbac-v1.ts';
+import { selector } from '../validate/common.ts';
+import { validateRules } from './rules.ts';
 
 export const clusterRoles = resource({
   group: 'rbac.authorization.{domain}',
@@ -8,5 +12,22 @@ export const clusterRoles = resource({
   kind: 'ClusterRole',
   schema: ClusterRole,
   namespaced: false,
-  strategy: { nameRule: pathSegmentName, createOnUpdate: true },
+  strategy: {
+    nameRule: pathSegmentName,
+    createOnUpdate: true,
+    validate: ({ rules, aggregationRule }) => [...validateRules(rules, false), ...validateAggregation(aggregationRule)],
+  },
 });
+
+function validateAggregation(rule: Infer<typeof AggregationRule> | undefined): FieldError[] {
+  const path = 'aggregationRule.clusterRoleSelectors';
+  if (rule === undefined) return [];
+  if ((rule.clusterRoleSelectors ?? []).length > 0) {
+    return eachOf(rule.clusterRoleSelectors, path, (one, at) => {
+      const found = selector(one, at);
+      if (found.length === 0) return found;
+      return [...found, fieldError.invalid(at, null, 'invalid label selector.')];
+    });
+  }
+  return [fieldError.required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+}

@@ -1,6 +1,7 @@
 import { pathSegmentName } from '../../meta/index.ts';
 import { resource } from '../define.ts';
 import { Role } from '../types/rbac-v1.ts';
+import { validateRules } from './rules.ts';
 
 export const roles = resource({
   group: 'rbac.authorization.{domain}',
@@ -8,5 +9,9 @@ export const roles = resource({
   kind: 'Role',
   schema: Role,
 
-  strategy: { nameRule: pathSegmentName, createOnUpdate: true },
+  strategy: {
+    nameRule: pathSegmentName,
+    createOnUpdate: true,
+    validate: ({ rules }) => validateRules(rules, true),
+  },
 });

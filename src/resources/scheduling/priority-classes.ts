@@ -1,5 +1,6 @@
+import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { PriorityClass } from '../types/scheduling-v1.ts';
 
 export const priorityClasses = resource({
@@ -16,5 +17,50 @@ export const priorityClasses = resource({
     age,
     ['PreemptionPolicy', ({ preemptionPolicy = '' }) => preemptionPolicy],
   ],
-  strategy: { generation: true },
+  strategy: {
+    defaults: (priority) => {
+      priority.preemptionPolicy ??= 'PreemptLowerPriority';
+    },
+    // Nothing that counts ever changes.
+    prepareCreate: ({ metadata }) => {
+      metadata.generation = 1;
+    },
+    validate: validatePriority,
+    validateUpdate: (priority, old) => [
+      ...((priority.value ?? 0) === (old.value ?? 0)
+        ? []
+        : [fieldError.forbidden('value', 'may not be changed in an update.')]),
+      ...(priority.preemptionPolicy === old.preemptionPolicy
+        ? []
+        : [immutable('preemptionPolicy', priority.preemptionPolicy)]),
+    ],
+  },
 });
+
+const SYSTEM = 'system-';
+const HIGHEST_OF_USERS = 1_000_000_000;
+const ofSystem: { readonly [name: string]: number } = {
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+};
+
+function validatePriority({ metadata, value = 0, globalDefault }: ObjectOf<typeof PriorityClass>): FieldError[] {
+  const { name = '' } = metadata;
+  if (!name.startsWith(SYSTEM)) {
+    if (value <= HIGHEST_OF_USERS) return [];
+    const why = `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`;
+    return [fieldError.forbidden('value', why)];
+  }
+  const own = Object.hasOwn(ofSystem, name) ? ofSystem[name] : undefined;
+  const fault =
+    own === undefined
+      ? `${name} is not a known system priority class`
+      : value !== own
+        ? `value of ${name} PriorityClass must be ${own}`
+        : globalDefault === true
+          ? `globalDefault of ${name} PriorityClass must be false`
+          : undefined;
+  if (fault === undefined) return [];
+  const why = `priority class names with '${SYSTEM}' prefix are reserved for system use only. error: ${fault}`;
+  return [fieldError.forbidden('metadata.name', why)];
+}

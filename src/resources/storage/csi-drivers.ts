@@ -1,6 +1,10 @@
+import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name, orUnset } from '../cells.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
+import { validateDriverName } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
-import { CSIDriver } from '../types/storage-v1.ts';
+import { CSIDriver, type CSIDriverSpec } from '../types/storage-v1.ts';
+import { same } from '../validate/common.ts';
 
 export const csiDrivers = resource({
   group: 'storage.{domain}',
@@ -21,5 +25,53 @@ export const csiDrivers = resource({
     ['Modes', ({ spec }) => (spec?.volumeLifecycleModes ?? []).join(',')],
     age,
   ],
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    unconditionalUpdate: false,
+    defaults: (driver) => {
+      driver.spec = {
+        attachRequired: true,
+        podInfoOnMount: false,
+        volumeLifecycleModes: ['Persistent'],
+        storageCapacity: false,
+        fsGroupPolicy: 'ReadWriteOnceWithFSType',
+        requiresRepublish: false,
+        seLinuxMount: false,
+        ...driver.spec,
+      };
+    },
+    // It counts from the first change on.
+    prepareUpdate: (driver, old) => {
+      const changed = mutable.some((field) => !same(driver.spec?.[field], old.spec?.[field]));
+      if (changed) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    },
+    validate: ({ metadata, spec = {} }) => [...validateDriverName(metadata.name ?? '', 'name'), ...validateSpec(spec)],
+    validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
+      ...(spec.attachRequired === old.attachRequired ? [] : [immutable('spec.attachedRequired', spec.attachRequired)]),
+      ...(same(spec.volumeLifecycleModes, old.volumeLifecycleModes)
+        ? []
+        : [immutable('spec.volumeLifecycleModes', spec.volumeLifecycleModes)]),
+    ],
+  },
 });
+
+const mutable = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const;
+const lifecycles = ['Persistent', 'Ephemeral'];
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
+
+function validateSpec({ tokenRequests, volumeLifecycleModes: modes = [] }: CSIDriverSpec): FieldError[] {
+  const seen = new Set<string>();
+  const found = eachOf(tokenRequests, 'spec.tokenRequests', ({ audience = '', expirationSeconds: seconds }, path) => {
+    if (seen.has(audience)) return [fieldError.duplicate(`${path}.audience`, audience)];
+    seen.add(audience);
+    const at = `${path}.expirationSeconds`;
+    if (seconds === undefined) return [];
+    if (seconds < MIN_TOKEN_SECONDS) {
+      return [fieldError.invalid(at, seconds, 'may not specify a duration less than 10 minutes')];
+    }
+    if (seconds <= MAX_TOKEN_SECONDS) return [];
+    return [fieldError.invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds')];
+  });
+  const odd = modes.filter((mode) => !lifecycles.includes(mode));
+  return [...found, ...odd.map((mode) => fieldError.notSupported('spec.volumeLifecycleModes', mode, lifecycles))];
+}

@@ -1,6 +1,12 @@
+import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
 import { age, name } from '../cells.ts';
+import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
+import { validateDriverName } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
-import { CSINode } from '../types/storage-v1.ts';
+import { CSINode, CSINodeDriver } from '../types/storage-v1.ts';
+import { same } from '../validate/common.ts';
 
 export const csiNodes = resource({
   group: 'storage.{domain}',
@@ -9,5 +15,31 @@ export const csiNodes = resource({
   schema: CSINode,
   namespaced: false,
   columns: [name, ['Drivers', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'], age],
-  strategy: { unconditionalUpdate: false },
+  strategy: {
+    unconditionalUpdate: false,
+    validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
+    // Drivers come and go; one that stays is what it was.
+    validateUpdate: ({ spec }, old) =>
+      (old.spec?.drivers ?? []).flatMap((before) =>
+        (spec?.drivers ?? [])
+          .filter((driver) => driver.name === before.name && !same(driver, before))
+          .map((driver) => fieldError.invalid('CSINodeDriver', internalForm(driver, CSINodeDriver), 'field is immutable')),
+      ),
+  },
 });
+
+const MAX_NODE_ID = 192;
+
+function validateDriver({ name = '', nodeID = '', topologyKeys }: Infer<typeof CSINodeDriver>, path: string): FieldError[] {
+  const found = name === '' ? [] : validateDriverName(name, `${path}.name`);
+  if (Buffer.byteLength(nodeID) > MAX_NODE_ID) {
+    found.push(fieldError.invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
+  }
+  const keys = topologyKeys ?? [];
+  keys.forEach((key, i) => {
+    if (key === '') found.push(fieldError.required(path));
+    if (keys.indexOf(key) < i) found.push(fieldError.duplicate(path, key));
+    found.push(...byRule(path, key, qualifiedName));
+  });
+  return found;
+}

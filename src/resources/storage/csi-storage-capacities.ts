@@ -1,6 +1,9 @@
+import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { byRule } from '../core/pod-spec/findings.ts';
+import { type ObjectOf, resource } from '../define.ts';
 import { CSIStorageCapacity } from '../types/storage-v1.ts';
+import { selector, unchanged } from '../validate/common.ts';
 
 export const csiStorageCapacities = resource({
   group: 'storage.{domain}',
@@ -13,5 +16,26 @@ export const csiStorageCapacities = resource({
     ['Capacity', ({ capacity }) => capacity ?? '<unset>'],
     age,
   ],
-  strategy: { unconditionalUpdate: false },
+  strategy: {
+    unconditionalUpdate: false,
+    validate: validateCapacity,
+    validateUpdate: (object, old) => [
+      ...unchanged('nodeTopology', object.nodeTopology, old.nodeTopology),
+      ...unchanged('storageClassName', object.storageClassName, old.storageClassName),
+    ],
+  },
 });
+
+function validateCapacity(object: ObjectOf<typeof CSIStorageCapacity>): FieldError[] {
+  const { nodeTopology, storageClassName = '', capacity, maximumVolumeSize } = object;
+  const amounts = Object.entries({ capacity, maximumVolumeSize });
+  return [
+    ...selector(nodeTopology, 'nodeTopology'),
+    ...byRule('storageClassName', storageClassName, dns1123Subdomain),
+    ...amounts.flatMap(([field, amount]) =>
+      amount !== undefined && parseQuantity(amount).nano < 0n
+        ? [fieldError.invalid(field, amount, 'must be greater than or equal to 0')]
+        : [],
+    ),
+  ];
+}

@@ -1,6 +1,11 @@
+import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
+import { byRule } from '../core/pod-spec/findings.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
+import { validateDriverName, validateInlineVolume } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
-import { VolumeAttachment } from '../types/storage-v1.ts';
+import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../types/storage-v1.ts';
+import { same } from '../validate/common.ts';
 
 export const volumeAttachments = resource({
   group: 'storage.{domain}',
@@ -17,5 +22,40 @@ export const volumeAttachments = resource({
     ['Attached', ({ status }) => status?.attached ?? false, 'boolean'],
     age,
   ],
-  strategy: { unconditionalUpdate: false },
+  strategy: {
+    unconditionalUpdate: false,
+    validate: ({ spec = {}, status = {} }, { names }) => [...validateSpec(spec, names), ...validateStatus(status)],
+    validateUpdate: ({ spec }, old) =>
+      same(spec, old.spec)
+        ? []
+        : [fieldError.invalid('spec', internalForm(spec, VolumeAttachmentSpec), 'field is immutable')],
+  },
 });
+
+function validateSpec({ attacher = '', source = {}, nodeName = '' }: VolumeAttachmentSpec, names: Names): FieldError[] {
+  const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
+  const found = attacher === '' ? [] : validateDriverName(attacher, 'spec.attacher');
+  const at = 'spec.source';
+  const why = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+  if (volume === undefined && inline === undefined) found.push(fieldError.required(at, why));
+  else if (volume !== undefined && inline !== undefined) found.push(fieldError.forbidden(at, why));
+  else if (volume === '') {
+    found.push(fieldError.required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName'));
+  } else if (volume !== undefined) found.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
+  else if (inline !== undefined) found.push(...validateInlineVolume(inline, `${at}.inlineVolumeSpec`, names));
+  return [...found, ...byRule('spec.nodeName', nodeName, dns1123Subdomain)];
+}
+
+const MAX_METADATA_BYTES = 256 * 1024;
+const MAX_MESSAGE_BYTES = 1024;
+
+function validateStatus({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus): FieldError[] {
+  const found: FieldError[] = [];
+  const size = Object.entries(attachmentMetadata).reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
+  if (size > MAX_METADATA_BYTES) found.push(fieldError.tooLong('status.attachmentMetadata', MAX_METADATA_BYTES));
+  for (const [field, error] of Object.entries({ attachError, detachError })) {
+    if (Buffer.byteLength(error?.message ?? '') <= MAX_MESSAGE_BYTES) continue;
+    found.push(fieldError.tooLong(`status.${field}.message`, MAX_MESSAGE_BYTES));
+  }
+  return found;
+}

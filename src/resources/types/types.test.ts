@@ -74,14 +74,15 @@ describe('the built-in types', () => {
       const taken = new Map<string, string>();
       for (const [name, { tag, via }] of Object.entries(schema.fields)) {
         if (tag === 0) continue;
-        // Where the inlined struct inlines another one itself, its fields stand in two messages.
-        const inner = via && Object.values(byName.get(via.message)?.fields ?? {}).some((field) => field.via);
-        const message = inner ? `${via.message}/${name}` : (via?.message ?? schema.name);
-        const owner = via === undefined ? undefined : `message ${via.message}`;
-        for (const [key, holder] of [
-          [`${message}#${tag}`, name],
-          ...(via === undefined ? [] : [[`${schema.name}#${via.tag}`, owner as string] as const]),
-        ] as const) {
+        // Each message on the way to the field has a number in the one before it.
+        const places: [key: string, holder: string][] = [];
+        let path = schema.name;
+        for (let step = via; step !== undefined; step = step.inner) {
+          places.push([`${path}#${step.tag}`, `message ${step.message}`]);
+          path += `/${step.message}`;
+        }
+        places.push([`${path}#${tag}`, name]);
+        for (const [key, holder] of places) {
           if ((taken.get(key) ?? holder) !== holder) problems.push(`${schema.name}: ${name} and ${taken.get(key)}`);
           taken.set(key, holder);
         }

@@ -1,0 +1,222 @@
+import {
+  formatDuration,
+  formatTime,
+  isJsonObject,
+  type Json,
+  parseDuration,
+  type StatusError,
+  statusError,
+} from '../meta/index.ts';
+import type { ScalarName } from '../schema/index.ts';
+import { MAX_DEPTH, parseJson, stringifyJson } from './json.ts';
+import { FIXED64, type Input, type Output, SIZED, VARINT, type Wire } from './protobuf-wire.ts';
+
+/** How the values of one type are written and read. */
+export interface Codec {
+  readonly wire: Wire;
+  /** Writes a value, without its length; undefined and null as the zero value of the type. Throws when it is of another type. */
+  readonly put: (out: Output, value: Json | undefined) => void;
+  /**
+   * Reads a value up to the end of the input where it is sized. `before` is what the field holds already: messages
+   * that come in parts are put together. Undefined: the value says nothing.
+   */
+  readonly take: (input: Input, before: Json | undefined) => Json | undefined;
+  /** What a missing value of a map is. */
+  readonly zero: () => Json;
+  /** Has an absent form: not written without a value, whatever the field says. */
+  readonly optional?: boolean;
+}
+
+/** The failure of a value that is not of its declared type: it never was decoded by its schema. */
+export function unfit(type: string): StatusError {
+  return statusError.internal(`a value is no ${type} and has no protobuf form`);
+}
+
+export function wrongWire(given: number, name: string): StatusError {
+  return statusError.badRequest(`proto: wrong wireType = ${given} for field ${name}`);
+}
+
+const text: Codec = {
+  wire: SIZED,
+  put: (out, value) => {
+    if (typeof value === 'string') out.text(value);
+    else if (value !== undefined && value !== null) throw unfit('string');
+  },
+  take: (input) => input.text(),
+  zero: () => '',
+};
+
+const bool: Codec = {
+  wire: VARINT,
+  put: (out, value) => out.varint(value === true ? 1 : 0),
+  take: (input) => input.bool(),
+  zero: () => false,
+};
+
+const integer = (name: string, take: (input: Input) => number | bigint): Codec => ({
+  wire: VARINT,
+  put: (out, value) => {
+    if (value === undefined || value === null) out.varint(0);
+    else if (typeof value === 'bigint' || Number.isInteger(value)) out.int64(value as number | bigint);
+    else throw unfit(name);
+  },
+  take,
+  zero: () => 0,
+});
+const int32 = integer('int32', (input) => input.int32());
+const int64 = integer('int64', (input) => input.int64());
+
+const double: Codec = {
+  wire: FIXED64,
+  put: (out, value) => out.double(Number(value ?? 0)),
+  take: (input) => input.double(),
+  zero: () => 0,
+};
+
+const bytes: Codec = {
+  wire: SIZED,
+  put: (out, value) => {
+    if (typeof value === 'string') out.raw(Buffer.from(value, 'base64'));
+    else if (value !== undefined && value !== null) throw unfit('text of bytes');
+  },
+  take: (input) => input.rest().toString('base64'),
+  zero: () => '',
+  optional: true,
+};
+
+// Messages of a few scalars
+
+/** Writes a message whose fields 1, 2, … are all there. */
+function putParts(out: Output, parts: readonly Codec[], values: readonly (Json | undefined)[]): void {
+  for (let i = parts.length - 1; i >= 0; i--) putPart(out, i + 1, parts[i] as Codec, values[i]);
+}
+
+/** Writes one field. */
+export function putPart(out: Output, tag: number, { wire, put }: Codec, value: Json | undefined): void {
+  const mark = out.size;
+  put(out, value);
+  if (wire === SIZED) out.close(mark);
+  out.varint(tag * 8 + wire);
+}
+
+/** Reads a message whose fields 1, 2, … are these; undefined where one is missing. */
+export function takeParts(input: Input, parts: readonly Codec[], name: string): (Json | undefined)[] {
+  const values = new Array<Json | undefined>(parts.length);
+  while (input.at < input.end) {
+    const key = input.key();
+    const i = (key >>> 3) - 1;
+    const codec = parts[i];
+    if (codec === undefined) input.skip(key);
+    else if ((key & 7) !== codec.wire) throw wrongWire(key & 7, name);
+    else values[i] = takeOne(input, codec, values[i]);
+  }
+  return values;
+}
+
+/** Reads one value, with its length where it has one. */
+export function takeOne(input: Input, { wire, take }: Codec, before: Json | undefined): Json | undefined {
+  if (wire !== SIZED) return take(input, before);
+  const outer = input.enter();
+  const value = take(input, before);
+  input.leave(outer);
+  return value;
+}
+
+const timeParts = [int64, int32];
+/** The years that the text of a time can say: 0000 to 9999. */
+const MIN_SECONDS = -62_167_219_200;
+const MAX_SECONDS = 253_402_300_799;
+
+/** `length` is that of the one text form of a time at rest. */
+const time = (name: string, length: number): Codec => ({
+  wire: SIZED,
+  put: (out, value) => {
+    if (value === undefined || value === null) return;
+    const ms = typeof value === 'string' && value.length === length ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(ms)) throw unfit(name);
+    const micros = length === WHOLE ? 0 : Number((value as string).slice(WHOLE, -1));
+    putParts(out, timeParts, [Math.floor(ms / 1000), micros * 1000]);
+  },
+  take: (input) => {
+    if (input.at === input.end) return undefined;
+    const [given = 0, nanos = 0] = takeParts(input, timeParts, name) as (number | undefined)[];
+    const micros = length === WHOLE ? 0 : Math.trunc(nanos / 1000);
+    const seconds = Number(given) + Math.floor(micros / 1e6);
+    if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) throw statusError.badRequest(`${name}: year out of range`);
+    const shown = formatTime(seconds * 1000);
+    if (length === WHOLE) return shown;
+    return `${shown.slice(0, -1)}.${String(micros - Math.floor(micros / 1e6) * 1e6).padStart(6, '0')}Z`;
+  },
+  zero: () => null,
+});
+/** The length of a time without decimals; in one with them, the place where they begin. */
+const WHOLE = '2006-01-02T15:04:05Z'.length;
+
+const durationParts = [int64];
+const duration: Codec = {
+  wire: SIZED,
+  put: (out, value) => {
+    if (value !== undefined && value !== null && typeof value !== 'string') throw unfit('duration');
+    putParts(out, durationParts, [typeof value === 'string' ? parseDuration(value) : 0]);
+  },
+  take: (input) => formatDuration(BigInt((takeParts(input, durationParts, 'duration')[0] ?? 0) as number)),
+  zero: () => '0s',
+};
+
+const quantityParts = [text];
+const quantity: Codec = {
+  wire: SIZED,
+  put: (out, value) => putParts(out, quantityParts, [String(value ?? '0')]),
+  take: (input) => takeParts(input, quantityParts, 'quantity')[0] ?? '0',
+  zero: () => '0',
+};
+
+const intOrStringParts = [int64, int32, text];
+const intOrString: Codec = {
+  wire: SIZED,
+  put: (out, value) => {
+    const isText = typeof value === 'string';
+    putParts(out, intOrStringParts, [isText ? 1 : 0, isText ? 0 : value, isText ? value : '']);
+  },
+  take: (input) => {
+    const [type = 0, number = 0, string = ''] = takeParts(input, intOrStringParts, 'intOrString');
+    if (type !== 0 && type !== 1) throw statusError.badRequest(`an integer or text cannot be of type ${String(type)}`);
+    return type === 0 ? number : string;
+  },
+  zero: () => 0,
+};
+
+/** JSON inside protobuf. What nests in it counts with what it nests in. */
+const json: Codec = {
+  wire: SIZED,
+  put: (out, value) => out.text(stringifyJson(value ?? null)),
+  take: (input) => (input.at === input.end ? undefined : parseJson(input.rest(), MAX_DEPTH - input.depth).value),
+  zero: () => null,
+};
+const rawParts = [json];
+const raw = (fits: (value: Json) => boolean): Codec => ({
+  wire: SIZED,
+  put: (out, value) => {
+    if (value === undefined || value === null) return;
+    if (!fits(value)) throw unfit('object');
+    putParts(out, rawParts, [value]);
+  },
+  take: (input) => takeParts(input, rawParts, 'raw')[0],
+  zero: () => null,
+});
+
+export const scalarCodecs: { readonly [name in ScalarName]: Codec } = {
+  string: text,
+  bool,
+  int32,
+  int64,
+  double,
+  bytes,
+  time: time('time', WHOLE),
+  microTime: time('microTime', WHOLE + '.000000'.length),
+  duration,
+  quantity,
+  intOrString,
+  any: raw(() => true),
+  object: raw(isJsonObject),
+};

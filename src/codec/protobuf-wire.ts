@@ -1,0 +1,294 @@
+import { type StatusError, statusError } from '../meta/index.ts';
+import { MAX_DEPTH } from './json.ts';
+
+/** How a field's value lies on the wire. */
+export const VARINT = 0;
+export const FIXED64 = 1;
+/** A length, then so many bytes. */
+export const SIZED = 2;
+export type Wire = typeof VARINT | typeof FIXED64 | typeof SIZED;
+
+const GROUP = 3;
+const GROUP_END = 4;
+const FIXED32 = 5;
+
+const EOF = 'unexpected EOF';
+const OVERFLOW = 'proto: integer overflow';
+/** Texts up to this length are read and written faster here than by a call into the platform. */
+const SHORT = 24;
+
+const fault = (message: string): StatusError => statusError.badRequest(message);
+
+/**
+ * A message being read. Every step stays before `end`, which is that of the innermost message; all of them throw
+ * StatusError 400 where the bytes break the rules.
+ */
+export class Input {
+  readonly bytes: Buffer;
+  at = 0;
+  end: number;
+  /** How many objects and lists the value being read stands in. */
+  depth = 0;
+  #low = 0;
+  #high = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.end = bytes.byteLength;
+  }
+
+  /** The number of the next field and how its value lies there: `tag << 3 | wire`. */
+  key(): number {
+    this.#varint();
+    const key = this.#low;
+    if (this.#high !== 0 || key < 8) throw fault(`proto: illegal tag ${key >>> 3} (wire type ${key & 7})`);
+    return key;
+  }
+
+  /** Goes into what has a length. Returns the end of what it stands in, for {@link leave}. */
+  enter(): number {
+    this.#varint();
+    const outer = this.end;
+    if (this.#high !== 0 || this.#low > outer - this.at) throw fault(EOF);
+    this.end = this.at + this.#low;
+    return outer;
+  }
+
+  leave(outer: number): void {
+    this.at = this.end;
+    this.end = outer;
+  }
+
+  /** One object or list deeper. Whoever calls it takes one from `depth` afterwards. */
+  descend(): void {
+    if (++this.depth > MAX_DEPTH) throw fault('exceeded max depth');
+  }
+
+  bool(): boolean {
+    this.#varint();
+    return this.#low !== 0 || this.#high !== 0;
+  }
+
+  int32(): number {
+    this.#varint();
+    return this.#low | 0;
+  }
+
+  /** `bigint` only beyond 2^53. */
+  int64(): number | bigint {
+    this.#varint();
+    const high = this.#high | 0;
+    const value = high * 2 ** 32 + this.#low;
+    return Number.isSafeInteger(value) ? value : (BigInt(high) << 32n) | BigInt(this.#low);
+  }
+
+  double(): number {
+    this.#need(8);
+    const value = this.bytes.readDoubleLE(this.at);
+    this.at += 8;
+    if (!Number.isFinite(value)) throw fault(`unsupported value: ${value}`);
+    return value;
+  }
+
+  /** The rest of the innermost message as text; bytes that are no UTF-8 become U+FFFD. */
+  text(): string {
+    const { bytes, at, end } = this;
+    this.at = end;
+    if (end - at > SHORT) return bytes.toString('utf8', at, end);
+    let text = '';
+    for (let i = at; i < end; i++) {
+      const byte = bytes[i] as number;
+      if (byte >= 0x80) return bytes.toString('utf8', at, end);
+      text += String.fromCharCode(byte);
+    }
+    return text;
+  }
+
+  /** The rest of the innermost message; no copy. */
+  rest(): Buffer {
+    const rest = this.bytes.subarray(this.at, this.end);
+    this.at = this.end;
+    return rest;
+  }
+
+  /** Passes over the value of a field that nobody knows. */
+  skip(key: number): void {
+    let groups = 0;
+    for (let next = key; ; next = this.key()) {
+      switch (next & 7) {
+        case VARINT:
+          this.#varint();
+          break;
+        case FIXED64:
+          this.#need(8);
+          this.at += 8;
+          break;
+        case SIZED:
+          this.leave(this.enter());
+          break;
+        case GROUP:
+          groups++;
+          break;
+        case GROUP_END:
+          if (--groups < 0) throw fault('proto: unexpected end of group');
+          break;
+        case FIXED32:
+          this.#need(4);
+          this.at += 4;
+          break;
+        default:
+          throw fault(`proto: illegal wireType ${next & 7}`);
+      }
+      if (groups === 0) return;
+    }
+  }
+
+  #need(count: number): void {
+    if (count > this.end - this.at) throw fault(EOF);
+  }
+
+  /** Reads 64 bits into two halves. */
+  #varint(): void {
+    const { bytes, end } = this;
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.at >= end) throw fault(EOF);
+      const byte = bytes[this.at++] as number;
+      const bits = byte & 0x7f;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else high |= bits << (shift - 32);
+      if (byte >= 0x80) continue;
+      if (shift === 63 && byte > 1) break;
+      this.#low = low >>> 0;
+      this.#high = high >>> 0;
+      return;
+    }
+    throw fault(OVERFLOW);
+  }
+}
+
+const FIRST_SIZE = 64 * 1024;
+/** A larger buffer is not kept for the next message. */
+const KEPT_SIZE = 1024 * 1024;
+
+/**
+ * A message being written, from its end to its beginning: what stands before a value, such as its length, is written
+ * when the value is there.
+ */
+export class Output {
+  #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
+  #start = FIRST_SIZE;
+
+  /** How many bytes have been written. */
+  get size(): number {
+    return this.#bytes.length - this.#start;
+  }
+
+  /** Lets go of what has been written. */
+  reset(): void {
+    if (this.#bytes.length > KEPT_SIZE) this.#bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
+    this.#start = this.#bytes.length;
+  }
+
+  /** A copy of what has been written. */
+  copy(): Buffer {
+    return Buffer.from(this.#bytes.subarray(this.#start));
+  }
+
+  copyTo(target: Buffer, at: number): void {
+    this.#bytes.copy(target, at, this.#start);
+  }
+
+  /** The length of what has been written since the size was `mark`. */
+  close(mark: number): void {
+    this.varint(this.size - mark);
+  }
+
+  /** An integer from 0 to 2^53. */
+  varint(value: number): void {
+    this.#reserve(8);
+    const bytes = this.#bytes;
+    if (value < 0x80) {
+      bytes[--this.#start] = value;
+      return;
+    }
+    let at = this.#start - sizeOf(value);
+    this.#start = at;
+    let rest = value;
+    for (; rest > 0x7fffffff; rest = Math.floor(rest / 0x80)) bytes[at++] = (rest % 0x80) | 0x80;
+    for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+    bytes[at] = rest;
+  }
+
+  /** Any integer of 64 bits; a negative one takes ten bytes. */
+  int64(value: number | bigint): void {
+    if (typeof value === 'number' && value >= 0) {
+      this.varint(value);
+      return;
+    }
+    this.#reserve(10);
+    const groups: number[] = [];
+    for (let rest = BigInt.asUintN(64, BigInt(value)); rest > 0n; rest >>= 7n) groups.push(Number(rest & 0x7fn) | 0x80);
+    groups.push((groups.pop() as number) & 0x7f);
+    this.#start -= groups.length;
+    this.#bytes.set(groups, this.#start);
+  }
+
+  double(value: number): void {
+    this.#reserve(8);
+    this.#start -= 8;
+    this.#bytes.writeDoubleLE(value, this.#start);
+  }
+
+  text(value: string): void {
+    if (value.length <= SHORT && this.#shortText(value)) return;
+    const size = Buffer.byteLength(value);
+    this.#reserve(size);
+    this.#start -= size;
+    this.#bytes.write(value, this.#start, size, size === value.length ? 'latin1' : 'utf8');
+  }
+
+  raw(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#start -= value.length;
+    this.#bytes.set(value, this.#start);
+  }
+
+  /** Whether the text was written, being ASCII. */
+  #shortText(value: string): boolean {
+    const { length } = value;
+    this.#reserve(length);
+    const bytes = this.#bytes;
+    const start = this.#start - length;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (code >= 0x80) return false;
+      bytes[start + i] = code;
+    }
+    this.#start = start;
+    return true;
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#start) return;
+    const { size } = this;
+    const bytes = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, size + count));
+    this.#bytes.copy(bytes, bytes.length - size, this.#start);
+    this.#start = bytes.length - size;
+    this.#bytes = bytes;
+  }
+}
+
+/** The bytes of a varint that is 128 or more. */
+function sizeOf(value: number): number {
+  if (value < 0x4000) return 2;
+  if (value < 0x200000) return 3;
+  if (value < 0x10000000) return 4;
+  let size = 4;
+  for (let rest = value / 0x10000000; rest >= 1; rest /= 0x80) size++;
+  return size;
+}

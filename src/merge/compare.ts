@@ -1,0 +1,179 @@
+import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../meta/index.ts';
+import { type FieldSet, type FieldSetDraft, leaf } from './field-set.ts';
+import { elementOf, wholeOf } from './fields-of.ts';
+import { type Element, fieldElement } from './path.ts';
+import { free, type ListShape, type Shape, type StructShape } from './shape.ts';
+
+/** Where two objects differ. */
+export interface Comparison {
+  /** In the second one only, with the structs, maps and lists that came with it. */
+  readonly added: FieldSet;
+  /** In the first one only, likewise. */
+  readonly removed: FieldSet;
+  /** Leaves in both, with different values. */
+  readonly modified: FieldSet;
+}
+
+/** How the second object differs from the first. */
+export function compare(shape: StructShape, before: JsonObject, after: JsonObject): Comparison {
+  const found = new Differences();
+  walk(shape, before, after, found);
+  return found;
+}
+
+class Differences implements Comparison {
+  readonly added: FieldSetDraft = {};
+  readonly removed: FieldSetDraft = {};
+  readonly modified: FieldSetDraft = {};
+  /** Where the walk is. */
+  readonly path: Element[] = [];
+
+  /** Enters a node at the path, which has been entered nothing for yet. */
+  put(set: FieldSetDraft, node: FieldSet | undefined): void {
+    if (node === undefined) return;
+    const { path } = this;
+    let parent = set;
+    for (let i = 0; i < path.length - 1; i++) {
+      const element = path[i] as Element;
+      let child = parent[element] as FieldSetDraft | undefined;
+      if (child === undefined) {
+        child = {};
+        parent[element] = child;
+      }
+      parent = child;
+    }
+    parent[path.at(-1) as Element] = node;
+  }
+}
+
+function walk(shape: Shape, before: Json | undefined, after: Json | undefined, found: Differences): void {
+  if (before === after) return;
+  if (before === undefined) {
+    found.put(found.added, wholeOf(shape, after as Json));
+    return;
+  }
+  if (after === undefined) {
+    found.put(found.removed, wholeOf(shape, before));
+    return;
+  }
+  switch (shape.kind) {
+    case 'unowned':
+      return;
+    case 'scalar':
+      walkLeaf(before, after, found);
+      return;
+    case 'free':
+      walkFree(before, after, found);
+      return;
+    case 'list':
+      walkList(shape, before, after, found);
+      return;
+    default:
+      if (shape.atomic) walkLeaf(before, after, found);
+      else walkObject(shape, before, after, found);
+  }
+}
+
+function walkLeaf(before: Json, after: Json, found: Differences): void {
+  if (!jsonEqual(before, after)) found.put(found.modified, leaf);
+}
+
+function walkFree(before: Json, after: Json, found: Differences): void {
+  const objects = Number(isJsonObject(before)) + Number(isJsonObject(after));
+  if (objects === 2 || (objects === 1 && (before === null || after === null))) {
+    walkObject(free, before, after, found);
+    return;
+  }
+  walkLeaf(before, after, found);
+  // What an object held comes or goes with it where it takes the place of something else, or the other way round.
+  if (objects === 1) walkObject(free, isJsonObject(before) ? before : null, isJsonObject(after) ? after : null, found);
+}
+
+/** `null` is an object without members, but not the same as an empty one. */
+function walkObject(shape: Exclude<Shape, ListShape>, before: Json, after: Json, found: Differences): void {
+  const old = membersOf(before);
+  const now = membersOf(after);
+  if (old === undefined && now === undefined) {
+    walkLeaf(before, after, found);
+    return;
+  }
+  if (old !== undefined) {
+    for (const key in old) {
+      const is = now !== undefined && Object.hasOwn(now, key) ? now[key] : undefined;
+      if (old[key] !== is) walkMember(shape, key, old[key], is, found);
+    }
+  }
+  for (const key in now) {
+    if (old === undefined || !Object.hasOwn(old, key)) walkMember(shape, key, undefined, now[key], found);
+  }
+}
+
+function walkMember(
+  shape: Exclude<Shape, ListShape>,
+  key: string,
+  before: Json | undefined,
+  after: Json | undefined,
+  found: Differences,
+): void {
+  let element: Element;
+  let inner: Shape;
+  if (shape.kind === 'struct') {
+    const field = shape.fields.get(key);
+    if (field === undefined) return;
+    ({ element, shape: inner } = field);
+  } else {
+    element = fieldElement(key);
+    inner = shape.kind === 'map' ? shape.value : free;
+  }
+  found.path.push(element);
+  walk(inner, before, after, found);
+  found.path.pop();
+}
+
+function membersOf(value: Json): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  for (const _ in value) return value;
+  return undefined;
+}
+
+function walkList(shape: ListShape, before: Json, after: Json, found: Differences): void {
+  if (jsonEqual(before, after)) return;
+  const old = Array.isArray(before) ? before : [];
+  const now = Array.isArray(after) ? after : [];
+  if (shape.listType === 'atomic' || old.length + now.length === 0) {
+    found.put(found.modified, leaf);
+    return;
+  }
+  const was = entriesByElement(shape, old);
+  const is = entriesByElement(shape, now);
+  for (const [element, entries] of was) walkEntry(shape, element, entries, is.get(element) ?? [], found);
+  for (const [element, entries] of is) if (!was.has(element)) walkEntry(shape, element, [], entries, found);
+}
+
+function entriesByElement(shape: ListShape, list: readonly Json[]): Map<Element, Json[]> {
+  const found = new Map<Element, Json[]>();
+  for (const entry of list) {
+    const element = elementOf(shape, entry);
+    const same = found.get(element);
+    if (same === undefined) found.set(element, [entry]);
+    else same.push(entry);
+  }
+  return found;
+}
+
+/** An entry that is there several times, from a write of another time, counts as one value. */
+function walkEntry(shape: ListShape, element: Element, was: Json[], is: Json[], found: Differences): void {
+  found.path.push(element);
+  if (was.length <= 1 && is.length <= 1) {
+    walk(shape.element, was[0], is[0], found);
+  } else if (was.length >= 2 && is.length >= 2) {
+    walkLeaf(was, is, found);
+  } else if (was.length >= 2) {
+    found.put(found.removed, leaf);
+    if (is.length === 1) walk(shape.element, undefined, is[0], found);
+  } else {
+    if (was.length === 1) walk(shape.element, was[0], undefined, found);
+    found.put(found.added, leaf);
+  }
+  found.path.pop();
+}

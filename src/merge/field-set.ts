@@ -1,0 +1,159 @@
+import type { Element, Path } from './path.ts';
+
+/**
+ * A set of paths in its wire form. A node has a member for each step further down; an empty node is itself in the set,
+ * and a node with more below it is when it has the member `.`. The outermost node is never itself in the set: empty, it
+ * is the empty set. Sets are never changed, so that they may share what they have in common.
+ */
+export interface FieldSet {
+  readonly [element: Element]: FieldSet;
+}
+
+/** A node that is still being built. */
+export interface FieldSetDraft {
+  [element: Element]: FieldSet;
+}
+
+/** A node that is in the set and has nothing below it. */
+export const leaf: FieldSet = Object.freeze({});
+export const emptySet: FieldSet = leaf;
+
+/** The member that says of a node with more below it that it is itself in the set. */
+export const itself = '.';
+
+export function isEmpty(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+/** Whether a node below the outermost one is itself in the set. */
+export const includesItself = (node: FieldSet): boolean => node[itself] !== undefined || isEmpty(node);
+
+/** A finished node: undefined for one that holds nothing. */
+export function finished(node: FieldSet): FieldSet | undefined {
+  let members = 0;
+  for (const _ in node) if (++members > 1) return node;
+  if (members === 0) return undefined;
+  return node[itself] === undefined ? node : leaf;
+}
+
+/** The set of these paths. */
+export function setOf(...paths: readonly Path[]): FieldSet {
+  let set: FieldSet = emptySet;
+  for (const path of paths) set = union(set, path.reduceRight<FieldSet>((node, element) => ({ [element]: node }), leaf));
+  return set;
+}
+
+/** The node at a path, as a set of what is below it. */
+export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return undefined;
+  }
+  return node;
+}
+
+export function has(set: FieldSet, path: Path): boolean {
+  const node = nodeAt(set, path);
+  return path.length > 0 && node !== undefined && includesItself(node);
+}
+
+/** Every path of the set, a node before what is below it, in the order of the wire form. */
+export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
+  for (const element of Object.keys(set).sort()) {
+    if (element === itself) continue;
+    const node = set[element] as FieldSet;
+    const path = [...prefix, element];
+    if (includesItself(node)) yield path;
+    yield* pathsOf(node, path);
+  }
+}
+
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  let extra = 0;
+  for (const _ in b) extra++;
+  for (const element in a) {
+    const other = b[element];
+    if (other === undefined || !equalSets(a[element] as FieldSet, other)) return false;
+    extra--;
+  }
+  return extra === 0;
+}
+
+/** What is in either set. */
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(b)) return a;
+  return isEmpty(a) ? b : joined(a, b);
+}
+
+function joined(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  if (isEmpty(a)) return withItself(b);
+  if (isEmpty(b)) return withItself(a);
+  let out: FieldSetDraft | undefined;
+  for (const element in b) {
+    const before = a[element];
+    const more = b[element] as FieldSet;
+    const both = before === undefined ? more : element === itself ? before : joined(before, more);
+    if (both === before) continue;
+    out ??= { ...a };
+    out[element] = both;
+  }
+  return out ?? a;
+}
+
+const withItself = (node: FieldSet): FieldSet => (includesItself(node) ? node : { [itself]: leaf, ...node });
+
+/** What is in both sets. Costs as much as the first one is large. */
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return shared(a, b) ?? emptySet;
+}
+
+function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  if (a === b) return a;
+  if (isEmpty(a)) return includesItself(b) ? leaf : undefined;
+  if (isEmpty(b)) return includesItself(a) ? leaf : undefined;
+  const out: FieldSetDraft = {};
+  for (const element in a) {
+    const other = b[element];
+    if (other === undefined) continue;
+    const both = element === itself ? leaf : shared(a[element] as FieldSet, other);
+    if (both !== undefined) out[element] = both;
+  }
+  return finished(out);
+}
+
+/** What is in the first set and not in the second. The first one itself when they have nothing in common. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return isEmpty(b) ? a : (rest(a, b, false) ?? emptySet);
+}
+
+/** What is in the first set and neither in the second nor below a path that is in the second. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  return isEmpty(b) ? a : (rest(a, b, true) ?? emptySet);
+}
+
+/** `b` is not the empty set: as a node that is empty, it is itself in the set. */
+function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
+  if (a === b) return undefined;
+  if (isEmpty(a)) return includesItself(b) ? undefined : a;
+  if (below && includesItself(b)) return undefined;
+  if (isEmpty(b)) return a[itself] === undefined ? a : without(a, { [itself]: leaf }, below);
+  for (const element in b) if (a[element] !== undefined) return without(a, b, below);
+  return a;
+}
+
+function without(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
+  const out: FieldSetDraft = {};
+  let changed = false;
+  for (const element in a) {
+    const before = a[element] as FieldSet;
+    const gone = b[element];
+    const left = gone === undefined ? before : element === itself ? undefined : rest(before, gone, below);
+    if (left !== undefined) out[element] = left;
+    if (left !== before) changed = true;
+  }
+  return changed ? finished(out) : a;
+}

@@ -1,0 +1,87 @@
+import { isJsonObject, type Json, type JsonObject, jsonEqual, setKey } from '../meta/index.ts';
+import { elementOf } from './fields-of.ts';
+import type { Element } from './path.ts';
+import { free, type ListShape, type Shape, type StructShape } from './shape.ts';
+
+/**
+ * The live object with everything that the intent says. Entries of lists are matched by their keys and stand in the
+ * order of the intent, those of the live object alone keep their place between them. What the intent does not change is
+ * the live object's own value, so that an intent that changes nothing gives the live object itself.
+ */
+export function merge(shape: StructShape, live: JsonObject, intent: JsonObject): JsonObject {
+  return merged(shape, live, intent) as JsonObject;
+}
+
+function merged(shape: Shape, live: Json | undefined, intent: Json): Json {
+  switch (shape.kind) {
+    case 'scalar':
+    case 'unowned':
+      return replaced(live, intent);
+    case 'list': {
+      if (shape.listType === 'atomic') return replaced(live, intent);
+      const old = Array.isArray(live) ? live : [];
+      const wanted = Array.isArray(intent) ? intent : [];
+      return old.length + wanted.length === 0 ? replaced(live, intent) : mergedList(shape, old, wanted);
+    }
+    default:
+      if (shape.kind !== 'free' && shape.atomic) return replaced(live, intent);
+      if (isJsonObject(intent)) return mergedObject(shape, isJsonObject(live) ? live : undefined, intent);
+      return intent === null && isJsonObject(live) && hasMembers(live) ? live : replaced(live, intent);
+  }
+}
+
+const replaced = (live: Json | undefined, intent: Json): Json =>
+  live !== undefined && jsonEqual(live, intent) ? live : intent;
+
+function hasMembers(value: JsonObject): boolean {
+  for (const _ in value) return true;
+  return false;
+}
+
+function mergedObject(shape: Exclude<Shape, ListShape>, live: JsonObject | undefined, intent: JsonObject): JsonObject {
+  let out: JsonObject | undefined = live === undefined ? {} : undefined;
+  for (const key in intent) {
+    const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
+    const inner = shape.kind === 'struct' ? shape.fields.get(key)?.shape : shape.kind === 'map' ? shape.value : free;
+    const after = inner === undefined ? (intent[key] as Json) : merged(inner, before, intent[key] as Json);
+    if (after === before) continue;
+    out ??= copyOf(live as JsonObject);
+    setKey(out, key, after);
+  }
+  return out ?? (live as JsonObject);
+}
+
+function copyOf(object: JsonObject): JsonObject {
+  // Spreading keeps `__proto__` as plain data.
+  return { ...object };
+}
+
+function mergedList(shape: ListShape, live: Json[], intent: Json[]): Json[] {
+  if (intent.length === 0) return live;
+  const wanted = new Map<Element, Json>();
+  for (const entry of intent) wanted.set(elementOf(shape, entry), entry);
+  const old = live.map((entry) => elementOf(shape, entry));
+  const known = new Map<Element, Json | undefined>();
+  // An entry that is there several times is replaced, not merged.
+  old.forEach((element, i) => known.set(element, known.has(element) ? undefined : live[i]));
+
+  const order = [...wanted.keys()];
+  const sharedOrder = order.filter((element) => known.has(element));
+  const out: Json[] = [];
+  let next = 0;
+  let shared = 0;
+  const takeWanted = () => {
+    const element = order[next++] as Element;
+    if (element === sharedOrder[shared]) shared++;
+    out.push(merged(shape.element, known.get(element), wanted.get(element) as Json));
+  };
+  old.forEach((element, i) => {
+    if (!wanted.has(element)) out.push(live[i] as Json);
+    else if (element === sharedOrder[shared]) {
+      const after = shared + 1;
+      while (shared < after) takeWanted();
+    } else if (shared === sharedOrder.length && next < order.length) takeWanted();
+  });
+  while (next < order.length) takeWanted();
+  return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
+}

@@ -1,0 +1,74 @@
+import { type FieldSet, type FieldSetDraft, emptySet, finished, includesItself, isEmpty, itself, leaf } from './field-set.ts';
+import { free, type Shape, type StructShape } from './shape.ts';
+
+/**
+ * A set as the schema of today has it. An owner of something inside a struct, map or list that has become atomic owns
+ * all of it; of one that was atomic and no longer is, the owner keeps what it is itself, so that nobody else's part of
+ * it conflicts. What the schema does not know any more is dropped. A set that needs none of this is given back itself.
+ */
+export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
+  return isEmpty(set) ? set : (reconciled(shape, set) ?? emptySet);
+}
+
+function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
+  switch (shape.kind) {
+    case 'unowned':
+      return undefined;
+    case 'free':
+      return node;
+    case 'scalar':
+      if (isEmpty(node)) return node;
+      return includesItself(node) ? leaf : undefined;
+    case 'list':
+      if (isEmpty(node)) return node;
+      if (shape.listType === 'atomic') return leaf;
+      return below(node, (element) => (element.startsWith(shape.listType === 'map' ? 'k:' : 'v:') ? shape.element : undefined));
+    case 'map':
+      if (isEmpty(node)) return node;
+      if (shape.atomic) return leaf;
+      return below(node, (element) => (element.startsWith('f:') ? shape.value : undefined));
+    default:
+      if (isEmpty(node)) return shape.bare ? undefined : node;
+      if (shape.atomic) return leaf;
+      return below(node, (element) => (element.startsWith('f:') ? shape.fields.get(element.slice(2))?.shape : undefined));
+  }
+}
+
+function below(node: FieldSet, shapeAt: (element: string) => Shape | undefined): FieldSet | undefined {
+  let changed: Map<string, FieldSet | undefined> | undefined;
+  for (const element in node) {
+    if (element === itself) continue;
+    const before = node[element] as FieldSet;
+    const shape = shapeAt(element);
+    const after = shape === undefined ? undefined : reconciled(shape, before);
+    if (after === before) continue;
+    changed ??= new Map();
+    changed.set(element, after);
+  }
+  if (changed === undefined) return node;
+  const out: FieldSetDraft = {};
+  for (const element in node) {
+    const after = changed.has(element) ? changed.get(element) : node[element];
+    if (after !== undefined) out[element] = after;
+  }
+  return finished(out);
+}
+
+/** The set with every declared field that it has something below of: who owns a part of a field holds the field. */
+export function withHeldFields(shape: Shape, node: FieldSet): FieldSet {
+  const out: FieldSetDraft = {};
+  for (const element in node) {
+    const inner = node[element] as FieldSet;
+    if (isEmpty(inner)) {
+      out[element] = inner;
+      continue;
+    }
+    const field = shape.kind === 'struct' ? shape.fields.get(element.slice(2)) : undefined;
+    const held = withHeldFields(field?.shape ?? innerShape(shape), inner);
+    out[element] = field === undefined || held[itself] !== undefined ? held : { [itself]: leaf, ...held };
+  }
+  return out;
+}
+
+const innerShape = (shape: Shape): Shape =>
+  shape.kind === 'list' ? shape.element : shape.kind === 'map' ? shape.value : free;

@@ -1,0 +1,102 @@
+import { isJsonObject, type Json, type JsonObject, setKey } from '../meta/index.ts';
+import { type FieldSet, includesItself, isEmpty } from './field-set.ts';
+import { elementOf } from './fields-of.ts';
+import { fieldElement } from './path.ts';
+import { free, type ListShape, type Shape, type StructShape } from './shape.ts';
+
+/**
+ * The object without the fields and entries of the set. What is empty afterwards goes, too. An object that holds
+ * nothing of the set is given back itself.
+ */
+export function remove(shape: StructShape, object: JsonObject, set: FieldSet): JsonObject {
+  return (without(shape, object, set) as JsonObject | undefined) ?? {};
+}
+
+/** `node`: what goes below this value. */
+function without(shape: Shape, value: Json, node: FieldSet): Json | undefined {
+  if (isEmpty(node) || !granular(shape)) return value;
+  return shape.kind === 'list' ? listWithout(shape, value, node) : objectWithout(shape, value, node);
+}
+
+const granular = (shape: Shape): shape is Exclude<Shape, { kind: 'scalar' | 'unowned' }> =>
+  shape.kind === 'list'
+    ? shape.listType !== 'atomic'
+    : shape.kind === 'free' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
+
+function objectWithout(shape: Exclude<Shape, ListShape>, value: Json, node: FieldSet): Json | undefined {
+  if (!isJsonObject(value)) return value;
+  const out: JsonObject = {};
+  let members = 0;
+  let changed = false;
+  for (const key in value) {
+    const before = value[key] as Json;
+    const gone = node[fieldElement(key)];
+    const inner = memberShape(shape, key);
+    let after: Json | undefined = before;
+    if (gone !== undefined) after = includesItself(gone) ? undefined : inner && without(inner, before, gone);
+    if (after !== before) changed = true;
+    if (after === undefined) continue;
+    setKey(out, key, after);
+    members++;
+  }
+  if (!changed) return value;
+  return members === 0 ? undefined : out;
+}
+
+function listWithout(shape: ListShape, value: Json, node: FieldSet): Json | undefined {
+  if (!Array.isArray(value)) return value;
+  const out: Json[] = [];
+  let changed = false;
+  for (const entry of value) {
+    const gone = node[elementOf(shape, entry)];
+    let after: Json | undefined = entry;
+    if (gone !== undefined) after = includesItself(gone) ? undefined : (without(shape.element, entry, gone) ?? {});
+    if (after !== entry) changed = true;
+    if (after !== undefined) out.push(after);
+  }
+  if (!changed) return value;
+  return out.length === 0 ? undefined : out;
+}
+
+/**
+ * The fields and entries of the set alone, with the keys of every entry: what its owner would have to apply to own
+ * just that.
+ */
+export function extract(shape: StructShape, object: JsonObject, set: FieldSet): JsonObject {
+  return (only(shape, object, set) as JsonObject | undefined) ?? {};
+}
+
+function only(shape: Shape, value: Json, node: FieldSet): Json | undefined {
+  if (!granular(shape)) return value;
+  if (shape.kind === 'list') {
+    if (!Array.isArray(value)) return value;
+    const out = value.flatMap((entry) => {
+      const kept = node[elementOf(shape, entry)];
+      return kept === undefined ? [] : [entryOnly(shape, entry, kept)];
+    });
+    return out.length === 0 ? undefined : out;
+  }
+  if (!isJsonObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key in value) {
+    const kept = node[fieldElement(key)];
+    const inner = memberShape(shape, key);
+    const part = kept === undefined || inner === undefined ? undefined : only(inner, value[key] as Json, kept);
+    if (part !== undefined) setKey(out, key, part);
+    else if (kept !== undefined && includesItself(kept)) setKey(out, key, Array.isArray(value[key]) ? [] : {});
+  }
+  return isEmpty(out as FieldSet) ? undefined : out;
+}
+
+function entryOnly(shape: ListShape, entry: Json, kept: FieldSet): Json {
+  const part = only(shape.element, entry, kept);
+  if (!isJsonObject(entry)) return part ?? entry;
+  const out: JsonObject = isJsonObject(part) ? { ...part } : {};
+  for (const { name } of shape.keys) if (Object.hasOwn(entry, name)) out[name] ??= entry[name] as Json;
+  return out;
+}
+
+function memberShape(shape: Exclude<Shape, ListShape>, key: string): Shape | undefined {
+  if (shape.kind === 'struct') return shape.fields.get(key)?.shape;
+  return shape.kind === 'map' ? shape.value : free;
+}

@@ -1,0 +1,219 @@
+import { type FieldError, fieldError, parseQuantity, pathSegmentName } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import type {
+  HorizontalPodAutoscalerSpec,
+  HPAScalingPolicy,
+  HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from '../types/autoscaling-v2.ts';
+
+type Rules = Infer<typeof HPAScalingRules>;
+type Metric = Infer<typeof MetricSpec>;
+type Target = Infer<typeof MetricTarget>;
+interface Reference {
+  kind?: string;
+  name?: string;
+  apiVersion?: string;
+}
+
+const CPU_UTILIZATION = 80;
+const MAX_WINDOW_SECONDS = 3600;
+const MAX_PERIOD_SECONDS = 1800;
+
+export function defaultAutoscaler(spec: HorizontalPodAutoscalerSpec): void {
+  spec.minReplicas ??= 1;
+  spec.metrics ??= [
+    {
+      type: 'Resource',
+      resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_UTILIZATION } },
+    },
+  ];
+  if (spec.behavior === undefined) return;
+  const percent = { type: 'Percent', value: 100, periodSeconds: 15 };
+  const { scaleUp, scaleDown } = spec.behavior;
+  spec.behavior = {
+    scaleUp: {
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, { ...percent }],
+      ...scaleUp,
+    },
+    scaleDown: { selectPolicy: 'Max', policies: [percent], ...scaleDown },
+  };
+}
+
+export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: HorizontalPodAutoscalerSpec): FieldError[] {
+  const { minReplicas = 1, maxReplicas = 0, scaleTargetRef = {}, metrics, behavior } = spec;
+  const found: FieldError[] = [];
+  if (minReplicas < 1) {
+    found.push(fieldError.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
+  }
+  const path = 'spec.maxReplicas';
+  if (maxReplicas < 1) found.push(fieldError.required(path, 'must be set and greater than 0'));
+  if (maxReplicas < minReplicas) {
+    found.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`'));
+  }
+  found.push(...validateReference(scaleTargetRef, 'spec.scaleTargetRef'));
+  const { apiVersion = '' } = scaleTargetRef;
+  if (apiVersion === '' && (old === undefined || old.scaleTargetRef?.apiVersion !== undefined)) {
+    found.push(fieldError.invalid('spec.scaleTargetRef.apiVersion', '', 'apiVersion must specify API group'));
+  }
+  return [
+    ...found,
+    ...eachOf(metrics, 'spec.metrics', validateMetric),
+    ...validateRules(behavior?.scaleUp, 'spec.behavior.scaleUp'),
+    ...validateRules(behavior?.scaleDown, 'spec.behavior.scaleDown'),
+  ];
+}
+
+const validateReference = ({ kind = '', name = '' }: Reference, path: string): FieldError[] => [
+  ...byRule(`${path}.kind`, kind, pathSegmentName),
+  ...byRule(`${path}.name`, name, pathSegmentName),
+];
+
+/** The field that tells the source of each type of metric, in the order in which they are looked at. */
+const sourceOf = {
+  Object: 'object',
+  External: 'external',
+  Pods: 'pods',
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+} as const;
+type SourceName = (typeof sourceOf)[keyof typeof sourceOf];
+const metricTypes = Object.keys(sourceOf).sort();
+
+function validateMetric(metric: Metric, path: string): FieldError[] {
+  const { type = '' } = metric;
+  const found: FieldError[] = [];
+  if (type === '') found.push(fieldError.required(`${path}.type`, 'must specify a metric source type'));
+  // Told twice over: once about the type, once about the source that it names.
+  found.push(...oneOf(`${path}.type`, type, metricTypes), ...oneOf(`${path}.type`, type, metricTypes));
+  const present = Object.values(sourceOf).filter((name) => metric[name] !== undefined);
+  const [first] = present;
+  if (first !== undefined) found.push(...validateSource(metric, first, `${path}.${first}`));
+  const expected = (sourceOf as { readonly [type: string]: SourceName })[type];
+  if (expected !== undefined && metric[expected] === undefined) {
+    found.push(fieldError.required(`${path}.${expected}`, 'must populate information for the given metric source'));
+  }
+  if (present.length === 1) return found;
+  const others = present.filter((name) => name !== expected);
+  const why = 'must populate the given metric source only';
+  return [...found, ...others.map((name) => fieldError.forbidden(`${path}.${name}`, why))];
+}
+
+function validateSource(metric: Metric, name: SourceName, path: string): FieldError[] {
+  const { object, external, pods, resource, containerResource } = metric;
+  switch (name) {
+    case 'object':
+      return [
+        ...validateReference(object?.describedObject ?? {}, `${path}.describedObject`),
+        ...validateIdentifier(object?.metric ?? {}, `${path}.metric`),
+        ...validateValue(object?.target ?? {}, `${path}.target`),
+      ];
+    case 'external':
+      return [
+        ...validateIdentifier(external?.metric ?? {}, `${path}.metric`),
+        ...validateValue(external?.target ?? {}, `${path}.target`),
+        ...(external?.target?.value !== undefined && external.target.averageValue !== undefined
+          ? [
+              fieldError.forbidden(
+                `${path}.target.value`,
+                'may not set both a target value for metric and a per-pod target',
+              ),
+            ]
+          : []),
+      ];
+    case 'pods':
+      return [
+        ...validateIdentifier(pods?.metric ?? {}, `${path}.metric`),
+        ...validateTarget(pods?.target ?? {}, `${path}.target`),
+        ...(isPositive(pods?.target?.averageValue)
+          ? []
+          : [fieldError.required(`${path}.target.averageValue`, 'must specify a positive target averageValue')]),
+      ];
+    case 'resource':
+      return validateResource(resource?.name, resource?.target ?? {}, path);
+    case 'containerResource': {
+      const { container = '', name: resourceName, target = {} } = containerResource ?? {};
+      const found = validateResource(resourceName, target, path);
+      if (container !== '') return found;
+      return [...found, fieldError.required(`${path}.container`, 'must specify a container')];
+    }
+  }
+}
+
+const isPositive = (amount: string | undefined): boolean => amount !== undefined && parseQuantity(amount).nano > 0n;
+
+function validateIdentifier({ name = '' }: Infer<typeof MetricIdentifier>, path: string): FieldError[] {
+  if (name === '') return [fieldError.required(`${path}.name`, 'must specify a metric name')];
+  return byRule(`${path}.name`, name, pathSegmentName);
+}
+
+function validateTarget({ type = '', value, averageValue, averageUtilization }: Target, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (type === '') found.push(fieldError.required(`${path}.type`, 'must specify a metric target type'));
+  if (!['Utilization', 'Value', 'AverageValue'].includes(type)) {
+    found.push(fieldError.invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'));
+  }
+  for (const [field, amount] of Object.entries({ value, averageValue })) {
+    if (amount === undefined || isPositive(amount)) continue;
+    found.push(fieldError.invalid(`${path}.${field}`, amount, 'must be positive'));
+  }
+  if (averageUtilization !== undefined && averageUtilization < 1) {
+    found.push(fieldError.invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'));
+  }
+  return found;
+}
+
+function validateValue(target: Target, path: string): FieldError[] {
+  const found = validateTarget(target, path);
+  if (target.value !== undefined || target.averageValue !== undefined) return found;
+  const why = 'must set either a target value for metric or a per-pod target';
+  return [...found, fieldError.required(`${path}.averageValue`, why)];
+}
+
+function validateResource(name: string | undefined, target: Target, path: string): FieldError[] {
+  const found = name ? [] : [fieldError.required(`${path}.name`, 'must specify a resource name')];
+  found.push(...validateTarget(target, `${path}.target`));
+  const { averageUtilization: share, averageValue: value } = target;
+  if (share === undefined && value === undefined) {
+    const why = 'must set either a target raw value or a target utilization';
+    found.push(fieldError.required(`${path}.target.averageUtilization`, why));
+  }
+  if (share !== undefined && value !== undefined) {
+    const why = 'may not set both a target raw value and a target utilization';
+    found.push(fieldError.forbidden(`${path}.target.averageValue`, why));
+  }
+  return found;
+}
+
+function validateRules(rules: Rules | undefined, path: string): FieldError[] {
+  if (rules === undefined) return [];
+  const { stabilizationWindowSeconds: seconds = 0, policies = [], tolerance } = rules;
+  const found: FieldError[] = [];
+  const at = `${path}.stabilizationWindowSeconds`;
+  if (seconds < 0) found.push(fieldError.invalid(at, seconds, 'must be greater than or equal to zero'));
+  if (seconds > MAX_WINDOW_SECONDS) {
+    found.push(fieldError.invalid(at, seconds, `must be less than or equal to ${MAX_WINDOW_SECONDS}`));
+  }
+  if (policies.length === 0) found.push(fieldError.required(`${path}.policies`, 'must specify at least one Policy'));
+  if (tolerance !== undefined && parseQuantity(tolerance).nano < 0n) {
+    found.push(fieldError.invalid(`${path}.tolerance`, tolerance, 'must be greater than or equal to 0'));
+  }
+  return [...found, ...eachOf(policies, `${path}.policies`, validatePolicy)];
+}
+
+function validatePolicy(policy: Infer<typeof HPAScalingPolicy>, path: string): FieldError[] {
+  const { type = '', value = 0, periodSeconds: period = 0 } = policy;
+  const found = oneOf(`${path}.type`, type, ['Percent', 'Pods']);
+  if (value <= 0) found.push(fieldError.invalid(`${path}.value`, value, 'must be greater than zero'));
+  const at = `${path}.periodSeconds`;
+  if (period <= 0) found.push(fieldError.invalid(at, period, 'must be greater than zero'));
+  if (period > MAX_PERIOD_SECONDS) {
+    found.push(fieldError.invalid(at, period, `must be less than or equal to ${MAX_PERIOD_SECONDS}`));
+  }
+  return found;
+}

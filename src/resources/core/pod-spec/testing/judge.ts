@@ -1,0 +1,92 @@
+import {
+  type ApiObject,
+  type FieldError,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  type Names,
+  namesFor,
+} from '../../../../meta/index.ts';
+import type { ResourceDefinition } from '../../../../registry/index.ts';
+import { compile, validate } from '../../../../schema/index.ts';
+
+/** The spelling under which the expected texts were recorded. */
+export const names: Names = namesFor('k8s.io');
+const context = { names, now: Date.UTC(2024, 0, 1) };
+
+/** Reason without `FieldValue`, field and message. */
+export type Finding = readonly [reason: string, field: string, message: string];
+
+const schemaOf = ({ versions }: ResourceDefinition) =>
+  compile((versions[0] as (typeof versions)[number]).schema, names);
+
+function decode(definition: ResourceDefinition, object: JsonObject): ApiObject {
+  const decoded = schemaOf(definition).decode(jsonCopy(object)).value as ApiObject;
+  definition.strategy.defaults?.(decoded, context);
+  return decoded;
+}
+
+/** The object as it is stored when it is created, with a uid and defaults. */
+export function created(definition: ResourceDefinition, object: JsonObject): ApiObject {
+  const { metadata } = object as { metadata?: JsonObject };
+  const decoded = decode(definition, { ...object, metadata: { name: 'a', namespace: 'n', uid: 'u', ...metadata } });
+  definition.strategy.prepareCreate?.(decoded, context);
+  return decoded;
+}
+
+const findings = (definition: ResourceDefinition, object: ApiObject): FieldError[] => [
+  ...validate(object, schemaOf(definition)),
+  ...(definition.strategy.validate?.(object, context) ?? []),
+];
+
+const shown = (found: readonly FieldError[]): Finding[] =>
+  found.map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);
+
+/** What is found wrong with a new object. */
+export const judge = (definition: ResourceDefinition, object: JsonObject): Finding[] =>
+  shown(findings(definition, created(definition, object)));
+
+/** What is found wrong with a change of an object, its status included. */
+export function judgeChange(
+  definition: ResourceDefinition,
+  before: JsonObject,
+  after: (object: ApiObject) => void,
+): Finding[] {
+  const old = stored(definition, before);
+  const object = decode(definition, changed(old, after));
+  definition.strategy.prepareUpdate?.(object, old, context);
+  return shown([
+    ...findings(definition, object),
+    ...(definition.strategy.validateUpdate?.(object, old, context) ?? []),
+  ]);
+}
+
+/** An object that has been created: it has a version. */
+export function stored(definition: ResourceDefinition, object: JsonObject): ApiObject {
+  const old = created(definition, object);
+  old.metadata.resourceVersion = '1';
+  return old;
+}
+
+function changed(old: ApiObject, change: (object: ApiObject) => void): ApiObject {
+  const copy = jsonCopy(old as Json) as ApiObject;
+  change(copy);
+  return copy;
+}
+
+/** Advice on a new object. */
+export const advise = (definition: ResourceDefinition, object: JsonObject): string[] =>
+  definition.strategy.warnings?.(created(definition, object), undefined, context) ?? [];
+
+/** How the rules about names are worded. */
+export const wording = {
+  label:
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+  subdomain:
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+  qualified:
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+  labelValue:
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+  ip: 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+} as const;

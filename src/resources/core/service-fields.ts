@@ -1,0 +1,108 @@
+/** Fields of a service that follow from others, and those that a change may leave out. */
+import type { Infer } from '../../schema/index.ts';
+import type { ServicePort, ServiceSpec, ServiceStatus } from '../types/core-v1.ts';
+import { same } from '../validate/common.ts';
+
+const AFFINITY_SECONDS = 10_800;
+
+export const isExternal = ({ type, externalIPs = [] }: ServiceSpec): boolean =>
+  type === 'LoadBalancer' || type === 'NodePort' || (type === 'ClusterIP' && externalIPs.length > 0);
+
+export const isHeadless = ({ clusterIPs = [] }: ServiceSpec): boolean =>
+  clusterIPs.length === 1 && clusterIPs[0] === 'None';
+
+/** A balancer that only sends to nodes with an endpoint asks each node's health at this port. */
+export const needsHealthPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
+  type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
+
+/** Defaults that need no allocation. */
+export function defaultService(spec: ServiceSpec, status: ServiceStatus): void {
+  spec.sessionAffinity ??= 'None';
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_SECONDS } };
+  }
+  spec.type ??= 'ClusterIP';
+  for (const port of spec.ports ?? []) {
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '') {
+      port.targetPort = port.port ?? 0;
+    }
+  }
+  if (isExternal(spec)) spec.externalTrafficPolicy ??= 'Cluster';
+  if (['ClusterIP', 'NodePort', 'LoadBalancer'].includes(spec.type)) spec.internalTrafficPolicy ??= 'Cluster';
+  if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
+  for (const ingress of status.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
+}
+
+/** One address and the list of them say the same, whichever of the two a client knows. */
+export function alignClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
+  const address = spec.clusterIP ?? '';
+  if (old === undefined) {
+    if (address !== '' && spec.clusterIPs === undefined) spec.clusterIPs = [address];
+    return;
+  }
+  const before = old.clusterIP ?? '';
+  if (before === address) {
+    if (spec.clusterIPs === undefined && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
+    return;
+  }
+  if (!same(spec.clusterIPs, old.clusterIPs)) return;
+  if (address === '') delete spec.clusterIPs;
+  else spec.clusterIPs = [address];
+}
+
+const hasClusterIp = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
+const hasNodePorts = ({ type, allocateLoadBalancerNodePorts: balanced }: ServiceSpec): boolean =>
+  type === 'NodePort' || (type === 'LoadBalancer' && balanced !== false);
+
+type Ports = Infer<typeof ServicePort>[];
+const nodePorts = (ports: Ports | undefined): number[] => (ports ?? []).map(({ nodePort = 0 }) => nodePort);
+
+/** Fills in what was once allocated and a client need not repeat. */
+export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
+  if (hasClusterIp(old) && hasClusterIp(spec)) {
+    if (spec.clusterIP === undefined && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP;
+    if (spec.clusterIPs === undefined && old.clusterIPs !== undefined && spec.clusterIP === old.clusterIP) {
+      spec.clusterIPs = [...old.clusterIPs];
+    }
+    if (spec.ipFamilyPolicy === undefined && old.ipFamilyPolicy !== undefined) spec.ipFamilyPolicy = old.ipFamilyPolicy;
+    if (spec.ipFamilies === undefined && old.ipFamilies !== undefined) spec.ipFamilies = [...old.ipFamilies];
+  }
+  if (hasNodePorts(old) && hasNodePorts(spec)) keepNodePorts(spec.ports ?? [], old.ports ?? []);
+  if (needsHealthPort(old) && needsHealthPort(spec) && old.healthCheckNodePort !== undefined) {
+    spec.healthCheckNodePort ??= old.healthCheckNodePort;
+  }
+}
+
+function keepNodePorts(ports: Ports, old: Ports): void {
+  const used = new Set(nodePorts(ports).filter((port) => nodePorts(old).includes(port)));
+  const byName = new Map(old.map(({ name = '', nodePort = 0 }) => [name, nodePort]));
+  for (const port of ports) {
+    const known = byName.get(port.name ?? '') ?? 0;
+    if ((port.nodePort ?? 0) !== 0 || known === 0 || used.has(known)) continue;
+    port.nodePort = known;
+    used.add(known);
+  }
+}
+
+/** Drops what a service of another type needed, unless the client has touched that too. */
+export function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
+  const drop = (field: keyof ServiceSpec, needs: (spec: ServiceSpec) => boolean) => {
+    if (needs(old) && !needs(spec) && same(spec[field], old[field])) delete spec[field];
+  };
+  const sameAddresses = same(spec.clusterIP, old.clusterIP) && same(spec.clusterIPs, old.clusterIPs);
+  if (sameAddresses && hasClusterIp(old) && !hasClusterIp(spec)) {
+    delete spec.clusterIP;
+    delete spec.clusterIPs;
+  }
+  drop('ipFamilies', hasClusterIp);
+  drop('ipFamilyPolicy', hasClusterIp);
+  if (hasNodePorts(old) && !hasNodePorts(spec) && same(nodePorts(spec.ports), nodePorts(old.ports))) {
+    for (const port of spec.ports ?? []) delete port.nodePort;
+  }
+  const isBalanced = ({ type }: ServiceSpec) => type === 'LoadBalancer';
+  drop('healthCheckNodePort', needsHealthPort);
+  drop('allocateLoadBalancerNodePorts', isBalanced);
+  drop('loadBalancerClass', isBalanced);
+  drop('externalTrafficPolicy', isExternal);
+}

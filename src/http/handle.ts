@@ -4,6 +4,7 @@ import { StatusError, statusError } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
+import { impersonate, impersonates } from './impersonate.ts';
 import { type Lane, laneOf } from './in-flight.ts';
 import { failureAnswer } from './media.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,7 +15,7 @@ import { createVerbs } from './verbs.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authenticate, authorize, clock, metrics, surface } = options;
+  const { authenticate, authorize, clock, metrics, names, surface } = options;
   const verbs = createVerbs(options);
   const trace = createTrace(options);
 
@@ -27,9 +28,11 @@ export function createHandler(options: HandlerOptions): Handler {
       // Identify: what is asked for?
       const info = identify(request.method, request.url);
       progress.info = info;
-      // Authenticate: who asks? (Here is the place of impersonation, and then of audit.)
-      const user = await authenticated(request, authenticate, metrics);
+      // Authenticate: who asks?
+      let user = await authenticated(request, authenticate, metrics);
       progress.user = user;
+      // Impersonate: for whom? (Audit comes after this.)
+      if (impersonates(request.headers)) user = await impersonate(user, request.headers, authorize, names, forbidden);
       // Limit: is there room for one more?
       lane = enter(info, metrics);
       // Authorize: may they?

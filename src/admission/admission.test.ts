@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor, statusError } from '../meta/index.ts';
-import { admit, namespaceLifecycle, review } from './index.ts';
+import { admissionPlugins, admit, createChain, makePlugins, namespaceLifecycle, review } from './index.ts';
+import { fakeWorld } from './testing/world.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
 
 const names = namesFor('k8s.io');
@@ -33,9 +34,9 @@ describe('chain', () => {
         if (refuse) throw statusError.badRequest('no');
       },
     });
-    const plugins = [plugin('a'), plugin('b', true), plugin('c')];
-    await admit(plugins, request());
-    await expect(review(plugins, request())).rejects.toThrow('no');
+    const chain = createChain([plugin('a'), plugin('b', true), plugin('c')]);
+    await admit(chain, request());
+    await expect(review(chain, request())).rejects.toThrow('no');
     expect(calls).toEqual(['a mutates', 'b mutates', 'c mutates', 'a validates', 'b validates']);
   });
 });
@@ -48,7 +49,7 @@ describe('namespace lifecycle', () => {
   const outcome = async (part: Partial<AdmissionRequest>, later = false) => {
     const lookup = (name: string) => (later ? Promise.resolve(namespaces.get(name)) : namespaces.get(name));
     try {
-      await admit([namespaceLifecycle(lookup, names)], request(part));
+      await admit(createChain([namespaceLifecycle(lookup, names)]), request(part));
       return 'admitted';
     } catch (error) {
       return error;
@@ -97,5 +98,53 @@ describe('namespace lifecycle', () => {
     expect(await outcome({ namespace: '' })).toBe('admitted');
     const resource = { group: 'authorization.k8s.io', version: 'v1', resource: 'localsubjectaccessreviews' };
     expect(await outcome({ namespace: 'nope', resource })).toBe('admitted');
+  });
+});
+
+describe('places', () => {
+  it('are asked about once, and what is not meant for them never sees a write', async () => {
+    const asked: string[] = [];
+    const seen: string[] = [];
+    const chain = createChain([
+      {
+        name: 'a',
+        handles: ({ operation, resource, subresource }) => {
+          asked.push(`${operation} ${resource}/${subresource}`);
+          return resource === 'configmaps' && operation === 'UPDATE';
+        },
+        mutate: ({ operation }) => void seen.push(operation),
+      },
+    ]);
+    for (const operation of ['CREATE', 'UPDATE', 'UPDATE', 'DELETE'] as const) {
+      await admit(chain, request({ operation }));
+    }
+    expect(seen).toEqual(['UPDATE', 'UPDATE']);
+    expect(asked).toEqual(['CREATE configmaps/', 'UPDATE configmaps/', 'DELETE configmaps/', 'CONNECT configmaps/']);
+  });
+
+  it('leave a config map to two plugins, which look before anything and count after everything', () => {
+    const place = { operation: 'CREATE', resource: 'configmaps', subresource: '' } as const;
+    const concerned = makePlugins(fakeWorld(), [], []).filter(({ handles }) => handles?.(place) ?? true);
+    expect(concerned.map(({ name }) => name)).toEqual(['NamespaceLifecycle', 'ResourceQuota']);
+  });
+});
+
+describe('the table of plugins', () => {
+  const namesOf = (on: readonly string[], off: readonly string[]) =>
+    makePlugins(fakeWorld(), on, off).map(({ name }) => name);
+  it('has each under the name that it has itself', () => {
+    expect(admissionPlugins.map(({ make }) => make(fakeWorld()).name)).toEqual(
+      admissionPlugins.map(({ name }) => name),
+    );
+  });
+
+  it('switches them on and off, in one order', () => {
+    expect(namesOf([], [])).not.toContain('OwnerReferencesPermissionEnforcement');
+    const all = namesOf(['OwnerReferencesPermissionEnforcement'], []);
+    expect(all).toEqual(admissionPlugins.map(({ name }) => name));
+    expect(all.at(-1)).toBe('ResourceQuota');
+    expect(namesOf([], ['PodSecurity', 'ResourceQuota'])).toEqual(
+      namesOf([], []).filter((name) => name !== 'PodSecurity' && name !== 'ResourceQuota'),
+    );
   });
 });

@@ -12,7 +12,8 @@ import type { AdmissionPlace, AdmissionRequest } from './types.ts';
 // What plugins read has been decoded against the kind's schema: only what is optional may be absent.
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-export const numberOf = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
+export const numberOf = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
 export const fieldsOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 export const objectsOf = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];
@@ -66,8 +67,7 @@ type Operations = readonly AdmissionPlace['operation'][];
 /** Meant for these operations on these resources themselves; `pods/resize` names a subresource. */
 export function on(operations: Operations, ...resources: readonly string[]): (place: AdmissionPlace) => boolean {
   return ({ operation, resource, subresource }) =>
-    operations.includes(operation) &&
-    resources.includes(subresource === '' ? resource : `${resource}/${subresource}`);
+    operations.includes(operation) && resources.includes(subresource === '' ? resource : `${resource}/${subresource}`);
 }
 
 /** Several findings as one text: the same is told once. */

@@ -1,4 +1,14 @@
 /** What may change or refuse a write on its way to the store. */
-export { admit, review } from './chain.ts';
-export { type NamespaceLookup, namespaceLifecycle } from './namespace-lifecycle.ts';
-export type { AdmissionPlugin, AdmissionRequest } from './types.ts';
+export { type AdmissionChain, admit, createChain, review } from './chain.ts';
+export { namespaceLifecycle } from './namespace-lifecycle.ts';
+export { admissionPlugins, makePlugins } from './plugins.ts';
+export { systemPriorities } from './priority.ts';
+export type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  AdmissionWorld,
+  Awaitable,
+  KindPlace,
+  NamespaceLookup,
+  ObjectLookup,
+} from './types.ts';

@@ -1,15 +1,13 @@
-import { StatusError, statusError } from '../meta/index.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import { type Names, StatusError, statusError } from '../meta/index.ts';
+import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup } from './types.ts';
 
 const namespaces = { group: '', resource: 'namespaces' };
-
-type NamespaceWorld = Pick<AdmissionWorld, 'namespace' | 'names'>;
 
 /**
  * Nothing is written into a namespace that does not exist, nothing is created in one that is being terminated, and
  * the namespaces that the server itself needs are not deleted. It refuses before others look at the object.
  */
-export function namespaceLifecycle({ namespace: lookup, names }: NamespaceWorld): AdmissionPlugin {
+export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): AdmissionPlugin {
   const immortal = new Set(['default', names.systemNamespace, names.publicNamespace]);
   const reviews = `authorization.${names.domain}`;
   return {

@@ -22,7 +22,7 @@ export interface AdmissionRequest {
   readonly onAbandon?: (undo: () => Promise<void>) => void;
 }
 
-export interface AdmissionUser {
+interface AdmissionUser {
   readonly name: string;
   readonly uid?: string;
   readonly groups: readonly string[];
@@ -98,6 +98,6 @@ export interface AdmissionWorld {
    * undefined when another writer was first or there is none any more.
    */
   readonly chargeQuota: (quota: ApiObject, used: JsonObject) => Promise<ApiObject | undefined>;
-  /** The organizations of the subject of a certificate request (PEM); none when it cannot be read. */
-  readonly organizationsOf: (request: string) => readonly string[];
+  /** The organizations of the subject of a certificate request (PEM); undefined when it cannot be read. */
+  readonly organizationsOf: (request: string) => readonly string[] | undefined;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allowFirst, discoveryAuthorizer, mastersAuthorizer } from './authorize.ts';
+import { namesFor } from '../meta/index.ts';
+import { allowFirst, discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer } from './authorize.ts';
 import type { Attributes, Authorizer } from './types.ts';
 
 const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
@@ -47,5 +48,55 @@ describe('authorizers', () => {
     expect(await allowFirst([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a, b' });
     const later = allowFirst([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
     expect(await later(attributes)).toEqual({ allowed: false, reason: 'a, b' });
+  });
+});
+
+describe('selfReviewAuthorizer', () => {
+  const authorizeSelf = selfReviewAuthorizer(namesFor('example.org'));
+  const may = async (group: string, resource: string, changed = {}, groups = ['system:authenticated']) => {
+    const asked = { ...pods, group, resource, namespace: '', name: '', ...changed };
+    return (await authorizeSelf({ user: { name: 'u', groups }, verb: 'create', path: '', resource: asked })).allowed;
+  };
+
+  // The rules of the role system:basic-user, as recorded from the reference server.
+  it('lets authenticated users ask about themselves', async () => {
+    expect(await may('authentication.example.org', 'selfsubjectreviews')).toBe(true);
+    expect(await may('authorization.example.org', 'selfsubjectaccessreviews')).toBe(true);
+    expect(await may('authorization.example.org', 'selfsubjectrulesreviews')).toBe(true);
+  });
+
+  it('lets nobody ask about others, and the anonymous ask nothing', async () => {
+    expect(await may('authentication.example.org', 'tokenreviews')).toBe(false);
+    expect(await may('authorization.example.org', 'subjectaccessreviews')).toBe(false);
+    expect(await may('authorization.example.org', 'selfsubjectreviews')).toBe(false);
+    expect(await may('authentication.example.org', 'selfsubjectreviews', { subresource: 'x' })).toBe(false);
+    expect(await may('authentication.example.org', 'selfsubjectreviews', {}, ['system:unauthenticated'])).toBe(false);
+  });
+});
+
+describe('rulesFor', () => {
+  const rules = (group: string, authorizer = authorize) => authorizer.rulesFor?.({ name: 'u', groups: [group] }, 'ns');
+
+  it('agrees with what is allowed', async () => {
+    for (const group of ['system:authenticated', 'system:unauthenticated', 'ops']) {
+      const listed = (await rules(group))?.nonResourceRules.flatMap(({ nonResourceURLs }) => nonResourceURLs) ?? [];
+      for (const path of [...listed, '/', '/metrics', '/api', '/version']) {
+        expect(await may(group, 'get', path)).toBe(listed.includes(path));
+      }
+      expect((await rules(group))?.resourceRules).toEqual([]);
+    }
+    expect((await rules('system:masters'))?.resourceRules).toEqual([
+      { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    ]);
+  });
+
+  it('is incomplete as soon as one authorizer cannot say', async () => {
+    expect(await rules('system:masters')).toMatchObject({ incomplete: false });
+    const silent: Authorizer = () => ({ allowed: false, reason: '' });
+    expect(await rules('system:masters', allowFirst([mastersAuthorizer, silent]))).toEqual({
+      resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+      incomplete: true,
+    });
   });
 });

@@ -1,3 +1,5 @@
+import type { ApiObject } from '../meta/index.ts';
+
 /** Who makes a request (spec/access.md, "What the service does" 4). */
 export interface User {
   readonly name: string;
@@ -43,4 +45,42 @@ export interface Decision {
   readonly reason: string;
 }
 
-export type Authorizer = (attributes: Attributes) => Decision | Promise<Decision>;
+export interface Authorizer {
+  (attributes: Attributes): Decision | Promise<Decision>;
+  /** What `user` may do in a namespace; absent: that cannot be listed here. */
+  readonly rulesFor?: (user: User, namespace: string) => Rules | Promise<Rules>;
+}
+
+/** What a user may do. */
+export interface Rules {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly PathRule[];
+  /** There may be more, which could not be listed. */
+  readonly incomplete: boolean;
+}
+
+/** In each list `*` means everything; without `resourceNames` every object is meant. */
+export interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** Paths are exact, or with a trailing `*` every path that begins so. */
+export interface PathRule {
+  readonly verbs: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+}
+
+/** Answers a posted review, which has the form of its schema. A refusal is a thrown StatusError. */
+export type ReviewAnswer = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
+
+export interface ReviewCall {
+  /** Who asks; for whom, where the request speaks for another. */
+  readonly requester: User;
+  /** Of the request; empty at cluster scope. */
+  readonly namespace: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}

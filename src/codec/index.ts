@@ -15,6 +15,7 @@ export {
   type MediaType,
   mediaTypeName,
   metaTransforms,
+  mostWanted,
   negotiator,
   type Offer,
   type PatchFormat,
@@ -23,6 +24,7 @@ export {
   type Transform,
   wantsPretty,
 } from './negotiate.ts';
+export { encodeOpenApi, encodeOpenApiPart, type OpenApiPart } from './openapi.ts';
 export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, writeProtobuf } from './protobuf.ts';
 export { parseYaml } from './yaml.ts';
 export { stringifyYaml } from './yaml-write.ts';

@@ -69,6 +69,15 @@ export function negotiator(offer: Offer, names: Names): (accept: string | undefi
   };
 }
 
+/** Of some media types the one that an `Accept` header asks for first; undefined when it asks for none of them. */
+export function mostWanted<T extends string>(accept: string | undefined, types: readonly T[]): T | undefined {
+  for (const { range } of parseAccept(accept || '*/*')) {
+    const found = types.find((type) => covers(range, type));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function choose(accept: string, offer: Offer, names: Names): Representation {
   const clauses = parseAccept(accept);
   for (const clause of clauses) {

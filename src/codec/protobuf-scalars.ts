@@ -166,7 +166,10 @@ const duration: Codec = {
 const quantityParts = [text];
 const quantity: Codec = {
   wire: SIZED,
-  put: (out, value) => putParts(out, quantityParts, [String(value ?? '0')]),
+  put: (out, value) => {
+    if (value !== undefined && value !== null && typeof value !== 'string') throw unfit('quantity');
+    putParts(out, quantityParts, [value ?? '0']);
+  },
   take: (input) => takeParts(input, quantityParts, 'quantity')[0] ?? '0',
   zero: () => '0',
 };
@@ -180,7 +183,8 @@ const intOrString: Codec = {
   },
   take: (input) => {
     const [type = 0, number = 0, string = ''] = takeParts(input, intOrStringParts, 'intOrString');
-    if (type !== 0 && type !== 1) throw statusError.badRequest(`an integer or text cannot be of type ${String(type)}`);
+    if (type !== 0 && type !== 1)
+      throw statusError.badRequest(`an integer or text cannot be of type ${type as number}`);
     return type === 0 ? number : string;
   },
   zero: () => 0,

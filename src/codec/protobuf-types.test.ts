@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { expandNames, isJsonObject, type Json, type JsonObject, namesFor, StatusError, setKey } from '../meta/index.ts';
 import * as groups from '../resources/types/index.ts';
 import { compile, type Field, resolve, type ScalarName, type Schema, type StructSchema } from '../schema/index.ts';
-import { readProtobuf, writeProtobuf } from './index.ts';
+import { parseJson, readProtobuf, writeProtobuf } from './index.ts';
 
 const names = namesFor('orch.io');
 const type = { apiVersion: 'test/v1', kind: 'Thing' };
@@ -25,7 +25,8 @@ const text = fc.oneof(
   fc.constantFrom('', 'v1', 'x'.repeat(200), 'é'.repeat(70)),
 );
 const key = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', '10', '9', 'é', '\ue000', '😀'));
-const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
+// Integers beyond 2^53 are bigint: the reader of JSON sees to that.
+const json = fc.json({ maxDepth: 2 }).map((written) => parseJson(Buffer.from(written)).value);
 const int64 = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
 const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 });
 const timeText = seconds.map((at) => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`);

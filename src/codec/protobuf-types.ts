@@ -136,12 +136,13 @@ function elementCodec(given: Schema, names: Names): Codec {
 const readerOf = (name: string): ((parent: JsonObject) => Json | undefined) =>
   name in Object.prototype ? (parent) => getKey(parent, name) : (parent) => parent[name];
 
-function singlePlan(name: string, { tag, nullable = false }: Field, codec: Codec): Plan {
+function singlePlan(name: string, { tag, nullable = false, protoAlways }: Field, codec: Codec): Plan {
   const { put, wire } = codec;
   const read = readerOf(name);
   const key = tag * 8 + wire;
   // Without a value, fields that have no absent form are written as zero.
-  const skips = nullable || codec.optional === true;
+  const skips = (nullable && protoAlways !== true) || codec.optional === true;
+  const zero = codec.zero();
   return {
     tag,
     put: (out, parent) => {
@@ -157,8 +158,8 @@ function singlePlan(name: string, { tag, nullable = false }: Field, codec: Codec
       const before = read(parent);
       const value = takeOne(input, codec, before);
       if (value === undefined) return;
-      const isZero = value === '' || value === 0 || value === false;
-      if (!isZero || nullable || before !== undefined) setKey(parent, name, value);
+      // Where absent and zero are the same, zero is not worth its place.
+      if (nullable || before !== undefined || value !== zero) setKey(parent, name, value);
     },
   };
 }

@@ -1,21 +1,38 @@
-import { bodyType, type ParsedBody, parseJson, parseYaml, patchFormat, unrecognizedBody } from '../codec/index.ts';
+import {
+  bodyType,
+  type MediaType,
+  type ParsedBody,
+  parseJson,
+  parseYaml,
+  patchFormat,
+  type TypeMeta,
+  unrecognizedBody,
+} from '../codec/index.ts';
 import { isJsonObject, type JsonObject, type Names, StatusError, statusError } from '../meta/index.ts';
 import type { Body, PatchFormat } from '../registry/index.ts';
+import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
 
 /** The largest body that is read (bytes). */
 const maxBody = 3 * 1024 * 1024;
 
-const objectTypes = { types: ['json', 'yaml'], listed: ['json', 'yaml', 'protobuf'] } as const;
+const listed = ['json', 'yaml', 'protobuf'] as const;
+const textTypes = ['json', 'yaml'] as const;
 
-/** The body as an object of `kind`. Throws 400, 408, 413 or 415. */
-export async function readObjectBody(request: ApiRequest, kind: string, names: Names): Promise<Body> {
-  const parse = parserOf(request, names);
+/** The body as an object of a type; `protobuf` where the type has such a form. Throws 400, 408, 413 or 415. */
+export async function readObjectBody(
+  request: ApiRequest,
+  expected: TypeMeta,
+  protobuf: Protobuf | undefined,
+  names: Names,
+): Promise<Body> {
+  const type = typeOf(request, protobuf, names);
   const bytes = await request.body(maxBody);
+  if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
   try {
-    return parse(bytes);
+    return parse(type, bytes);
   } catch (error) {
-    if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(kind, bytes, error);
+    if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
     throw error;
   }
 }
@@ -28,14 +45,25 @@ export async function readPatchBody(request: ApiRequest): Promise<{ format: Patc
 }
 
 /** The options in the body of a delete request; undefined when it has none. */
-export async function readOptionsBody(request: ApiRequest, names: Names): Promise<JsonObject | undefined> {
+export async function readOptionsBody(
+  request: ApiRequest,
+  protobuf: Protobuf,
+  names: Names,
+): Promise<JsonObject | undefined> {
   const bytes = await request.body(maxBody);
   if (bytes.length === 0) return undefined;
-  const { value } = parserOf(request, names)(bytes);
+  const type = typeOf(request, protobuf, names);
+  const { value } = type === 'protobuf' ? protobuf.read(bytes, deleteOptions) : parse(type, bytes);
   if (isJsonObject(value)) return value;
   throw statusError.badRequest('the options of a delete request must be an object');
 }
 
-function parserOf(request: ApiRequest, names: Names): (bytes: Uint8Array) => ParsedBody {
-  return bodyType(request.headers['content-type'], objectTypes, names) === 'yaml' ? parseYaml : parseJson;
+const deleteOptions: TypeMeta = { apiVersion: 'v1', kind: 'DeleteOptions' };
+
+function typeOf({ headers }: ApiRequest, protobuf: Protobuf | undefined, names: Names): MediaType {
+  const types = protobuf === undefined ? textTypes : listed;
+  return bodyType(headers['content-type'], { types, listed }, names);
 }
+
+const parse = (type: MediaType, bytes: Uint8Array): ParsedBody =>
+  type === 'yaml' ? parseYaml(bytes) : parseJson(bytes);

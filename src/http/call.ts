@@ -4,6 +4,8 @@ import type { Registry } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { FindType } from './openapi.ts';
+import type { Protobuf } from './protobuf.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
@@ -18,6 +20,8 @@ export interface Call {
 export interface HandlerOptions {
   readonly registry: Registry;
   readonly names: Names;
+  /** Finds the built-in types: what has a protobuf form. */
+  readonly findType: FindType;
   readonly authenticate: Authenticator;
   readonly authorize: Authorizer;
   readonly clock: Clock;
@@ -27,6 +31,13 @@ export interface HandlerOptions {
   readonly surface: Surface;
   /** Large answers are compressed for those who ask for it. */
   readonly compress: boolean;
+}
+
+/** What a handler works with: what it was given, and what it made of that. */
+export interface Serving extends HandlerOptions {
+  readonly protobuf: Protobuf;
+  /** Throws 403 unless the requester may do this too to what the call is about. */
+  readonly permit: (call: Call, verb: string) => Promise<void>;
 }
 
 /** Answers every path that is no resource. Throws StatusError. */

@@ -1,15 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { prettyJson, stringifyYaml } from '../codec/index.ts';
 import { type ByteString, encodeText, type Json, type JsonObject } from '../meta/index.ts';
-import { type ObjectList, type Target, type View, viewList } from '../registry/index.ts';
+import { type ObjectList, type Target, type View, viewList, viewObject } from '../registry/index.ts';
 import { type Form, headersOf, readOwnJson } from './media.ts';
+import type { Protobuf } from './protobuf.ts';
 import type { ApiResponse } from './types.ts';
 
 /**
  * Answers with a list: in one piece when it is small, else piece by piece, each made when the one before was taken and
  * with a turn for everybody else between them.
  */
-export function listAnswer(target: Target, list: ObjectList, view: View, form: Form): ApiResponse {
+export function listAnswer(
+  target: Target,
+  list: ObjectList,
+  view: View,
+  form: Form,
+): ApiResponse | Promise<ApiResponse> {
+  if (form.protobuf !== undefined) return protobufAnswer(target, list, view, form.protobuf);
   const pieces = form.yaml || form.pretty ? rewritten(target, list, view, form) : viewList(target, list, view);
   const first = pieces.next().value as ByteString;
   const second = pieces.next();
@@ -35,6 +42,31 @@ async function* inTurns(
     piece = next.value;
   }
   yield (piece + end) as ByteString;
+}
+
+/** Objects are written until so much JSON was read (bytes); then everybody else has a turn. */
+const strideBytes = 128 * 1024;
+
+/** Answers with a list that is whole before its first byte is sent: its length comes first. */
+async function protobufAnswer(target: Target, list: ObjectList, view: View, protobuf: Protobuf): Promise<ApiResponse> {
+  const frame = readOwnJson([...viewList(target, { ...list, items: [] }, view)].join('')) as JsonObject;
+  const kind = (frame['kind'] as string).replace(/List$/, '');
+  const written = protobuf.list({ apiVersion: frame['apiVersion'] as string, kind });
+  let read = 0;
+  for (const object of list.items) {
+    written.add(readOwnJson(viewObject(target, object, view)));
+    read += object.bytes.length;
+    if (read < strideBytes) continue;
+    read = 0;
+    await nextTurn();
+  }
+  const pieces = protobuf.finish(written, frame);
+  const body = pieces.length <= 3 ? Buffer.concat(pieces) : inOrder(pieces);
+  return { status: 200, headers: protobuf.headers, body };
+}
+
+async function* inOrder(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
 }
 
 /** The list in another form, made from its pieces: each holds whole items. */

@@ -2,12 +2,13 @@ import type { Attributes, Authenticator, Authorizer, User } from '../auth/index.
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { StatusError, statusError } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
-import type { Call, HandlerOptions } from './call.ts';
+import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import { type Lane, laneOf } from './in-flight.ts';
 import { failureAnswer } from './media.ts';
 import type { Metrics } from './metrics.ts';
+import { Protobuf } from './protobuf.ts';
 import { identify, type RequestInfo } from './request-info.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
@@ -16,7 +17,12 @@ import { createVerbs } from './verbs.ts';
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
   const { authenticate, authorize, clock, metrics, names, surface } = options;
-  const verbs = createVerbs(options);
+  const serving: Serving = {
+    ...options,
+    protobuf: new Protobuf(options.findType, options.names),
+    permit: ({ info, user }, verb) => authorized({ ...info, verb }, user, authorize, metrics),
+  };
+  const verbs = createVerbs(serving);
   const trace = createTrace(options);
 
   return async (request) => {
@@ -45,7 +51,7 @@ export function createHandler(options: HandlerOptions): Handler {
       if (options.compress && lane !== 'longRunning' && isLarge(response))
         response = await compressed(response, request);
     } catch (error) {
-      response = failed(options, request, progress.info, error);
+      response = failed(serving, request, progress.info, error);
     }
     // Respond: the request is under way until its last byte was taken.
     const { status, body } = response;
@@ -97,10 +103,13 @@ async function authenticated(request: ApiRequest, authenticate: Authenticator, m
   return user;
 }
 
+/** What goes on to a node may last as long as what runs there. */
+const longSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
 /** Health is answered however busy the server is. */
 function enter(info: RequestInfo, metrics: Metrics): Lane | undefined {
   if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
-  const lane = laneOf(info.verb);
+  const lane = longSubresources.has(info.resource?.subresource ?? '') ? 'longRunning' : laneOf(info.verb);
   metrics.inFlight.enter(lane);
   return lane;
 }
@@ -157,17 +166,17 @@ function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
 let failures = 0;
 
 /** The answer to a failure. What is not meant for the client goes to the log, under a number that the client gets. */
-function failed({ log }: HandlerOptions, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
+function failed({ log, protobuf }: Serving, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
   if (error instanceof StatusError) {
     if (error.code >= 500 && error.cause !== undefined) {
       log.error(error.message, { method: request.method, path: info.path, error: error.cause });
     }
-    return failureAnswer(error, request.headers);
+    return failureAnswer(error, request.headers, protobuf);
   }
   failures += 1;
   const id = failures;
   log.error('request failed', { id, method: request.method, path: info.path, error });
-  return failureAnswer(statusError.internal(`unexpected failure ${id}`), request.headers);
+  return failureAnswer(statusError.internal(`unexpected failure ${id}`), request.headers, protobuf);
 }
 
 /** What HEAD is answered with: the same, without the body. */

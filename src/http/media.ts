@@ -8,14 +8,25 @@ import {
   stringifyYaml,
   wantsPretty,
 } from '../codec/index.ts';
-import { type ByteString, bufferOf, encodeText, type Json, type Names, type StatusError } from '../meta/index.ts';
+import {
+  type ByteString,
+  bufferOf,
+  decodeText,
+  encodeText,
+  type Json,
+  type JsonObject,
+  type Names,
+  type StatusError,
+} from '../meta/index.ts';
 import { jsonHeaders, yamlHeaders } from './answers.ts';
+import type { Protobuf } from './protobuf.ts';
 import type { RequestInfo } from './request-info.ts';
-import type { ApiRequest, ApiResponse, RequestHeaders } from './types.ts';
+import type { ApiRequest, ApiResponse, Chunk, RequestHeaders } from './types.ts';
 
-/** How an answer is written. */
+/** How an answer is written: as JSON unless it says otherwise. */
 export interface Form {
   readonly yaml: boolean;
+  readonly protobuf: Protobuf | undefined;
   /** JSON over several lines. */
   readonly pretty: boolean;
 }
@@ -30,55 +41,65 @@ export type ChooseForm = (request: ApiRequest, info: RequestInfo) => Chosen;
 
 const listed = ['json', 'yaml', 'protobuf'] as const;
 
-/** For what answers at once: JSON or YAML, as objects, tables or metadata. */
-export function objectForms(names: Names): ChooseForm {
-  return withLines(
-    negotiator({ types: ['json', 'yaml'], listed, watchable: true, transforms: metaTransforms(names) }, names),
-  );
-}
-
-/** For watches: the pieces of YAML could not be told apart. */
-export function watchForms(names: Names): ChooseForm {
-  const choose = negotiator({ types: ['json'], listed, watchable: true, transforms: metaTransforms(names) }, names);
-  return ({ headers }) => ({ yaml: false, pretty: false, as: choose(headers['accept']).as });
-}
-
-function withLines(choose: (accept: string | undefined) => Representation): ChooseForm {
+/** For what answers at once: JSON, YAML or, where there is such a form, protobuf; as objects, tables or metadata. */
+export function objectForms(names: Names, protobuf: Protobuf | undefined): ChooseForm {
+  const types = protobuf === undefined ? (['json', 'yaml'] as const) : (['json', 'yaml', 'protobuf'] as const);
+  const choose = negotiator({ types, listed, watchable: true, transforms: metaTransforms(names) }, names);
   return ({ headers }, { query }) => {
     const { mediaType, as, pretty } = choose(headers['accept']);
+    if (mediaType === 'protobuf') return { yaml: false, protobuf, pretty: false, as };
     const asked = query.size === 0 ? undefined : (query.get('pretty') ?? undefined);
-    return { yaml: mediaType === 'yaml', as, pretty: pretty || wantsPretty(asked, headers['user-agent']) };
+    const lines = pretty || wantsPretty(asked, headers['user-agent']);
+    return { yaml: mediaType === 'yaml', protobuf: undefined, pretty: lines, as };
   };
 }
 
-/** The text of a value, as it goes over the wire. */
-function formatValue(value: Json, { yaml, pretty }: Form): ByteString {
+/** For watches: the pieces of YAML could not be told apart. */
+export function watchForms(names: Names, protobuf: Protobuf | undefined): ChooseForm {
+  const types = protobuf === undefined ? (['json'] as const) : (['json', 'protobuf'] as const);
+  const choose = negotiator({ types, listed, watchable: true, transforms: metaTransforms(names) }, names);
+  return ({ headers }) => {
+    const { mediaType, as } = choose(headers['accept']);
+    return { yaml: false, protobuf: mediaType === 'protobuf' ? protobuf : undefined, pretty: false, as };
+  };
+}
+
+/** A value as it goes over the wire. */
+function formatValue(value: Json, { yaml, protobuf, pretty }: Form): Chunk {
+  if (protobuf !== undefined) return protobuf.write(value as JsonObject);
   if (yaml) return encodeText(stringifyYaml(value));
   return encodeText(pretty ? prettyJson(value) : `${stringifyJson(value)}\n`);
 }
 
 /** JSON that this server wrote, in the wanted form. */
-export function formatJson(json: ByteString, form: Form): ByteString {
-  return form.yaml || form.pretty ? formatValue(readOwnJson(json), form) : (`${json}\n` as ByteString);
+export function formatJson(json: ByteString, form: Form): Chunk {
+  const plain = !form.yaml && !form.pretty && form.protobuf === undefined;
+  return plain ? (`${json}\n` as ByteString) : formatValue(readOwnJson(json), form);
 }
 
 /** The value of JSON that this server wrote. */
 export function readOwnJson(json: string): Json {
-  return parseJson(bufferOf(json as ByteString)).value;
+  // Only a long run of digits can be an integer that a double does not hold.
+  if (/[0-9]{16}/.test(json)) return parseJson(bufferOf(json as ByteString)).value;
+  return JSON.parse(decodeText(json as ByteString)) as Json;
 }
 
-export const headersOf = ({ yaml }: Form) => (yaml ? yamlHeaders : jsonHeaders);
+export const headersOf = ({ yaml, protobuf }: Form): ApiResponse['headers'] =>
+  protobuf?.headers ?? (yaml ? yamlHeaders : jsonHeaders);
 
 /** Answers with a value. */
 export function valueAnswer(status: number, value: Json, form: Form): ApiResponse {
   return { status, headers: headersOf(form), body: formatValue(value, form) };
 }
 
-/** Answers with the Status of a failure: as YAML when that is what the client wants, else as JSON. */
-export function failureAnswer(error: StatusError, headers: RequestHeaders): ApiResponse {
-  const yaml = /^\s*application\/yaml\b/i.test(headers['accept'] ?? '');
+/** Answers with the Status of a failure: as YAML or protobuf when that is what the client wants first, else as JSON. */
+export function failureAnswer(error: StatusError, headers: RequestHeaders, known: Protobuf): ApiResponse {
+  const [first = ''] = (headers['accept'] ?? '').split(',', 1);
+  const wanted = first.split(';', 1)[0]?.trim().toLowerCase();
+  const yaml = wanted === 'application/yaml';
+  const protobuf = wanted === known.headers['content-type'] && !/;\s*as=Table\b/.test(first) ? known : undefined;
   const pretty = !yaml && wantsPretty(undefined, headers['user-agent']);
-  const answer = valueAnswer(error.code, error.toStatus() as unknown as Json, { yaml, pretty });
+  const answer = valueAnswer(error.code, error.toStatus() as unknown as Json, { yaml, protobuf, pretty });
   const seconds = error.details?.retryAfterSeconds;
   return seconds === undefined ? answer : { ...answer, headers: { ...answer.headers, 'retry-after': String(seconds) } };
 }

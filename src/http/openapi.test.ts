@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 
 interface Schema {
@@ -96,12 +96,91 @@ it('names each document by its hash, and lets it be kept under that name', async
   expect(other.headers['cache-control']).toBe('no-cache, private');
 });
 
-it('has no protobuf form of version 2, and says so', async () => {
-  const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-  expect((await server.send('GET', '/openapi/v2', { headers: { accept: protobuf } })).status).toBe(406);
-  const either = await server.send('GET', '/openapi/v2', { headers: { accept: `${protobuf},application/json;q=0.5` } });
-  expect(either.headers['content-type']).toBe('application/json');
+describe('version 2 in protobuf', () => {
+  const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+  const ask = (accept: string, more = {}) => server.send('GET', '/openapi/v2', { headers: { accept, ...more } });
+
+  it.each([
+    ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', type],
+    [type, type],
+    [`application/json;q=0.5,${type}`, type],
+    [`${type};q=0.5,application/json`, 'application/json'],
+    [`text/html,${type}`, type],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+  ])('is what a client gets or not that accepts %s', async (accept, expected) => {
+    const { status, headers } = await ask(accept);
+    expect([status, headers['content-type'], headers['vary']]).toEqual([200, expected, 'Accept']);
+  });
+
+  it('is refused, as is JSON, to a client that takes neither', async () => {
+    const { status, json } = await ask('text/html');
+    expect(status).toBe(406);
+    expect(json()).toMatchObject({ message: expect.stringContaining(type) as string });
+  });
+
+  it('has a tag of its own', async () => {
+    const tags = await Promise.all(
+      [type, 'application/json'].map(async (accept) => (await ask(accept)).headers['etag']),
+    );
+    expect(new Set(tags).size).toBe(2);
+    expect((await ask(type, { 'if-none-match': tags[0] })).status).toBe(304);
+    expect((await ask('application/json', { 'if-none-match': tags[0] })).status).toBe(200);
+  });
+
+  // The numbers are those of openapi.v2.Document.
+  it('says what JSON says', async () => {
+    const { paths, definitions } = await get('/openapi/v2');
+    const document = Buffer.concat((await ask(type)).pieces);
+    const textAt = (message: Buffer, ...numbers: number[]) => valuesAt(message, ...numbers).map(String);
+    const [pathPairs, schemaPairs] = [valuesAt(document, 8, 2), valuesAt(document, 9, 1)];
+    const pathNames = pathPairs.flatMap((pair) => textAt(pair, 1));
+    expect(new Set(pathNames)).toEqual(new Set(Object.keys(paths)));
+    expect(pathNames.length).toBe(Object.keys(paths).length);
+    expect(schemaPairs.flatMap((pair) => textAt(pair, 1))).toEqual(Object.keys(definitions));
+    const operations = Object.values(paths).flatMap((item) => Object.entries(item));
+    const posts = operations
+      .filter(([method]) => method === 'post')
+      .map(([, operation]) => String(operation['operationId']));
+    expect(pathPairs.flatMap((pair) => textAt(pair, 2, 4, 5)).sort()).toEqual(posts.sort());
+    for (const pair of schemaPairs) {
+      const [name = ''] = textAt(pair, 1);
+      const { properties, required, description } = definitions[name] ?? {};
+      expect([name, textAt(pair, 2, 25, 1, 1), textAt(pair, 2, 19), textAt(pair, 2, 4)]).toEqual([
+        name,
+        Object.keys(properties ?? {}),
+        required ?? [],
+        description === undefined ? [] : [description],
+      ]);
+    }
+  });
 });
+
+/** What lies at the end of a path of field numbers, in messages of which all others are passed over. */
+function valuesAt(message: Buffer, ...[number, ...inner]: number[]): Buffer[] {
+  if (number === undefined) return [message];
+  const found: Buffer[] = [];
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let factor = 1; ; factor *= 128) {
+      const byte = message[at++] ?? 0;
+      value += (byte % 128) * factor;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < message.length) {
+    const key = varint();
+    if (key % 8 === 0) varint();
+    else if (key % 8 === 1) at += 8;
+    else {
+      const end = varint() + at;
+      if (key >> 3 === number) found.push(...valuesAt(message.subarray(at, end), ...inner));
+      at = end;
+    }
+  }
+  return found;
+}
 
 function references(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];

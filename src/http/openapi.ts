@@ -1,3 +1,4 @@
+import { encodeOpenApi, encodeOpenApiPart, mostWanted, type OpenApiPart } from '../codec/index.ts';
 import type { GroupVersionKind, JsonObject, Names } from '../meta/index.ts';
 import { setKey, statusError } from '../meta/index.ts';
 import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
@@ -58,11 +59,13 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
     paths: ['/openapi/v2', '/openapi/v3', ...v3.keys()],
     serve(path, headers, hash) {
       const tag = headers['if-none-match'];
-      if (path === '/openapi/v2')
-        return serveV2(
-          cached(path, () => wholeDocument(writer)),
-          headers,
+      if (path === '/openapi/v2') {
+        const type = formOf(headers);
+        const make = type === jsonType ? wholeDocument : wholeProtobuf;
+        return cached(`${path} ${type}`, () => make(writer)).then((document) =>
+          serveDocument(document, type, tag, { vary: 'Accept' }),
         );
+      }
       if (path === '/openapi/v3') {
         return index().then((document) => serveDocument(document, 'text/plain; charset=utf-8', tag));
       }
@@ -77,11 +80,20 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   };
 }
 
-async function serveV2(document: Promise<Document>, headers: RequestHeaders): Promise<ApiResponse> {
-  const accept = headers['accept'] ?? '';
-  if (accept !== '' && !/application\/(json|\*)|\*\/\*/i.test(accept))
-    throw statusError.notAcceptable(['application/json']);
-  return serveDocument(await document, 'application/json', headers['if-none-match'], { vary: 'Accept' });
+const jsonType = 'application/json';
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** What clients ask for, and what they then get: the name that most of them know is no valid media type. */
+const forms = {
+  [jsonType]: jsonType,
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf': protobufType,
+  [protobufType]: protobufType,
+} as const;
+const asked = Object.keys(forms) as (keyof typeof forms)[];
+
+function formOf(headers: RequestHeaders): (typeof forms)[keyof typeof forms] {
+  const wanted = mostWanted(headers['accept'], asked);
+  if (wanted === undefined) throw statusError.notAcceptable([jsonType, protobufType]);
+  return forms[wanted];
 }
 
 interface Writer extends OpenApiOptions {
@@ -105,40 +117,75 @@ async function versionDocument(writer: Writer, version: ServedVersion): Promise<
 /** How long a piece of work may take before others get their turn (ms). */
 const turnMs = 5;
 
-/** The JSON text of an object with many fields, in the order of their names. */
-async function textOf(fields: Iterable<readonly [string, JsonObject]>, pause: () => Promise<void>): Promise<string> {
-  const parts: (readonly [name: string, text: string])[] = [];
+/** The fields of a large object, each written by itself, in the order of their names. */
+async function piecesOf<Piece>(
+  fields: Iterable<readonly [string, JsonObject]>,
+  write: (name: string, value: JsonObject) => Piece,
+  pause: () => Promise<void>,
+): Promise<Piece[]> {
+  const pieces: (readonly [name: string, piece: Piece])[] = [];
   await pause();
   let started = performance.now();
   for (const [name, value] of fields) {
-    parts.push([name, `${JSON.stringify(name)}:${JSON.stringify(value)}`]);
+    pieces.push([name, write(name, value)]);
     if (performance.now() - started < turnMs) continue;
     await pause();
     started = performance.now();
   }
-  parts.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${parts.map(([, text]) => text).join(',')}}`;
+  pieces.sort(([a], [b]) => (a < b ? -1 : 1));
+  return pieces.map(([, piece]) => piece);
 }
 
-/** The document of everything, put together from one piece for each group version. */
-async function wholeDocument(writer: Writer): Promise<Document> {
+const fieldText = (name: string, value: JsonObject): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+
+async function textOf(fields: Iterable<readonly [string, JsonObject]>, pause: () => Promise<void>): Promise<string> {
+  return `{${(await piecesOf(fields, fieldText, pause)).join(',')}}`;
+}
+
+/** The large parts of the document of everything, made group version by group version. */
+async function partsOf<Piece>(
+  writer: Writer,
+  write: (part: OpenApiPart, name: string, value: JsonObject) => Piece,
+): Promise<{ readonly [part in OpenApiPart]: Piece[] }> {
   const { names, pause } = writer;
-  const paths = [JSON.stringify({ '/version/': versionPath }).slice(1, -1)];
-  const definitions: { [name: string]: JsonObject } = {};
+  const path = (name: string, value: JsonObject) => write('paths', name, value);
+  const paths = [path('/version/', versionPath)];
+  const schemas: { [name: string]: JsonObject } = {};
   for (const version of writer.versions) {
-    const text = await textOf(pathsOf(version, names, 'v2', isKnown(writer, version)), pause);
-    paths.push(text.slice(1, -1));
+    paths.push(...(await piecesOf(pathsOf(version, names, 'v2', isKnown(writer, version)), path, pause)));
     await pause();
-    for (const [name, schema] of Object.entries(schemasOf(writer, version, 'v2'))) setKey(definitions, name, schema);
+    for (const [name, schema] of Object.entries(schemasOf(writer, version, 'v2'))) setKey(schemas, name, schema);
     await pause();
   }
-  const types = await textOf(Object.entries(definitions), pause);
-  const about = JSON.stringify(infoOf(writer));
-  const security = JSON.stringify({ BearerToken: bearer });
-  const text = `{"swagger":"2.0","info":${about},"paths":{${paths.join(',')}},"definitions":${types},"securityDefinitions":${security},"security":[{"BearerToken":[]}]}`;
-  await pause();
+  const definition = (name: string, value: JsonObject) => write('definitions', name, value);
+  return { paths, definitions: await piecesOf(Object.entries(schemas), definition, pause) };
+}
+
+/** The document of everything. */
+async function wholeDocument(writer: Writer): Promise<Document> {
+  const { paths, definitions } = await partsOf(writer, (_, name, value) => fieldText(name, value));
+  const rest = JSON.stringify(restOf(writer)).slice(1, -1);
+  const text = `{${rest},"paths":{${paths.join(',')}},"definitions":{${definitions.join(',')}}}`;
+  await writer.pause();
   return documentOf(text);
 }
+
+/** The same in protobuf. */
+async function wholeProtobuf(writer: Writer): Promise<Document> {
+  const parts = await partsOf(writer, encodeOpenApiPart);
+  await writer.pause();
+  const bytes = encodeOpenApi(restOf(writer), parts);
+  await writer.pause();
+  return documentOf(bytes);
+}
+
+/** What the document of everything says beside its large parts. */
+const restOf = (writer: Writer): JsonObject => ({
+  swagger: '2.0',
+  info: infoOf(writer),
+  securityDefinitions: { BearerToken: bearer },
+  security: [{ BearerToken: [] }],
+});
 
 const versionPath: JsonObject = {
   get: {

@@ -1,7 +1,10 @@
+import type { TypeMeta } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, statusError } from '../meta/index.ts';
 import {
+  type Body,
   type Change,
   deleteOptionsOf,
+  isUnsafe,
   type ReadOptions,
   type Registry,
   type Resource,
@@ -17,8 +20,9 @@ import {
 } from '../registry/index.ts';
 import { pageNotFound } from './answers.ts';
 import { readObjectBody, readOptionsBody, readPatchBody } from './bodies.ts';
-import type { Call, HandlerOptions } from './call.ts';
+import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
+import { connectAnswer } from './connect.ts';
 import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, valueAnswer, watchForms } from './media.ts';
 import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
@@ -26,21 +30,33 @@ import { withWarnings } from './warnings.ts';
 import { WatchBody } from './watch-body.ts';
 
 /** What the verbs work with. */
-interface Verbs extends HandlerOptions {
-  readonly objectForm: ChooseForm;
-  readonly watchForm: ChooseForm;
+interface Verbs extends Serving {
+  readonly forms: Forms;
+  readonly watches: Forms;
+}
+
+/** How answers can be written, with protobuf and where there is none. */
+interface Forms {
+  readonly all: ChooseForm;
+  readonly text: ChooseForm;
 }
 
 /** Answers requests for resources. Throws StatusError. */
-export function createVerbs(options: HandlerOptions): (call: Call) => ApiResponse | Promise<ApiResponse> {
-  const { names, registry } = options;
-  const verbs: Verbs = { ...options, objectForm: objectForms(names), watchForm: watchForms(names) };
+export function createVerbs(options: Serving): (call: Call) => ApiResponse | Promise<ApiResponse> {
+  const { names, registry, protobuf } = options;
+  const verbs: Verbs = {
+    ...options,
+    forms: { all: objectForms(names, protobuf), text: objectForms(names, undefined) },
+    watches: { all: watchForms(names, protobuf), text: watchForms(names, undefined) },
+  };
   const groups = new Set(registry.resources.map(({ definition }) => definition.group));
   return (call) => {
     const path = call.info.resource as ResourcePath;
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(registry, call.info, path);
-    const serve = servers[allowedVerb(call, target)];
+    const verb = allowedVerb(call, target);
+    if (connects(target)) return connectAnswer(registry, call, target);
+    const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(verbs, call, target);
   };
@@ -50,7 +66,7 @@ export function createVerbs(options: HandlerOptions): (call: Call) => ApiRespons
 function targetOf(registry: Registry, { verb }: RequestInfo, path: ResourcePath): Target {
   const { version, name, subresource } = path;
   const resource = registry.find(path.group, version, path.resource);
-  if (resource === undefined || path.rest !== '') throw statusError.noSuchResource();
+  if (resource === undefined || (path.rest !== '' && subresource !== 'proxy')) throw statusError.noSuchResource();
   const { definition } = resource;
   if (!definition.namespaced) {
     // A namespace is named by its own name.
@@ -73,17 +89,24 @@ function allowedVerb({ request, info }: Call, { resource, name, subresource }: T
   const onCollection = verb === 'create' || verb === 'list' || verb === 'deletecollection';
   const fits =
     verb === 'watch' ? request.method === 'GET' : onCollection ? (name === '') !== (subresource !== '') : name !== '';
-  if (!fits || request.method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb)) {
+  const bodiless = request.method === 'HEAD' && subresource !== 'proxy';
+  if (!fits || bodiless || !(served.verbs as readonly string[]).includes(verb)) {
     throw statusError.methodNotAllowed();
   }
   return verb;
 }
 
+const connects = ({ resource, subresource }: Target): boolean =>
+  subresource !== '' && resource.subresources.get(subresource)?.declared.connect !== undefined;
+
+/** What who deletes an object that cannot be read must be allowed to do besides. */
+const unsafeVerb = 'unsafe-delete-ignore-read-errors';
+
 type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
 
 const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
+    const form = formOf(verbs, verbs.forms, call, target);
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     const body = formatJson(viewObject(target, object, view), form);
@@ -91,58 +114,60 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async list(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
+    const form = formOf(verbs, verbs.forms, call, target);
     const view = viewOf(verbs, call, form);
     const list = await verbs.registry.list(target, readOptions(call.info.query));
-    return deprecation(target, listAnswer(target, list, view, form));
+    return deprecation(target, await listAnswer(target, list, view, form));
   },
 
   async watch(verbs, call, target) {
-    const form = verbs.watchForm(call.request, call.info);
+    const form = formOf(verbs, verbs.watches, call, target);
     const view = viewOf(verbs, call, form);
     const stream = await verbs.registry.watch(target, watchOptions(call.info.query));
     const { signal } = call.request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
     const { log } = verbs;
-    const body = new WatchBody({ stream, target, view, series: call.series, log });
-    return deprecation(target, { status: 200, headers: headersOf(form), body });
+    const { protobuf } = form;
+    const body = new WatchBody({ stream, target, view, protobuf, series: call.series, log });
+    return deprecation(target, { status: 200, headers: protobuf?.watchHeaders ?? headersOf(form), body });
   },
 
   async create(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
-    const object = await readObjectBody(call.request, kindOf(target), verbs.names);
+    const form = formOf(verbs, verbs.forms, call, target);
+    const object = await readBody(verbs, call, target);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
 
   async update(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
-    const object = await readObjectBody(call.request, kindOf(target), verbs.names);
+    const form = formOf(verbs, verbs.forms, call, target);
+    const object = await readBody(verbs, call, target);
     const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
 
   async patch(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
+    const form = formOf(verbs, verbs.forms, call, target);
     const { format, body } = await readPatchBody(call.request);
     const options = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     return written(verbs, call, target, { verb: 'patch', format, patch: body.value }, options, form);
   },
 
   async delete(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
+    const form = formOf(verbs, verbs.forms, call, target);
     const options = await deleteOptions(verbs, call);
+    if (verbs.registry.unsafeDeletion && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
     return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
   },
 
   async deletecollection(verbs, call, target) {
-    const form = verbs.objectForm(call.request, call.info);
+    const form = formOf(verbs, verbs.forms, call, target);
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
     const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
-    return deprecation(target, listAnswer(target, list, view, form));
+    return deprecation(target, await listAnswer(target, list, view, form));
   },
 };
 
@@ -161,10 +186,13 @@ async function written(
   const status = result.created ? 201 : 200;
   const answer: ApiResponse =
     result.object === undefined
-      ? valueAnswer(200, deletedStatus(target, result), form)
+      ? valueAnswer(status, result.created ? doneStatus : deletedStatus(target, result), form)
       : { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
   return deprecation(target, answer, warnings);
 }
+
+/** What is told of something that was done instead of kept. */
+const doneStatus: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** What is told of an object that is gone. */
 function deletedStatus({ resource }: Target, { deleted }: WriteResult): JsonObject {
@@ -178,9 +206,28 @@ function deletedStatus({ resource }: Target, { deleted }: WriteResult): JsonObje
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-function kindOf({ resource, subresource }: Target): string {
-  const { definition } = resource;
-  return definition.subresources.find(({ name }) => name === subresource)?.kind ?? definition.kind;
+/** The kind that is sent to a target, and its version. */
+function typeOf({ resource, version, subresource }: Target): TypeMeta {
+  const { definition, versions } = resource;
+  const served = definition.subresources.find(({ name }) => name === subresource);
+  const own = versions.get(version)?.apiVersion ?? '';
+  const apiVersion =
+    served?.version === undefined ? own : formatGroupVersion({ group: served.group ?? '', version: served.version });
+  return { apiVersion, kind: served?.kind ?? definition.kind };
+}
+
+function formOf(
+  { protobuf }: Verbs,
+  { all, text }: Forms,
+  { request, info }: Call,
+  { resource, version }: Target,
+): Chosen {
+  return (protobuf.speaks(resource, version) ? all : text)(request, info);
+}
+
+function readBody({ protobuf, names }: Verbs, { request }: Call, target: Target): Promise<Body> {
+  const known = protobuf.speaks(target.resource, target.version) ? protobuf : undefined;
+  return readObjectBody(request, typeOf(target), known, names);
 }
 
 const objectView: View = { as: 'object' };
@@ -246,12 +293,17 @@ function managerOf(agent: string | undefined): string {
 }
 
 /** The options of a delete request: its body, or else its query. */
-async function deleteOptions({ names }: Verbs, { request, info }: Call): Promise<JsonObject> {
-  const body = await readOptionsBody(request, names);
+async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call): Promise<JsonObject> {
+  const body = await readOptionsBody(request, protobuf, names);
   const { query } = info;
   if (body !== undefined || query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
-  const given = pick(query, ['gracePeriodSeconds', 'orphanDependents', 'propagationPolicy']);
+  const given = pick(query, [
+    'gracePeriodSeconds',
+    'orphanDependents',
+    'propagationPolicy',
+    'ignoreStoreReadErrorWithClusterBreakingPotential',
+  ]);
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }
 

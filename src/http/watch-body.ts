@@ -1,18 +1,22 @@
-import { type ByteString, encodeText, StatusError, statusError } from '../meta/index.ts';
+import { type ByteString, encodeText, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import { type StreamEvent, type Target, type View, viewEvent, type WatchStream } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
+import { readOwnJson } from './media.ts';
+import type { Protobuf } from './protobuf.ts';
 import type { Chunk } from './types.ts';
 
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
   readonly target: Target;
   readonly view: View;
+  /** Events are written in protobuf. */
+  readonly protobuf: Protobuf | undefined;
   readonly series: Series;
   readonly log: Log;
 }
 
-/** The events of a watch as text, one piece for each batch. A failure is the last event. */
+/** The events of a watch, one piece for each batch. A failure is the last event. */
 export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
   readonly #options: WatchBodyOptions;
@@ -33,7 +37,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       this.#over = true;
       if (!(error instanceof StatusError)) options.log.error('watch failed', { error });
       const told = error instanceof StatusError ? error : statusError.internal('the watch failed');
-      return { done: false, value: errorFrame(told) };
+      return { done: false, value: errorFrame(told, options.protobuf) };
     };
   }
 
@@ -52,8 +56,10 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
-  #write(events: readonly StreamEvent[]): ByteString {
-    const { target, view } = this.#options;
+  #write(events: readonly StreamEvent[]): Chunk {
+    const { target, view, protobuf } = this.#options;
+    if (protobuf !== undefined)
+      return Buffer.concat(events.map((event) => protobufFrame(target, event, view, protobuf)));
     let text = '';
     for (const event of events) {
       text += viewEvent(target, event, view, this.#first);
@@ -63,6 +69,16 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 }
 
-function errorFrame(error: StatusError): ByteString {
+function protobufFrame(target: Target, event: StreamEvent, view: View, protobuf: Protobuf): Uint8Array {
+  const { resource, version } = target;
+  const form = `${resource.definition.group}/${version} ${view.as}`;
+  return protobuf.frame(event, form, () => {
+    const { object } = readOwnJson(viewEvent(target, event, view, false)) as { object: JsonObject };
+    return object;
+  });
+}
+
+function errorFrame(error: StatusError, protobuf: Protobuf | undefined): Chunk {
+  if (protobuf !== undefined) return protobuf.failure(error.toStatus() as unknown as JsonObject);
   return encodeText(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
 }

@@ -1,10 +1,19 @@
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
 import { elementOf } from './fields-of.ts';
-import { elementText, fieldElement } from './path.ts';
-import { free, type ListShape, type ScalarShape, type Shape, type StructShape } from './shape.ts';
+import { elementText } from './path.ts';
+import {
+  type ListShape,
+  memberShape,
+  type ObjectShape,
+  type ScalarShape,
+  type Shape,
+  type StructShape,
+} from './shape.ts';
 
 /** How many findings are told at most. */
 const maxFindings = 100;
+/** How much of a value one finding shows. */
+const maxValueText = 256;
 
 /**
  * What is wrong with an intent: fields that nobody declares, values of the wrong type, entries of a list that are there
@@ -35,9 +44,9 @@ function check(shape: Shape, value: Json, path: string, findings: string[]): voi
   }
 }
 
-function checkObject(shape: Exclude<Shape, ListShape>, value: JsonObject, path: string, findings: string[]): void {
+function checkObject(shape: ObjectShape, value: JsonObject, path: string, findings: string[]): void {
   for (const key in value) {
-    const inner = shape.kind === 'struct' ? shape.fields.get(key)?.shape : shape.kind === 'map' ? shape.value : free;
+    const inner = memberShape(shape, key);
     if (inner === undefined) {
       // The first unknown field ends the look at its struct.
       tell(`${path}.${key}`, 'field not declared in schema', findings);
@@ -45,7 +54,7 @@ function checkObject(shape: Exclude<Shape, ListShape>, value: JsonObject, path: 
     }
     const item = value[key] as Json;
     if (item !== null && passes(inner, item)) continue;
-    check(inner, item, `${path}${elementText(fieldElement(key))}`, findings);
+    check(inner, item, `${path}.${key}`, findings);
   }
 }
 
@@ -125,19 +134,22 @@ function typeWord(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : 'string';
 }
 
-function plain(value: Json): string {
+const plain = (value: Json): string => wordsOf(value).slice(0, maxValueText);
+const quoted = (value: Json): string => literalOf(value).slice(0, maxValueText);
+
+function wordsOf(value: Json): string {
   if (value === null) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(plain).join(' ')}]`;
+  if (Array.isArray(value)) return `[${value.map(wordsOf).join(' ')}]`;
   if (!isJsonObject(value)) return String(value);
   const members = Object.keys(value).sort();
-  return `map[${members.map((key) => `${key}:${plain(value[key] as Json)}`).join(' ')}]`;
+  return `map[${members.map((key) => `${key}:${wordsOf(value[key] as Json)}`).join(' ')}]`;
 }
 
-function quoted(value: Json): string {
+function literalOf(value: Json): string {
   if (value === null) return 'interface {}(nil)';
   if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(quoted).join(', ')}}`;
+  if (Array.isArray(value)) return `[]interface {}{${value.map(literalOf).join(', ')}}`;
   if (!isJsonObject(value)) return String(value);
   const members = Object.keys(value).sort();
-  return `map[string]interface {}{${members.map((key) => `"${key}":${quoted(value[key] as Json)}`).join(', ')}}`;
+  return `map[string]interface {}{${members.map((key) => `"${key}":${literalOf(value[key] as Json)}`).join(', ')}}`;
 }

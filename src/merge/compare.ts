@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../meta/ind
 import { type FieldSet, type FieldSetDraft, leaf } from './field-set.ts';
 import { elementOf, wholeOf } from './fields-of.ts';
 import { type Element, fieldElement } from './path.ts';
-import { free, type ListShape, type Shape, type StructShape } from './shape.ts';
+import { free, type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /** Where two objects differ. */
 export interface Comparison {
@@ -90,7 +90,7 @@ function walkFree(before: Json, after: Json, found: Differences): void {
 }
 
 /** `null` is an object without members, but not the same as an empty one. */
-function walkObject(shape: Exclude<Shape, ListShape>, before: Json, after: Json, found: Differences): void {
+function walkObject(shape: ObjectShape, before: Json, after: Json, found: Differences): void {
   const old = membersOf(before);
   const now = membersOf(after);
   if (old === undefined && now === undefined) {
@@ -109,23 +109,15 @@ function walkObject(shape: Exclude<Shape, ListShape>, before: Json, after: Json,
 }
 
 function walkMember(
-  shape: Exclude<Shape, ListShape>,
+  shape: ObjectShape,
   key: string,
   before: Json | undefined,
   after: Json | undefined,
   found: Differences,
 ): void {
-  let element: Element;
-  let inner: Shape;
-  if (shape.kind === 'struct') {
-    const field = shape.fields.get(key);
-    if (field === undefined) return;
-    ({ element, shape: inner } = field);
-  } else {
-    element = fieldElement(key);
-    inner = shape.kind === 'map' ? shape.value : free;
-  }
-  found.path.push(element);
+  const inner = memberShape(shape, key);
+  if (inner === undefined) return;
+  found.path.push(fieldElement(key));
   walk(inner, before, after, found);
   found.path.pop();
 }
@@ -137,20 +129,40 @@ function membersOf(value: Json): JsonObject | undefined {
 }
 
 function walkList(shape: ListShape, before: Json, after: Json, found: Differences): void {
-  if (jsonEqual(before, after)) return;
   const old = Array.isArray(before) ? before : [];
   const now = Array.isArray(after) ? after : [];
   if (shape.listType === 'atomic' || old.length + now.length === 0) {
-    found.put(found.modified, leaf);
+    walkLeaf(before, after, found);
     return;
   }
-  const was = entriesByElement(shape, old);
-  const is = entriesByElement(shape, now);
+  let start = 0;
+  let rest = Math.min(old.length, now.length);
+  while (start < rest && jsonEqual(old[start], now[start])) start++;
+  rest -= start;
+  let end = 0;
+  while (end < rest && jsonEqual(old[old.length - 1 - end], now[now.length - 1 - end])) end++;
+  if (start + end === old.length && old.length === now.length) return;
+  const was = entriesByElement(shape, old.slice(start, old.length - end));
+  const is = entriesByElement(shape, now.slice(start, now.length - end));
+  const equal = [...old.slice(0, start), ...old.slice(old.length - end)];
+  for (const entry of equal) {
+    const element = elementOf(shape, entry);
+    if (!was.has(element) && !is.has(element)) continue;
+    // It is there several times: both lists count as a whole.
+    walkEntries(shape, entriesByElement(shape, old), entriesByElement(shape, now), found);
+    return;
+  }
+  walkEntries(shape, was, is, found);
+}
+
+type Entries = ReadonlyMap<Element, Json[]>;
+
+function walkEntries(shape: ListShape, was: Entries, is: Entries, found: Differences): void {
   for (const [element, entries] of was) walkEntry(shape, element, entries, is.get(element) ?? [], found);
   for (const [element, entries] of is) if (!was.has(element)) walkEntry(shape, element, [], entries, found);
 }
 
-function entriesByElement(shape: ListShape, list: readonly Json[]): Map<Element, Json[]> {
+function entriesByElement(shape: ListShape, list: readonly Json[]): Entries {
   const found = new Map<Element, Json[]>();
   for (const entry of list) {
     const element = elementOf(shape, entry);

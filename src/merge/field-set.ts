@@ -40,7 +40,11 @@ export function finished(node: FieldSet): FieldSet | undefined {
 /** The set of these paths. */
 export function setOf(...paths: readonly Path[]): FieldSet {
   let set: FieldSet = emptySet;
-  for (const path of paths) set = union(set, path.reduceRight<FieldSet>((node, element) => ({ [element]: node }), leaf));
+  for (const path of paths)
+    set = union(
+      set,
+      path.reduceRight<FieldSet>((node, element) => ({ [element]: node }), leaf),
+    );
   return set;
 }
 
@@ -68,6 +72,16 @@ export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
     if (includesItself(node)) yield path;
     yield* pathsOf(node, path);
   }
+}
+
+/** The paths that have nothing below them in the set. */
+export function leavesOf(set: FieldSet): FieldSet {
+  const out: FieldSetDraft = {};
+  for (const element in set) {
+    const node = set[element] as FieldSet;
+    if (element !== itself) out[element] = isEmpty(node) ? node : leavesOf(node);
+  }
+  return out;
 }
 
 export function equalSets(a: FieldSet, b: FieldSet): boolean {

@@ -9,67 +9,63 @@ import { free, type ListShape, type MapShape, type Shape, type StructShape } fro
  * of entries is not owned at all.
  */
 export function fieldsOf(shape: StructShape, object: JsonObject): FieldSet {
-  return nodeOf(shape, object, false) ?? emptySet;
+  return nodeOf(shape, object, false, false) ?? emptySet;
 }
 
 /** A value with everything in it, itself included: what appears or disappears with it. */
 export function wholeOf(shape: Shape, value: Json): FieldSet | undefined {
-  return nodeOf(shape, value, true);
+  return nodeOf(shape, value, true, true);
 }
 
-/** `whole`: structs, maps and lists count themselves, too. */
-function nodeOf(shape: Shape, value: Json, whole: boolean): FieldSet | undefined {
+/** `self`: the value counts itself; `whole`: so do structs, maps and lists in it. Undefined when nothing counts. */
+function nodeOf(shape: Shape, value: Json, self: boolean, whole: boolean): FieldSet | undefined {
   switch (shape.kind) {
     case 'scalar':
       return leaf;
     case 'unowned':
       return undefined;
     case 'free':
-      return isJsonObject(value) ? entriesOf(free, value, whole) : leaf;
+      return isJsonObject(value) ? entriesOf(free, value, self, whole) : leaf;
     case 'list':
       if (shape.listType === 'atomic' || value === null) return leaf;
-      return Array.isArray(value) ? listNode(shape, value, whole) : undefined;
+      return Array.isArray(value) ? listNode(shape, value, self, whole) : undefined;
     default:
       if (shape.atomic) return leaf;
       if (!isJsonObject(value)) return value === null ? leaf : undefined;
-      return shape.kind === 'map' ? entriesOf(shape.value, value, whole) : structNode(shape, value, whole);
+      return shape.kind === 'map' ? entriesOf(shape.value, value, self, whole) : structNode(shape, value, self, whole);
   }
 }
 
-function structNode(shape: StructShape, value: JsonObject, whole: boolean): FieldSet | undefined {
+const start = (self: boolean): FieldSetDraft => (self ? { [itself]: leaf } : {});
+
+function structNode(shape: StructShape, value: JsonObject, self: boolean, whole: boolean): FieldSet | undefined {
   const { fields, bare } = shape;
   if (isEmpty(value as FieldSet)) return bare ? undefined : leaf;
-  const out: FieldSetDraft = whole && !bare ? { [itself]: leaf } : {};
+  const out = start(self && !bare);
   for (const name in value) {
     const field = fields.get(name);
     if (field === undefined) continue;
-    const node = nodeOf(field.shape, value[name] as Json, whole);
+    const node = nodeOf(field.shape, value[name] as Json, whole, whole);
     if (node !== undefined) out[field.element] = node;
   }
   return finished(out);
 }
 
-/** The entries of a map each count themselves. */
-function entriesOf(shape: MapShape['value'], value: JsonObject, whole: boolean): FieldSet {
-  const out: FieldSetDraft = whole ? { [itself]: leaf } : {};
-  for (const key in value) out[fieldElement(key)] = counted(nodeOf(shape, value[key] as Json, whole));
+/** The entries of a map each count themselves, and so does a map without any. */
+function entriesOf(shape: MapShape['value'], value: JsonObject, self: boolean, whole: boolean): FieldSet {
+  const out = start(self);
+  for (const key in value) out[fieldElement(key)] = nodeOf(shape, value[key] as Json, true, whole) ?? leaf;
   return finished(out) ?? leaf;
 }
 
-function listNode(shape: ListShape, list: readonly Json[], whole: boolean): FieldSet | undefined {
-  const out: FieldSetDraft = whole ? { [itself]: leaf } : {};
+/** The entries of a list each count themselves; one that is there several times counts as one value. */
+function listNode(shape: ListShape, list: readonly Json[], self: boolean, whole: boolean): FieldSet | undefined {
+  const out = start(self);
   for (const entry of list) {
     const element = elementOf(shape, entry);
-    // An entry that is there several times counts as one value.
-    out[element] = out[element] === undefined ? counted(nodeOf(shape.element, entry, whole)) : leaf;
+    out[element] = out[element] === undefined ? (nodeOf(shape.element, entry, true, whole) ?? leaf) : leaf;
   }
   return finished(out);
-}
-
-/** A node that is itself in the set. */
-function counted(node: FieldSet | undefined): FieldSet {
-  if (node === undefined) return leaf;
-  return node[itself] !== undefined || isEmpty(node) ? node : { [itself]: leaf, ...node };
 }
 
 /** The element that tells an entry of a list that is not atomic from the others. */

@@ -1,5 +1,13 @@
-/** How a patch changes a document: JSON Patch and JSON Merge Patch. */
+/** How a write changes an object, and who owns its fields afterwards: patches, field ownership, server-side apply. */
+export { type Apply, applyIntent } from './apply.ts';
+export { emptySet, type FieldSet, setOf, union } from './field-set.ts';
 export { applyJsonPatch } from './json-patch.ts';
+export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
+export { sameManagedFields } from './owners.ts';
+export { fieldPath, type Path } from './path.ts';
+export { type ReplicasPath, scaledManagedFields, scaleManagedFields } from './scale.ts';
 export { strategicMergePatch } from './strategic-patch.ts';
 export { patchText } from './strategic-text.ts';
+export type { OwnedType, OwnedVersion, Writer } from './transition.ts';
+export { trackUpdate, type Update } from './update.ts';

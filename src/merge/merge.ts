@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, jsonEqual, setKey } from '../meta/index.ts';
 import { elementOf } from './fields-of.ts';
 import type { Element } from './path.ts';
-import { free, type ListShape, type Shape, type StructShape } from './shape.ts';
+import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /**
  * The live object with everything that the intent says. Entries of lists are matched by their keys and stand in the
@@ -15,8 +15,9 @@ export function merge(shape: StructShape, live: JsonObject, intent: JsonObject):
 function merged(shape: Shape, live: Json | undefined, intent: Json): Json {
   switch (shape.kind) {
     case 'scalar':
-    case 'unowned':
       return replaced(live, intent);
+    case 'unowned':
+      return intent === null && live !== undefined ? live : replaced(live, intent);
     case 'list': {
       if (shape.listType === 'atomic') return replaced(live, intent);
       const old = Array.isArray(live) ? live : [];
@@ -38,42 +39,46 @@ function hasMembers(value: JsonObject): boolean {
   return false;
 }
 
-function mergedObject(shape: Exclude<Shape, ListShape>, live: JsonObject | undefined, intent: JsonObject): JsonObject {
+function mergedObject(shape: ObjectShape, live: JsonObject | undefined, intent: JsonObject): JsonObject {
   let out: JsonObject | undefined = live === undefined ? {} : undefined;
   for (const key in intent) {
     const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
-    const inner = shape.kind === 'struct' ? shape.fields.get(key)?.shape : shape.kind === 'map' ? shape.value : free;
+    const inner = memberShape(shape, key);
     const after = inner === undefined ? (intent[key] as Json) : merged(inner, before, intent[key] as Json);
     if (after === before) continue;
-    out ??= copyOf(live as JsonObject);
+    // Spreading keeps `__proto__` as plain data.
+    out ??= { ...(live as JsonObject) };
     setKey(out, key, after);
   }
   return out ?? (live as JsonObject);
 }
 
-function copyOf(object: JsonObject): JsonObject {
-  // Spreading keeps `__proto__` as plain data.
-  return { ...object };
-}
-
 function mergedList(shape: ListShape, live: Json[], intent: Json[]): Json[] {
   if (intent.length === 0) return live;
-  const wanted = new Map<Element, Json>();
-  for (const entry of intent) wanted.set(elementOf(shape, entry), entry);
   const old = live.map((entry) => elementOf(shape, entry));
+  const order = intent.map((entry) => elementOf(shape, entry));
+  const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
+  const out = inStep
+    ? intent.map((entry, i) => merged(shape.element, live[i], entry))
+    : interleaved(shape, live, old, intent, order);
+  return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
+}
+
+/** `old` and `order` are the elements of the live and the intended entries. */
+function interleaved(shape: ListShape, live: Json[], old: Element[], intent: Json[], order: Element[]): Json[] {
+  const wanted = new Set(order);
   const known = new Map<Element, Json | undefined>();
   // An entry that is there several times is replaced, not merged.
-  old.forEach((element, i) => known.set(element, known.has(element) ? undefined : live[i]));
-
-  const order = [...wanted.keys()];
+  for (const [i, element] of old.entries()) known.set(element, known.has(element) ? undefined : live[i]);
   const sharedOrder = order.filter((element) => known.has(element));
   const out: Json[] = [];
   let next = 0;
   let shared = 0;
   const takeWanted = () => {
-    const element = order[next++] as Element;
+    const element = order[next] as Element;
     if (element === sharedOrder[shared]) shared++;
-    out.push(merged(shape.element, known.get(element), wanted.get(element) as Json));
+    out.push(merged(shape.element, known.get(element), intent[next] as Json));
+    next++;
   };
   old.forEach((element, i) => {
     if (!wanted.has(element)) out.push(live[i] as Json);
@@ -83,5 +88,5 @@ function mergedList(shape: ListShape, live: Json[], intent: Json[]): Json[] {
     } else if (shared === sharedOrder.length && next < order.length) takeWanted();
   });
   while (next < order.length) takeWanted();
-  return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
+  return out;
 }

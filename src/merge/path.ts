@@ -10,6 +10,8 @@ export type Path = readonly Element[];
 /** A field that tells the entries of a list apart. */
 export interface ListKey {
   readonly name: string;
+  /** The name as it stands in the text of an element: `"name":`. */
+  readonly label: string;
   /** What an absent field counts as. */
   readonly default: Json | undefined;
 }
@@ -26,9 +28,9 @@ export const valueElement = (value: Json): Element => `v:${stableText(value)}`;
 export function entryElement(keys: readonly ListKey[], entry: Json): Element {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return valueElement(entry);
   let text = '';
-  for (const { name, default: absent } of keys) {
+  for (const { name, label, default: absent } of keys) {
     const value = Object.hasOwn(entry, name) ? (entry[name] as Json) : (absent ?? null);
-    text += `${text === '' ? 'k:{' : ','}${JSON.stringify(name)}:${stableText(value)}`;
+    text += `${text === '' ? 'k:{' : ','}${label}${stableText(value)}`;
   }
   return `${text}}`;
 }

@@ -1,5 +1,14 @@
-import { type FieldSet, type FieldSetDraft, emptySet, finished, includesItself, isEmpty, itself, leaf } from './field-set.ts';
-import { free, type Shape, type StructShape } from './shape.ts';
+import {
+  emptySet,
+  type FieldSet,
+  type FieldSetDraft,
+  finished,
+  includesItself,
+  isEmpty,
+  itself,
+  leaf,
+} from './field-set.ts';
+import { type FieldShape, free, type Shape, type StructShape } from './shape.ts';
 
 /**
  * A set as the schema of today has it. An owner of something inside a struct, map or list that has become atomic owns
@@ -22,7 +31,9 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
     case 'list':
       if (isEmpty(node)) return node;
       if (shape.listType === 'atomic') return leaf;
-      return below(node, (element) => (element.startsWith(shape.listType === 'map' ? 'k:' : 'v:') ? shape.element : undefined));
+      return below(node, (element) =>
+        element.startsWith(shape.listType === 'map' ? 'k:' : 'v:') ? shape.element : undefined,
+      );
     case 'map':
       if (isEmpty(node)) return node;
       if (shape.atomic) return leaf;
@@ -30,7 +41,9 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
     default:
       if (isEmpty(node)) return shape.bare ? undefined : node;
       if (shape.atomic) return leaf;
-      return below(node, (element) => (element.startsWith('f:') ? shape.fields.get(element.slice(2))?.shape : undefined));
+      return below(node, (element) =>
+        element.startsWith('f:') ? shape.fields.get(element.slice(2))?.shape : undefined,
+      );
   }
 }
 
@@ -59,16 +72,36 @@ export function withHeldFields(shape: Shape, node: FieldSet): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in node) {
     const inner = node[element] as FieldSet;
-    if (isEmpty(inner)) {
-      out[element] = inner;
-      continue;
-    }
-    const field = shape.kind === 'struct' ? shape.fields.get(element.slice(2)) : undefined;
-    const held = withHeldFields(field?.shape ?? innerShape(shape), inner);
-    out[element] = field === undefined || held[itself] !== undefined ? held : { [itself]: leaf, ...held };
+    const field = fieldAt(shape, element);
+    const held = isEmpty(inner) ? inner : withHeldFields(field?.shape ?? innerShape(shape), inner);
+    out[element] = field === undefined || includesItself(held) ? held : { [itself]: leaf, ...held };
   }
   return out;
 }
+
+/**
+ * What is to be removed so that an owner holds nothing of a set any more: its entries and values, which the others have
+ * nothing in common with, and every declared field that none of them holds.
+ */
+export function withoutHolders(shape: Shape, node: FieldSet, others: readonly FieldSet[]): FieldSet {
+  const out: FieldSetDraft = {};
+  for (const element in node) {
+    if (element === itself) continue;
+    const inner = node[element] as FieldSet;
+    const holders = others.flatMap((other) => other[element] ?? []);
+    const field = fieldAt(shape, element);
+    if (field === undefined ? includesItself(inner) : holders.length === 0) {
+      out[element] = leaf;
+      continue;
+    }
+    const gone = withoutHolders(field?.shape ?? innerShape(shape), inner, holders);
+    if (!isEmpty(gone)) out[element] = gone;
+  }
+  return out;
+}
+
+const fieldAt = (shape: Shape, element: string): FieldShape | undefined =>
+  shape.kind === 'struct' ? shape.fields.get(element.slice(2)) : undefined;
 
 const innerShape = (shape: Shape): Shape =>
   shape.kind === 'list' ? shape.element : shape.kind === 'map' ? shape.value : free;

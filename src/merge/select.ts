@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, setKey } from '../meta/index.
 import { type FieldSet, includesItself, isEmpty } from './field-set.ts';
 import { elementOf } from './fields-of.ts';
 import { fieldElement } from './path.ts';
-import { free, type ListShape, type Shape, type StructShape } from './shape.ts';
+import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /**
  * The object without the fields and entries of the set. What is empty afterwards goes, too. An object that holds
@@ -18,12 +18,12 @@ function without(shape: Shape, value: Json, node: FieldSet): Json | undefined {
   return shape.kind === 'list' ? listWithout(shape, value, node) : objectWithout(shape, value, node);
 }
 
-const granular = (shape: Shape): shape is Exclude<Shape, { kind: 'scalar' | 'unowned' }> =>
+const granular = (shape: Shape): shape is ObjectShape | ListShape =>
   shape.kind === 'list'
     ? shape.listType !== 'atomic'
     : shape.kind === 'free' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
 
-function objectWithout(shape: Exclude<Shape, ListShape>, value: Json, node: FieldSet): Json | undefined {
+function objectWithout(shape: ObjectShape, value: Json, node: FieldSet): Json | undefined {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
   let members = 0;
@@ -94,9 +94,4 @@ function entryOnly(shape: ListShape, entry: Json, kept: FieldSet): Json {
   const out: JsonObject = isJsonObject(part) ? { ...part } : {};
   for (const { name } of shape.keys) if (Object.hasOwn(entry, name)) out[name] ??= entry[name] as Json;
   return out;
-}
-
-function memberShape(shape: Exclude<Shape, ListShape>, key: string): Shape | undefined {
-  if (shape.kind === 'struct') return shape.fields.get(key)?.shape;
-  return shape.kind === 'map' ? shape.value : free;
 }

@@ -44,8 +44,17 @@ export interface FreeShape {
 }
 
 /** A field that has no owner: the server's, or the object's identity. */
-export interface UnownedShape {
+interface UnownedShape {
   readonly kind: 'unowned';
+}
+
+/** A shape whose values are JSON objects. */
+export type ObjectShape = StructShape | MapShape | FreeShape;
+
+/** The shape of a member of an object; undefined for one that nobody declares. */
+export function memberShape(shape: ObjectShape, key: string): Shape | undefined {
+  if (shape.kind === 'struct') return shape.fields.get(key)?.shape;
+  return shape.kind === 'map' ? shape.value : free;
 }
 
 export const free: FreeShape = { kind: 'free' };
@@ -183,7 +192,7 @@ class Shapes {
     const fields = element.type === 'struct' ? fieldsOfStruct(element, this.#names) : undefined;
     return [...names].sort().map((name) => {
       const field = fields?.get(name);
-      return { name, default: field?.default ?? (field && this.#zero(field)) };
+      return { name, label: `${JSON.stringify(name)}:`, default: field?.default ?? (field && this.#zero(field)) };
     });
   }
 
@@ -208,7 +217,14 @@ class Shapes {
   }
 }
 
-const zeros: { readonly [type in Schema['type']]?: Json } = { string: '', bytes: '', bool: false, int32: 0, int64: 0, double: 0 };
+const zeros: { readonly [type in Schema['type']]?: Json } = {
+  string: '',
+  bytes: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+};
 /** Zero values that are written in any case. */
 const alwaysWritten: { readonly [type in Schema['type']]?: Json } = {
   time: null,

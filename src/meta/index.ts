@@ -19,7 +19,7 @@ export {
   jsonEqual,
   setKey,
 } from './json.ts';
-export { defaultDomain, expandNames, compatibleDomain, type Names, namesFor } from './names.ts';
+export { compatibleDomain, defaultDomain, expandNames, type Names, namesFor } from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export {

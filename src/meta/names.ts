@@ -16,6 +16,10 @@ export interface Names {
   readonly nodeLeaseNamespace: string;
   readonly execInfoVariable: string;
   readonly flowControlHeader: string;
+  /** What the name of the volume begins with in which a pod finds its token. */
+  readonly tokenVolume: string;
+  /** The config map in each namespace with the authority that signed the server's certificate. */
+  readonly rootAuthorityMap: string;
   /** Name of the health check of the backing store. */
   readonly storeCheck: string;
 }
@@ -42,6 +46,8 @@ export function namesFor(domain: string): Names {
     nodeLeaseNamespace: `${short}-node-lease`,
     execInfoVariable: `${product.toUpperCase().replaceAll('-', '_')}_EXEC_INFO`,
     flowControlHeader: `X-${product.charAt(0).toUpperCase()}${product.slice(1)}-PF-`,
+    tokenVolume: `${short}-api-access`,
+    rootAuthorityMap: `${short}-root-ca.crt`,
     storeCheck: kubernetes ? 'etcd' : 'store',
   };
 }

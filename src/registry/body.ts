@@ -11,7 +11,7 @@ import {
   StatusError,
   statusError,
 } from '../meta/index.ts';
-import { toStorage, versionOf } from './convert.ts';
+import { spokenOf, toStorage } from './convert.ts';
 import type { Core } from './core.ts';
 import type { Target, WriteOptions } from './types.ts';
 
@@ -34,13 +34,12 @@ export function decodeBody(
   findings: readonly string[],
   { fieldValidation }: WriteOptions,
 ): DecodedBody {
-  const { kind } = target.resource.definition;
+  const { kind, apiVersion } = spokenOf(target);
   if (!isJsonObject(value)) {
     throw statusError.badRequest(
       `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; the body is no JSON object`,
     );
   }
-  const { apiVersion } = versionOf(target);
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
@@ -65,10 +64,10 @@ export function decodePatched(
   findings: readonly string[],
   { fieldValidation }: WriteOptions,
 ): DecodedBody {
-  const { kind } = target.resource.definition;
+  const { kind, apiVersion } = spokenOf(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
-    const given = typeOf(patched, kind, versionOf(target).apiVersion);
+    const given = typeOf(patched, kind, apiVersion);
     const { object, odd } = decode(core, target, patched, given, findings);
     if (odd.length > 0 && fieldValidation === 'Strict') throw strict(odd);
     return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
@@ -113,8 +112,7 @@ function decode(
   given: GivenType,
   findings: readonly string[],
 ): { object: ApiObject; odd: readonly string[] } {
-  const { kind } = target.resource.definition;
-  const { apiVersion, type } = versionOf(target);
+  const { kind, apiVersion, type } = spokenOf(target);
   if (given.kind !== kind || given.apiVersion !== apiVersion) refuseType(core, target, given);
   const { value: decoded, unknown } = type.decode(value);
   const object = decoded as ApiObject;
@@ -130,7 +128,7 @@ function decode(
 class WrongVersion extends StatusError {}
 
 function refuseType({ resources }: Core, target: Target, given: GivenType): never {
-  const { group, kind } = target.resource.definition;
+  const { group, kind, apiVersion } = spokenOf(target);
   const known = resources.filter(({ definition }) =>
     definition.versions.some(
       ({ version }) => formatGroupVersion({ group: definition.group, version }) === given.apiVersion,
@@ -141,7 +139,7 @@ function refuseType({ resources }: Core, target: Target, given: GivenType): neve
     throw new WrongVersion(
       400,
       'BadRequest',
-      `the API version in the data (${given.apiVersion}) does not match the expected API version (${versionOf(target).apiVersion})`,
+      `the API version in the data (${given.apiVersion}) does not match the expected API version (${apiVersion})`,
     );
   }
   if (named.length === 0) {

@@ -2,7 +2,8 @@ import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
 import { readObject } from './bytes.ts';
-import type { CompiledVersion } from './resource.ts';
+import type { SubresourceView } from './definition.ts';
+import type { CompiledVersion, Spoken } from './resource.ts';
 import type { Target } from './types.ts';
 
 /** The version in which the client speaks. */
@@ -10,15 +11,38 @@ export function versionOf({ resource, version }: Target): CompiledVersion {
   return resource.versions.get(version) ?? resource.storageVersion;
 }
 
+/** The kind that is spoken at a subresource instead of that of the resource. */
+function ownKind({ resource, subresource }: Target): Spoken | undefined {
+  return subresource === '' ? undefined : resource.subresources.get(subresource)?.own;
+}
+
+/** The kind, and its version, that is read and sent at the target. */
+export function spokenOf(target: Target): Spoken {
+  const { resource } = target;
+  const own = ownKind(target);
+  if (own !== undefined) return own;
+  const { declared, apiVersion, type } = versionOf(target);
+  const { group, kind } = resource.definition;
+  return { group, version: declared.version, kind, apiVersion, type };
+}
+
+/** How the target shows the stored object, when it shows another. */
+export function subresourceView({ resource, subresource }: Target): SubresourceView | undefined {
+  return subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.view;
+}
+
 /** Whether the client sees the objects as they are stored. */
 export function speaksStorage(target: Target): boolean {
   const { definition, format } = target.resource;
+  if (subresourceView(target) !== undefined) return false;
   return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
 }
 
 /** An object of the storage version in the client's version; the argument is not changed. */
 export function fromStorage(target: Target, object: ApiObject): ApiObject {
   if (speaksStorage(target)) return object;
+  const view = subresourceView(target);
+  if (view !== undefined) return view.read(object);
   const { declared, apiVersion } = versionOf(target);
   const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
   return { kind: target.resource.definition.kind, apiVersion, ...rest } as ApiObject;
@@ -26,7 +50,7 @@ export function fromStorage(target: Target, object: ApiObject): ApiObject {
 
 /** An object of the client's version in the normal form of the storage version. */
 export function toStorage(target: Target, object: ApiObject): ApiObject {
-  if (speaksStorage(target)) return object;
+  if (speaksStorage(target) || ownKind(target) !== undefined) return object;
   const { format, names, storageVersion } = target.resource;
   const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
   const stored = storageVersion.type.decode(converted).value as ApiObject;

@@ -1,7 +1,8 @@
-import type { AdmissionPlugin } from '../admission/index.ts';
+import type { AdmissionChain } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
+import type { Answer, Listing } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** What every verb works with. */
@@ -11,13 +12,19 @@ export interface Core {
   readonly clock: Clock;
   readonly random: Random;
   readonly resources: readonly Resource[];
-  readonly admission: readonly AdmissionPlugin[];
+  readonly admission: AdmissionChain;
+  /** By the resource to which something is posted. */
+  readonly answers: ReadonlyMap<string, Answer>;
+  /** By the resource that is read. */
+  readonly listings: ReadonlyMap<string, Listing>;
   /** Signs the tokens that continue lists. */
   readonly tokenKey: string;
   /** How much may pile up before a watcher until it is cut off. */
   readonly watchBufferBytes: number;
   /** A watch that sets no end of its own ends after so many seconds, and up to twice that: clients shall not all come back at once. */
   readonly watchSeconds: number;
+  /** Objects that cannot be read may be deleted by who asks for that. */
+  readonly unsafeDeletion: boolean;
 }
 
 /** How long a read waits for a version that is not there yet (ms). */

@@ -1,4 +1,4 @@
-import type { ApiObject, FieldError, Json, Names } from '../meta/index.ts';
+import type { ApiObject, FieldError, Json, JsonObject, Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 
 /** What may be asked of a resource; the names of authorization and discovery. */
@@ -32,6 +32,8 @@ export interface ResourceDefinition {
   readonly versions: readonly ResourceVersion[];
   /** An operation rather than an object, such as a review: it has no storage, and what is posted is answered, not kept. */
   readonly virtual?: boolean;
+  /** What is posted to a virtual resource is done, not answered. */
+  readonly act?: Action;
   /** Where the objects lie and in which version. Two definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
@@ -52,13 +54,112 @@ export interface ResourceVersion {
   readonly deprecated?: { readonly since: string; readonly removed?: string; readonly replacement?: string };
 }
 
-export interface Subresource {
+/**
+ * A path below an object. Without a word on what it does it is the object itself, of which a write changes the status
+ * alone.
+ */
+export interface Subresource<T = ApiObject> {
   readonly name: string;
   readonly verbs: readonly Verb[];
   /** The kind that is read or sent there; group and version when they are not those of the resource. */
   readonly kind: string;
   readonly group?: string;
   readonly version?: string;
+  /** Of that kind, where it is another than that of the resource. */
+  readonly schema?: StructSchema;
+  /** What is read and written there is another object that shows a part of the stored one. */
+  readonly view?: SubresourceView<T>;
+  /** A write there changes one part of the object. */
+  readonly part?: ObjectPart<T>;
+  /** What is posted there is done, not kept. */
+  readonly act?: Action;
+  /** Requests there go on to a node or to what runs on it. */
+  readonly connect?: Connect;
+}
+
+/** An object of the subresource's kind made from the stored one, and back. */
+export interface SubresourceView<T = ApiObject> {
+  readonly read: (object: T) => ApiObject;
+  /** Writes into the object, which is fresh, what the view says of it. */
+  readonly write: (object: T, view: ApiObject) => void;
+  readonly validate: (view: ApiObject, context: StrategyContext) => FieldError[];
+}
+
+export interface ObjectPart<T = ApiObject> {
+  /** Takes into the object, a fresh copy of the stored one, the part of what was sent that may be written here. */
+  readonly take: (object: T, sent: T, context: StrategyContext) => void;
+  /** The metadata stay as they are stored. */
+  readonly keepsMetadata?: boolean;
+  /** In place of the rules of the kind. */
+  readonly validate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+}
+
+/** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
+export type Action = (posted: ApiObject, call: ActionCall) => Promise<void>;
+
+export interface ActionCall extends StrategyContext {
+  readonly namespace: string;
+  /** Of the object below which it was posted, or else its own. */
+  readonly name: string;
+  readonly dryRun: boolean;
+  readonly requester: Requester;
+  readonly objects: Objects;
+}
+
+/** Answers what was posted to a virtual resource in the same way: gives back the whole object as it is answered. */
+export type Answer = (posted: ApiObject, call: ActionCall) => ApiObject | Promise<ApiObject>;
+
+/** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
+export type Listing = () => Promise<readonly ApiObject[]>;
+
+/** Who asks. */
+export interface Requester {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: { readonly [key: string]: readonly string[] };
+}
+
+/**
+ * The objects of the server, in their storage version and as new as the store has them. A resource is spelled `pods`,
+ * `ingresses.networking.example.org`. Every call fails with a StatusError: 404 for what is not there.
+ */
+export interface Objects {
+  readonly get: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
+  readonly list: (resource: string, namespace: string) => Promise<readonly ApiObject[]>;
+  /** Changes what is there in place, and anew when another writer was first; neither admission nor validation follow. */
+  readonly update: (
+    resource: string,
+    namespace: string,
+    name: string,
+    change: (object: ApiObject) => void,
+  ) => Promise<void>;
+  /** Deletes it by the rules of its kind, without admission. The options have the form of a request's body. */
+  readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
+}
+
+/** Where a request goes on to; undefined: there is nothing to be had yet. A refusal is a thrown StatusError. */
+export type Connect = (call: ConnectCall) => Promise<Endpoint | undefined>;
+
+export interface ConnectCall extends StrategyContext {
+  readonly namespace: string;
+  /** As the request spells it; `https:web:8443` may mean a port of `web`. */
+  readonly name: string;
+  /** Parameters of the request. */
+  readonly query: Pick<URLSearchParams, 'get' | 'getAll'>;
+  readonly objects: Objects;
+}
+
+export interface Endpoint {
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  /** Empty: that of the scheme. */
+  readonly port: string;
+  /** What comes before the rest of the request's path, and the query that takes the place of the request's. */
+  readonly path: string;
+  readonly query?: string;
+  /** Nothing but a connection that changes its protocol is answered there. */
+  readonly upgrades?: boolean;
 }
 
 /** One column of a table (spec/resource-api.md, "Table representation"). */
@@ -110,6 +211,15 @@ export interface Strategy<T = ApiObject> {
   readonly createsWithStatus?: boolean;
   /** Who deletes it gets the object back as it was, not a `Success` status. */
   readonly returnsDeleted?: boolean;
+  /** It is gone so many seconds after it was last written. */
+  readonly ttlSeconds?: number;
+  /**
+   * Seconds that it gets to end by itself when it is deleted; `asked` is what the request says. Absent: it goes at once,
+   * finalizers aside. With 0 it goes too, but watchers see it marked before.
+   */
+  readonly gracePeriod?: (object: T, asked: number | undefined) => number;
+  /** It is deleted in two steps: the first marks it, and nothing removes it as long as it is pending. */
+  readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
   readonly prepareCreate?: (object: T, context: StrategyContext) => void;
@@ -120,4 +230,10 @@ export interface Strategy<T = ApiObject> {
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Advice for the writer, sent as `Warning` headers. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
+}
+
+export interface Termination<T = ApiObject> {
+  /** Changes the object, just marked, in place. */
+  readonly begin: (object: T) => void;
+  readonly pending: (object: T) => boolean;
 }

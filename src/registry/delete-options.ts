@@ -8,6 +8,7 @@ import {
   parseGroupVersion,
   statusError,
 } from '../meta/index.ts';
+import type { Core } from './core.ts';
 import { dryRunErrors, invalidOptions, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
 
@@ -18,7 +19,15 @@ export interface DeleteOptions {
   readonly policy: 'Orphan' | 'Foreground' | 'Background' | undefined;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
+  /** Meant for an object that cannot be read, whatever depends on it. */
+  readonly unsafe: boolean;
 }
+
+/** The option that says so; without its feature it is as if it were not there. */
+const unsafeOption = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+
+/** Whether the options of a request ask for an object to be deleted that cannot be read. */
+export const isUnsafe = (options: JsonObject): boolean => options[unsafeOption] === true;
 
 /** The options that a request without a body gives in its query, in the form of a body. */
 export function deleteOptionsOf(query: {
@@ -26,21 +35,27 @@ export function deleteOptionsOf(query: {
   readonly gracePeriodSeconds?: string;
   readonly orphanDependents?: string;
   readonly propagationPolicy?: string;
+  readonly ignoreStoreReadErrorWithClusterBreakingPotential?: string;
 }): JsonObject {
   const grace = readInteger(query.gracePeriodSeconds);
   const orphan = readFlag(query.orphanDependents);
+  const unsafe = readFlag(query[unsafeOption]);
   return {
     ...(query.dryRun === undefined ? {} : { dryRun: [...query.dryRun] }),
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(query.propagationPolicy === undefined ? {} : { propagationPolicy: query.propagationPolicy }),
+    ...(unsafe === undefined ? {} : { [unsafeOption]: unsafe }),
   };
 }
 
 const policies = ['Foreground', 'Background', 'Orphan'] as const;
 
 /** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
-export function readDeleteOptions(body: JsonObject, names: Names): DeleteOptions {
+export function readDeleteOptions(
+  body: JsonObject,
+  { names, unsafeDeletion }: Pick<Core, 'names' | 'unsafeDeletion'>,
+): DeleteOptions {
   const { kind, apiVersion } = body;
   if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions') {
     const version = JSON.stringify(typeof apiVersion === 'string' ? apiVersion : '');
@@ -59,6 +74,9 @@ export function readDeleteOptions(body: JsonObject, names: Names): DeleteOptions
   if (policy !== undefined && known === undefined) {
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
+  if (typeof (body[unsafeOption] ?? false) !== 'boolean') throw wrongType(unsafeOption, 'bool');
+  const unsafe = unsafeDeletion && isUnsafe(body);
+  if (unsafe) errors.push(...aloneErrors(body));
   if (errors.length > 0) throw invalidOptions(names, 'DeleteOptions', errors);
   const grace = body['gracePeriodSeconds'] ?? undefined;
   if (grace !== undefined && !Number.isSafeInteger(grace)) throw wrongType('gracePeriodSeconds', 'int64');
@@ -68,7 +86,30 @@ export function readDeleteOptions(body: JsonObject, names: Names): DeleteOptions
     policy: known ?? (orphan === undefined ? undefined : orphan ? 'Orphan' : 'Background'),
     uid: preconditionOf(body, 'uid'),
     resourceVersion: preconditionOf(body, 'resourceVersion'),
+    unsafe,
   };
+}
+
+/** Options that have no meaning for an object of which nothing is known. */
+const readingOptions = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'];
+
+const aloneErrors = (body: JsonObject): FieldError[] =>
+  readingOptions
+    .filter((name) => (Array.isArray(body[name]) ? body[name].length > 0 : (body[name] ?? null) !== null))
+    .map((name) => fieldError.invalid(unsafeOption, true, `cannot be set together with .${name}`));
+
+/** @throws StatusError 422 for a collection: what cannot be read is deleted one by one */
+export function refuseUnsafe({ unsafe }: DeleteOptions, names: Names): void {
+  if (!unsafe) return;
+  const why = 'is not allowed with DELETECOLLECTION, try again after removing the option';
+  throw invalidOptions(names, 'DeleteOptions', [fieldError.invalid(unsafeOption, true, why)]);
+}
+
+/** @throws StatusError 422: an object that can be read is deleted like any other */
+export function refuseReadable({ id }: Resource, name: string): never {
+  const why = 'is exclusively used to delete corrupt object(s), try again by removing this option';
+  const kind = { group: id.group, kind: id.resource };
+  throw statusError.invalid(kind, name, [fieldError.invalid(unsafeOption, true, why)]);
 }
 
 const wrongType = (field: string, type: string) =>
@@ -94,8 +135,12 @@ function preconditionOf(body: JsonObject, field: 'uid' | 'resourceVersion'): str
 
 /** @throws StatusError 409 when the object is not the one that was meant */
 export function checkPreconditions(resource: Resource, object: ApiObject, options: DeleteOptions): void {
-  const { kind } = resource.definition;
+  const { kind, strategy } = resource.definition;
   const { name = '', uid = '', resourceVersion = '' } = object.metadata;
+  if (strategy.termination !== undefined) {
+    checkBegun(resource, object, options);
+    return;
+  }
   const of = { group: parseGroupVersion(resource.format.apiVersion)?.group ?? '', resource: kind };
   if (options.uid !== undefined && options.uid !== uid) {
     throw statusError.conflict(
@@ -110,6 +155,19 @@ export function checkPreconditions(resource: Resource, object: ApiObject, option
       name,
       `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
     );
+  }
+}
+
+/** The same for a kind that is deleted in steps. */
+function checkBegun({ id }: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  for (const [what, wanted, found] of [
+    ['UID', options.uid, uid],
+    ['ResourceVersion', options.resourceVersion, resourceVersion],
+  ] as const) {
+    if (wanted === undefined || wanted === found) continue;
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+    throw statusError.conflict(id, name, why);
   }
 }
 

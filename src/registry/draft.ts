@@ -14,10 +14,12 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { type DecodedBody, decodeBody, decodePatched } from './body.ts';
-import { fromStorage } from './convert.ts';
+import { fromStorage, spokenOf, subresourceView } from './convert.ts';
 import type { Core } from './core.ts';
 import type { StrategyContext } from './definition.ts';
-import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
+import { draftDelete } from './delete-draft.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { metadataOf } from './metadata.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
 
 /** A write as asked for: what does not depend on the object that is there. */
@@ -35,8 +37,12 @@ export interface Job {
 /** What is to be stored, in the storage version. */
 export interface Draft {
   object: ApiObject;
+  /** What was sent to a view of the object: admission sees it instead, and only then is it written into the object. */
+  readonly view?: ApiObject;
   /** The object goes: `object` is its last state. */
   remove: boolean;
+  /** The object is stored once more, marked as deleted, and goes right after. */
+  readonly passing?: boolean;
   /** Its name was made up here. */
   readonly generated: boolean;
   readonly warnings: string[];
@@ -56,7 +62,7 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
       const body = decodeBody(core, target, change.object.value, change.object.findings, options);
       checkPlace(target, body.object.metadata);
       if (old !== undefined) {
-        checkUid(target, body.object.metadata, old);
+        if (subresourceView(target) === undefined) checkUid(target, body.object.metadata, old);
         return draftUpdate(job, body, old);
       }
       if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '')
@@ -75,7 +81,7 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
     }
     default:
       if (old === undefined || job.deletion === undefined) throw absent(target);
-      return draftDelete(job, old, job.deletion);
+      return draftDelete(target.resource, old, job.deletion, job.context);
   }
 }
 
@@ -107,7 +113,7 @@ function applyPatch(format: PatchFormat, document: JsonObject, patch: Json): Jso
 }
 
 /** A namespace that the body does not tell is that of the request; a cluster-scoped object has none. */
-function placeNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
+export function placeNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
   const given = metadata.namespace ?? '';
   if (resource.definition.namespaced && given !== '' && given !== namespace) {
     throw statusError.badRequest(
@@ -133,11 +139,13 @@ function checkPlace(target: Target, metadata: ObjectMeta): void {
 }
 
 /** A replacement that names a uid means that very object. */
-function checkUid({ resource, name }: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
+function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
+  const { resource, subresource, name } = target;
   const found = old?.metadata.uid ?? '';
   if (uid === '' || uid === found) return;
+  const { group, resource: plural } = resource.id;
   throw statusError.conflict(
-    resource.id,
+    subresourceView(target) === undefined ? resource.id : { group, resource: `${plural}/${subresource}` },
     name,
     `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   );
@@ -154,7 +162,6 @@ function generateName(random: Random, base: string): string {
 function draftCreate({ core, target, context }: Job, { object, warnings }: DecodedBody, sent: Json): Draft {
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
-  if (definition.virtual === true) return { object, remove: false, generated: false, warnings: [...warnings] };
   const { metadata } = object;
   placeNamespace(target, metadata);
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
@@ -181,35 +188,12 @@ function setField(object: JsonObject, field: string, value: Json | undefined): v
   else object[field] = value;
 }
 
-/** Metadata in the order in which it is written; what a client has no say in and what is empty stays out. */
-function metadataOf(given: { readonly [name in keyof ObjectMeta]: Json | undefined }): ObjectMeta & JsonObject {
-  const out: JsonObject = {};
-  for (const name of metaFields) {
-    const value = given[name];
-    if (value !== undefined && value !== null && value !== '') out[name] = value;
-  }
-  return out as ObjectMeta & JsonObject;
-}
-
-const metaFields = [
-  'name',
-  'generateName',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-] as const;
-
-function draftUpdate({ target, change }: Job, { object: sent, warnings }: DecodedBody, old: ApiObject): Draft {
+function draftUpdate({ target, change, context }: Job, { object: sent, warnings }: DecodedBody, old: ApiObject): Draft {
   const { metadata } = sent;
   const before = old.metadata;
+  const { view, part } = target.resource.subresources.get(target.subresource)?.declared ?? {};
+  const draft = { remove: false, generated: false, warnings: [...warnings] };
+  if (view !== undefined) return { ...draft, object: jsonCopy(old as JsonObject as ApiObject), view: sent };
   checkVersion(target, change, metadata, before);
   const after = metadataOf({
     ...metadata,
@@ -221,13 +205,29 @@ function draftUpdate({ target, change }: Job, { object: sent, warnings }: Decode
     deletionTimestamp: before.deletionTimestamp ?? metadata.deletionTimestamp,
     deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds,
   });
-  const onlyStatus = target.subresource === 'status';
-  const object = onlyStatus ? jsonCopy(old as JsonObject as ApiObject) : sent;
-  object.metadata = after;
-  if (onlyStatus) setField(object, 'status', sent['status']);
-  else if (hasStatus(target))
-    setField(object, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
-  return { object, remove: false, generated: false, warnings: [...warnings] };
+  if (target.subresource !== '') {
+    const object = jsonCopy(old as JsonObject as ApiObject);
+    if (part?.keepsMetadata !== true) object.metadata = after;
+    if (part === undefined) setField(object, 'status', sent['status']);
+    else part.take(object, sent, context);
+    return { ...draft, object };
+  }
+  sent.metadata = after;
+  if (hasStatus(target)) {
+    setField(sent, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+  }
+  return { ...draft, object: sent };
+}
+
+/** Writes what was sent to a view into the object. @throws StatusError 409, 422 */
+export function completeView({ target, change, context }: Job, { object, view: sent }: Draft): void {
+  const view = subresourceView(target);
+  if (view === undefined || sent === undefined) return;
+  const errors = view.validate(sent, context);
+  if (errors.length > 0) throw statusError.invalid(spokenOf(target), target.name, errors);
+  checkUid(target, sent.metadata, object);
+  checkVersion(target, change, sent.metadata, object.metadata);
+  view.write(object, sent);
 }
 
 function checkVersion(target: Target, change: Change, { resourceVersion = '' }: ObjectMeta, before: ObjectMeta): void {
@@ -240,27 +240,6 @@ function checkVersion(target: Target, change: Change, { resourceVersion = '' }: 
   ]);
 }
 
-function draftDelete({ target, context }: Job, old: ApiObject, deletion: DeleteOptions): Draft {
-  checkPreconditions(target.resource, old, deletion);
-  const finalizers = finalizersFor(old, deletion);
-  const draft = { generated: false, warnings: [] };
-  if (finalizers.length === 0) return { ...draft, object: old, remove: true };
-  const { metadata } = old;
-  const marked = metadata.deletionTimestamp !== undefined;
-  const { generation } = metadata;
-  const object = {
-    ...old,
-    metadata: metadataOf({
-      ...metadata,
-      finalizers,
-      generation: !marked && generation !== undefined && generation > 0 ? generation + 1 : generation,
-      deletionTimestamp: metadata.deletionTimestamp ?? formatTime(context.now),
-      deletionGracePeriodSeconds: 0,
-    }),
-  };
-  return { ...draft, object, remove: false };
-}
-
 /** What the kind itself does to the object once admission is through; counts a change of its generation. */
 export function completeDraft({ target, change, context }: Job, draft: Draft, old: ApiObject | undefined): void {
   const { strategy } = target.resource.definition;
@@ -270,8 +249,9 @@ export function completeDraft({ target, change, context }: Job, draft: Draft, ol
     strategy.prepareCreate?.(object, context);
     return;
   }
-  if (target.subresource === 'status') strategy.prepareStatusUpdate?.(object, old, context);
-  else strategy.prepareUpdate?.(object, old, context);
+  const { subresource } = target;
+  if (subresource === '' || subresourceView(target) !== undefined) strategy.prepareUpdate?.(object, old, context);
+  else if (subresource === 'status') strategy.prepareStatusUpdate?.(object, old, context);
   if (strategy.generation === true && wishesDiffer(object, old)) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
@@ -280,7 +260,8 @@ export function completeDraft({ target, change, context }: Job, draft: Draft, ol
     old.metadata.deletionTimestamp !== undefined &&
     deletionTimestamp !== undefined &&
     deletionGracePeriodSeconds === 0 &&
-    finalizers.length === 0;
+    finalizers.length === 0 &&
+    strategy.termination?.pending(object) !== true;
 }
 
 /** Whether two states differ in anything but metadata and status. */

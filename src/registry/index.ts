@@ -1,23 +1,32 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
 export {
+  type Action,
+  type ActionCall,
   allVerbs,
   type CellContext,
   type Column,
+  type Connect,
+  type ConnectCall,
+  type Endpoint,
+  type ObjectPart,
+  type Objects,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
   type Strategy,
   type StrategyContext,
   type Subresource,
+  type SubresourceView,
   type Verb,
 } from './definition.ts';
-export { deleteOptionsOf } from './delete-options.ts';
+export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
 export { readWriteOptions, type WriteParameters } from './parameters.ts';
 export { createRegistry, namespaceLookup, type RegistryOptions } from './registry.ts';
 export type { Resource } from './resource.ts';
 export type {
   Body,
   Change,
+  Connecting,
   ObjectList,
   PatchFormat,
   ReadOptions,

@@ -1,5 +1,6 @@
 import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
-import type { ReadOptions, Requester, WatchOptions, WriteOptions } from './types.ts';
+import type { Requester } from './definition.ts';
+import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
 /** The 422 about a request's parameters, which are spoken of as an options object. */
 export function invalidOptions(names: Names, kind: string, errors: readonly FieldError[]): StatusError {

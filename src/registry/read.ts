@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
 import { StoreError } from '../store/index.ts';
@@ -97,24 +98,24 @@ async function exactly(
   return fromStore(core, target, selection, revision, paged, after);
 }
 
-function fromSnapshot(
+async function fromSnapshot(
   core: Core,
   { resource }: Target,
   selection: Selection,
   snapshot: Snapshot,
   paged: Paging | undefined,
   after: string,
-): ObjectList {
+): Promise<ObjectList> {
   const { revision } = snapshot;
-  const items = matching(resource, selection, snapshot, after);
-  if (paged === undefined) return whole(revision, items);
-  const page: CachedObject[] = [];
-  let more = false;
-  for (const object of items) {
-    more = page.length === paged.limit;
-    if (more) break;
-    page.push(object);
-  }
+  const items = inRange(resource, selection, snapshot, after);
+  const { limit } = paged ?? {};
+  // One more than the page holds tells that there is more.
+  const most = limit === undefined ? Number.POSITIVE_INFINITY : limit + 1;
+  if (limit === undefined && selection.matches === undefined) return whole(revision, items);
+  const page = await gather(items, selection.matches, most);
+  if (paged === undefined) return whole(revision, page);
+  const more = page.length === most;
+  if (more) page.pop();
   const last = page.at(-1);
   if (!more || last === undefined) return whole(revision, page);
   resource.history.keep(snapshot);
@@ -124,6 +125,27 @@ function fromSnapshot(
   return { revision, items: page, continue: () => token, remaining: () => remaining };
 }
 
+/** So many objects are looked at before others get their turn. */
+const slice = 2_000;
+
+/** Those that match, at most so many, without holding anybody up however few they are. */
+async function gather(
+  items: Iterable<CachedObject>,
+  matches: Selection['matches'],
+  most: number,
+): Promise<CachedObject[]> {
+  const found: CachedObject[] = [];
+  let seen = 0;
+  for (const object of items) {
+    if (matches?.(object) !== false) {
+      found.push(object);
+      if (found.length === most) break;
+    }
+    if (++seen % slice === 0) await nextTurn();
+  }
+  return found;
+}
+
 const whole = (revision: number, items: Iterable<CachedObject>): ObjectList => ({
   revision,
   items,
@@ -131,28 +153,23 @@ const whole = (revision: number, items: Iterable<CachedObject>): ObjectList => (
   remaining: () => undefined,
 });
 
-/** The chosen objects of a snapshot in key order, found as they are asked for. `after` is a key without its range. */
-export function matching(
+/**
+ * The objects of a snapshot that namespace and name choose, in key order, found as they are asked for. Which of them
+ * match is left to the caller, who may take time for it. `after` is a key without its range.
+ */
+export function inRange(
   resource: Target['resource'],
   selection: Selection,
   snapshot: Snapshot,
   after = '',
 ): Iterable<CachedObject> {
-  const { matches } = selection;
   const range = rangeOf(resource, selection);
   const key = keyOf(resource, selection);
   if (key !== undefined) {
     const object = snapshot.get(key);
-    const chosen =
-      object !== undefined && key.slice(range.length) > after && (matches === undefined || matches(object));
-    return chosen ? [object] : [];
+    return object !== undefined && key.slice(range.length) > after ? [object] : [];
   }
-  const all = after === '' ? snapshot.range(range) : snapshot.range(range, range + after);
-  return matches === undefined ? all : filter(all, matches);
-}
-
-function* filter(all: Iterable<CachedObject>, matches: (object: CachedObject) => boolean): Iterable<CachedObject> {
-  for (const object of all) if (matches(object)) yield object;
+  return after === '' ? snapshot.range(range) : snapshot.range(range, range + after);
 }
 
 /** How many entries are asked of the store at a time. */

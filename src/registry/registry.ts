@@ -1,10 +1,13 @@
-import type { AdmissionPlugin, NamespaceLookup } from '../admission/index.ts';
-import { type Clock, type Names, type Random, statusError } from '../meta/index.ts';
+import { type AdmissionPlugin, createChain, type NamespaceLookup } from '../admission/index.ts';
+import { type Clock, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
+import { act, actionOf, answerOf, reply } from './act.ts';
 import { deleteCollection } from './collection.ts';
+import { connect } from './connect.ts';
 import { encode } from './convert.ts';
 import { type Core, current, toStatusError } from './core.ts';
-import type { ResourceDefinition, Verb } from './definition.ts';
+import type { Answer, Listing, ResourceDefinition, Verb } from './definition.ts';
+import { getMade, listMade } from './listing.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
 import type { Registry, Target } from './types.ts';
@@ -19,6 +22,13 @@ export interface RegistryOptions {
   readonly definitions: readonly ResourceDefinition[];
   /** In the order in which they see a write. */
   readonly admission: readonly AdmissionPlugin[];
+  /**
+   * What is answered to what is posted to a virtual resource, by the resource, such as `reviews.example.org`: a virtual
+   * resource that neither acts nor is in here is not served.
+   */
+  readonly answers?: ReadonlyMap<string, Answer>;
+  /** The objects of the virtual resources that can be read, named likewise. */
+  readonly listings?: ReadonlyMap<string, Listing>;
   /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
   readonly tokenKey?: string;
   /** How long changes are kept for watches that start in the past (ms). Default: 5 minutes. */
@@ -29,6 +39,8 @@ export interface RegistryOptions {
   readonly watchBufferBytes?: number;
   /** A watch that sets no end of its own ends after so many seconds, and up to twice that. Default: 1800. */
   readonly watchSeconds?: number;
+  /** Objects that cannot be read may be deleted by who asks for that. Default false. */
+  readonly unsafeDeletion?: boolean;
 }
 
 /** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
@@ -48,10 +60,13 @@ export function createRegistry(options: RegistryOptions): Registry {
     clock,
     random,
     resources,
-    admission,
+    admission: createChain(admission),
+    answers: options.answers ?? new Map(),
+    listings: options.listings ?? new Map(),
     tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
     watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
     watchSeconds: options.watchSeconds ?? 1_800,
+    unsafeDeletion: options.unsafeDeletion ?? false,
   };
   const places = new Map<string, Resource>();
   for (const resource of resources) {
@@ -63,11 +78,13 @@ export function createRegistry(options: RegistryOptions): Registry {
     find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
     get: async (target, read) => {
       allow(target, 'get');
-      return answer(get(core, target, read));
+      const { virtual } = target.resource.definition;
+      return answer(virtual === true ? getMade(core, target) : get(core, target, read));
     },
     list: async (target, read) => {
       allow(target, 'list');
-      return answer(list(core, target, read));
+      const { virtual } = target.resource.definition;
+      return answer(virtual === true ? listMade(core, target, read) : list(core, target, read));
     },
     watch: async (target, read) => {
       allow(target, 'watch');
@@ -75,12 +92,19 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
     write: async (target, change, how) => {
       allow(target, change.verb);
+      if (change.verb !== 'create') return answer(write(core, target, change, how));
+      const action = actionOf(target);
+      if (action !== undefined) return answer(act(core, target, action, change, how));
+      const reviewer = answerOf(core, target);
+      if (reviewer !== undefined) return answer(reply(core, target, reviewer, change, how));
       return answer(write(core, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       allow(target, 'deletecollection');
       return answer(deleteCollection(core, target, read, deleteOptions, how));
     },
+    connect: async (target, call) => answer(connect(core, target, call)),
+    unsafeDeletion: core.unsafeDeletion,
     encode,
     close: made.close,
   };
@@ -98,10 +122,13 @@ async function answer<T>(work: Promise<T>): Promise<T> {
 /** @throws StatusError 404 for a subresource that the kind does not have, 405 for a verb that is not served there */
 function allow({ resource, subresource }: Target, verb: Verb): void {
   const { definition } = resource;
-  const served = subresource === '' ? definition : definition.subresources.find(({ name }) => name === subresource);
-  // Of the subresources, only the status is the object itself.
-  if (served === undefined || (subresource !== '' && subresource !== 'status')) throw statusError.noSuchResource();
+  const below = resource.subresources.get(subresource)?.declared;
+  const served = subresource === '' ? definition : below;
+  if (served === undefined) throw statusError.noSuchResource();
   if (!served.verbs.includes(verb)) throw statusError.methodNotAllowed();
+  if (below !== undefined && ((verb === 'create' && below.act === undefined) || below.connect !== undefined)) {
+    throw new StatusError(501, '', `${definition.plural}/${subresource} is not served by this server`);
+  }
 }
 
 /** What the registry's own namespaces say of a name, for the plugin that asks. It may be used before the registry is there. */

@@ -10,7 +10,7 @@ import {
 import { type CompiledType, compile } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
 import { describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
-import type { ResourceDefinition, ResourceVersion, SelectableField } from './definition.ts';
+import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource } from './definition.ts';
 import { SnapshotHistory } from './history.ts';
 
 /** A definition in service: names expanded, schemas compiled, objects cached. */
@@ -30,6 +30,23 @@ export interface Resource {
   readonly storageVersion: CompiledVersion;
   /** By version name. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
+  readonly subresources: ReadonlyMap<string, CompiledSubresource>;
+}
+
+export interface CompiledSubresource {
+  readonly declared: Subresource;
+  /** The kind that is spoken there when it is not that of the resource. */
+  readonly own: Spoken | undefined;
+}
+
+/** A kind in a version, as bodies name it. */
+export interface Spoken {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** `apps/v1`. */
+  readonly apiVersion: string;
+  readonly type: CompiledType;
 }
 
 export interface CompiledVersion {
@@ -89,10 +106,24 @@ function expand(definition: ResourceDefinition, names: Names): ResourceDefinitio
     ...definition,
     group: expandNames(definition.group, names),
     storage: { ...definition.storage, group: expandNames(definition.storage.group, names) },
+    versions: definition.versions.map((version) => expandDeprecation(version, names)),
     subresources: definition.subresources.map((subresource) =>
       subresource.group === undefined ? subresource : { ...subresource, group: expandNames(subresource.group, names) },
     ),
   };
+}
+
+function expandDeprecation(version: ResourceVersion, names: Names): ResourceVersion {
+  const { deprecated } = version;
+  if (deprecated?.replacement === undefined) return version;
+  return { ...version, deprecated: { ...deprecated, replacement: expandNames(deprecated.replacement, names) } };
+}
+
+function compileSubresource({ group }: ResourceDefinition, declared: Subresource, names: Names): CompiledSubresource {
+  const { schema, kind, version = 'v1' } = declared;
+  if (schema === undefined) return { declared, own: undefined };
+  const of = { group: declared.group ?? group, version };
+  return { declared, own: { ...of, kind, apiVersion: formatGroupVersion(of), type: compile(schema, names) } };
 }
 
 /** The definition in whose version the objects of another are stored: mostly itself. */
@@ -164,5 +195,8 @@ function makeResource(
     format: storage.format,
     storageVersion: compiled(owner, stored),
     versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
+    subresources: new Map(
+      definition.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
+    ),
   };
 }

@@ -72,7 +72,7 @@ function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean 
 }
 
 /** All keys that a selection can mean begin with this. */
-export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Selection): string {
+export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Pick<Selection, 'namespace'>): string {
   return definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
 }
 

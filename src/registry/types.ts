@@ -1,5 +1,6 @@
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type { ByteString, Json, JsonObject } from '../meta/index.ts';
+import type { ConnectCall, Endpoint, Requester } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -13,12 +14,6 @@ export interface Target {
   readonly name: string;
   /** Empty: the object itself. */
   readonly subresource: string;
-}
-
-export interface Requester {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
 }
 
 /** Query parameters of get and list, as received; absent when not given. */
@@ -76,9 +71,18 @@ export interface WriteOptions {
   readonly force: boolean;
 }
 
+/** A request that goes on to somewhere else. */
+export interface Connecting {
+  readonly requester: Requester;
+  readonly query: ConnectCall['query'];
+}
+
 export interface WriteResult {
   readonly created: boolean;
-  /** The object after the write, in the storage version, JSON; for a delete that removed it at once: undefined. */
+  /**
+   * The object after the write, in the storage version, JSON; undefined for a delete that removed it at once, and for
+   * what was done instead of kept.
+   */
   readonly object: CachedObject | undefined;
   /** For a delete that removed the object at once: what the `Success` status tells of it. */
   readonly deleted: { readonly name: string; readonly uid: string } | undefined;
@@ -103,6 +107,13 @@ export interface Registry {
     deleteOptions: JsonObject,
     write: WriteOptions,
   ): Promise<ObjectList>;
+  /**
+   * Where a request to the target goes on to: a subresource that stands for a node, or for what runs on it. Undefined
+   * when there is nothing to be had yet. The target's name may hold a scheme and a port: `https:web:8443`.
+   */
+  connect(target: Target, call: Connecting): Promise<Endpoint | undefined>;
+  /** Whether objects that cannot be read may be deleted by who asks for that. */
+  readonly unsafeDeletion: boolean;
   /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
   /** Ends every watch, cleanly, and stops following the store. */

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
 import { isCorrupt } from './bytes.ts';
 import { type Core, current, reached, toStatusError } from './core.ts';
 import { checkWatchOptions, readFlag, readInteger, readVersion } from './parameters.ts';
-import { matching } from './read.ts';
+import { inRange } from './read.ts';
 import { keyOf, type Selection, select } from './selection.ts';
 import type { StreamEvent, Target, WatchOptions, WatchStream } from './types.ts';
 
@@ -11,6 +12,8 @@ const bookmarkMs = 60_000;
 const longestMs = 2 ** 31 - 1;
 /** How many objects that were there at the start are handed on at a time. */
 const initialBatch = 250;
+/** And how many are looked at for them before others get their turn. */
+const initialSlice = 2_000;
 
 /**
  * What brings a client up to date, then everything that changes. A state from which changes can no longer be told is
@@ -32,9 +35,10 @@ export async function watch(core: Core, target: Target, options: WatchOptions): 
       : reached(resource, revision));
   // From here on nothing is awaited, so that no change falls between the snapshot and the subscription.
   const snapshot = cache.snapshot();
-  const begun = exact || initial === false ? [] : matching(resource, selection, snapshot);
+  const begun = exact || initial === false ? [] : inRange(resource, selection, snapshot);
   const stream = new Stream(
     begun[Symbol.iterator](),
+    selection.matches,
     initial === true && bookmarks ? snapshot.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
     () => subscribe(core, target, selection, exact ? revision : snapshot.revision, bookmarks),
@@ -68,6 +72,7 @@ function subscribe(
 /** One watch: first the objects that were there, then the closing bookmark when one is due, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   readonly #initial: Iterator<CachedObject>;
+  readonly #matches: Selection['matches'];
   #closing: number | undefined;
   /** How far the cache is; undefined when the client wants no bookmarks. */
   readonly #progress: (() => number) | undefined;
@@ -83,11 +88,13 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   constructor(
     initial: Iterator<CachedObject>,
+    matches: Selection['matches'],
     closing: number | undefined,
     progress: (() => number) | undefined,
     subscribe: () => Subscription,
   ) {
     this.#initial = initial;
+    this.#matches = matches;
     this.#closing = closing;
     this.#progress = progress;
     try {
@@ -115,10 +122,11 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   }
 
   async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
-    if (!this.#ended && !this.#begun) {
+    while (!this.#ended && !this.#begun) {
       const events = this.#take();
       if (events.length > 0) return { done: false, value: events };
-      this.#begun = true;
+      // Where little matches, others get their turn all the same.
+      if (!this.#begun) await nextTurn();
     }
     if (this.#ended || this.#subscription === undefined) return this.#finish();
     this.#waiting = true;
@@ -134,17 +142,21 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     return this.#finish();
   }
 
-  /** The next objects of the state at the start, and behind the last of them the bookmark that closes them. */
+  /**
+   * The next objects of the state at the start, and behind the last of them the bookmark that closes them. None may be
+   * among those that were looked at.
+   */
   #take(): StreamEvent[] {
     const events: StreamEvent[] = [];
-    while (events.length < initialBatch) {
+    for (let seen = 0; seen < initialSlice && events.length < initialBatch; seen++) {
       const { done, value } = this.#initial.next();
       if (done === true) {
+        this.#begun = true;
         if (this.#closing !== undefined) events.push({ ...bookmarkEvent(this.#closing), endsInitialEvents: true });
         this.#closing = undefined;
         break;
       }
-      if (!isCorrupt(value)) events.push(addedEvent(value));
+      if (!isCorrupt(value) && this.#matches?.(value) !== false) events.push(addedEvent(value));
     }
     return events;
   }

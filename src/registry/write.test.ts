@@ -86,9 +86,18 @@ describe('create', () => {
   it('answers what is posted to a virtual resource and keeps nothing', async () => {
     const { change, store } = bench();
     const answered = await change('reviews', {}, create({ spec: { user: 'u' } }));
-    expect(answered).toMatchObject({ kind: 'Review', spec: { user: 'u' }, status: { allowed: 'true' } });
+    expect(answered).toMatchObject({
+      kind: 'Review',
+      spec: { user: 'u' },
+      status: { allowed: 'true', asked: 'tester' },
+    });
     expect(answered.metadata.uid).toBeUndefined();
     expect(await store.revision()).toBe(1);
+  });
+
+  it('does not serve a virtual resource that nobody answers', async () => {
+    const asked = bench({ answers: new Map() }).change('reviews', {}, create({ spec: { user: 'u' } }));
+    await expect(asked).rejects.toMatchObject({ code: 501 });
   });
 
   const refusals: [string, JsonObject | string | null, number, string][] = [

@@ -12,10 +12,10 @@ import {
 import { validate } from '../schema/index.ts';
 import type { CommitResult } from '../store/index.ts';
 import { describe, describeDeleted, describeText, isCorrupt, readObject, storedText } from './bytes.ts';
-import { versionOf } from './convert.ts';
+import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
-import { readDeleteOptions } from './delete-options.ts';
-import { checkFresh, checkPatchFormat, completeDraft, type Draft, type Job, makeDraft } from './draft.ts';
+import { readDeleteOptions, refuseReadable } from './delete-options.ts';
+import { checkFresh, checkPatchFormat, completeDraft, completeView, type Draft, type Job, makeDraft } from './draft.ts';
 import { unreadable } from './read.ts';
 import { keyOf } from './selection.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
@@ -31,10 +31,11 @@ const maxNames = 8;
  */
 export async function write(core: Core, target: Target, change: Change, options: WriteOptions): Promise<WriteResult> {
   const job = readJob(core, target, change, options);
+  if (job.deletion?.unsafe === true) return removeUnreadable(job);
   const creates = change.verb === 'create';
-  const { definition, cache } = target.resource;
+  const { cache } = target.resource;
   // Whoever watches from the version of this write on shall find what happens after it.
-  if (definition.virtual !== true && cache.revision === 0) await cache.ready();
+  if (cache.revision === 0) await cache.ready();
   let held = creates ? undefined : heldInCache(job);
   // What the cache holds may be older than what is stored: by that alone nothing is refused, or taken to be done.
   let sure = creates;
@@ -82,7 +83,25 @@ const done = (draft: Draft, result: WriteResult, unchanged = false): Outcome => 
   unchanged,
 });
 
+type Undo = () => Promise<void>;
+
+/** What admission wrote on the side goes again with a write that is not stored; where nobody knows, it stays. */
 async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<Outcome> {
+  const undo: Undo[] = [];
+  let stored = true;
+  try {
+    const outcome = await attempt(job, held, undo);
+    stored = outcome.result !== undefined;
+    return outcome;
+  } catch (error) {
+    stored = !(error instanceof StatusError);
+    throw error;
+  } finally {
+    if (!stored) for (const step of undo) await step();
+  }
+}
+
+async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): Promise<Outcome> {
   const { core, target, change, context } = job;
   const { definition } = target.resource;
   const { strategy } = definition;
@@ -92,16 +111,16 @@ async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<O
 
   const draft = makeDraft(job, old);
   if (!deletes) strategy.defaults?.(draft.object, context);
-  const request = admissionRequest(job, draft, old);
+  const request = admissionRequest(job, draft, old, undo);
   await admit(core.admission, request);
+  completeView(job, draft);
   completeDraft(job, draft, old);
   if (!deletes) {
     const errors = findErrors(job, draft, old);
     if (errors.length > 0) throw statusError.invalid(definition, nameOf(draft), errors);
-    draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
+    if (isWhole(target)) draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
   }
   await review(core.admission, request);
-  if (definition.virtual === true) return done(draft, resultOf(job, draft, old, answered(job, draft)));
   if (old === undefined) checkFresh(draft);
   if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
@@ -121,7 +140,9 @@ async function commit(
   if (key === undefined) throw statusError.methodNotAllowed();
   const revision = held?.revision ?? 0;
   const text = draft.remove ? '' : storedText(format, draft.object);
-  const write = draft.remove ? { key } : { key, value: Buffer.from(text) };
+  const { ttlSeconds: ttl } = target.resource.definition.strategy;
+  const value = draft.remove ? undefined : Buffer.from(text);
+  const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const answer = dryRun ? await rehearse(core, key, revision) : await core.store.commit([{ key, revision }], [write]);
   if (!answer.ok) {
     const [entry] = answer.found;
@@ -129,6 +150,7 @@ async function commit(
     return { draft, result: undefined, found, unchanged: false };
   }
   const stored = dryRun ? revision : answer.revision;
+  if (draft.passing === true && !dryRun) return pass(job, draft, old, describeText(format, key, text, stored));
   if (draft.remove) {
     const deletes = job.change.verb === 'delete' && held !== undefined;
     const last = deletes ? held : describeText(format, key, storedText(format, draft.object), revision);
@@ -137,6 +159,34 @@ async function commit(
   const cached = dryRun ? undefined : target.resource.cache.snapshot().get(key);
   const object = cached?.revision === stored ? cached : describeText(format, key, text, stored);
   return done(draft, resultOf(job, draft, old, object));
+}
+
+/** Removes an object that has just been marked: whoever watches has seen the mark. */
+async function pass(job: Job, draft: Draft, old: ApiObject | undefined, marked: CachedObject): Promise<Outcome> {
+  const { core, target } = job;
+  const { key, revision } = marked;
+  const answer = await core.store.commit([{ key, revision }], [{ key }]);
+  const [entry] = answer.ok ? [] : answer.found;
+  if (entry !== undefined)
+    return { draft, result: undefined, found: describe(target.resource.format, entry), unchanged: false };
+  return done(draft, resultOf(job, draft, old, describeDeleted(target.resource.format, marked, answer.revision)));
+}
+
+/** Removes an object that cannot be read, without a word on what it says. */
+async function removeUnreadable(job: Job): Promise<WriteResult> {
+  const { core, target, options } = job;
+  const { resource, name } = target;
+  const held = await heldInStore(job);
+  if (held === undefined) throw statusError.notFound(resource.id, name);
+  if (!isCorrupt(held)) refuseReadable(resource, name);
+  const draft: Draft = { object: readObject(held), remove: true, generated: false, warnings: [] };
+  const request = admissionRequest(job, draft, undefined, []);
+  await admit(core.admission, request);
+  await review(core.admission, request);
+  const { key, revision } = held;
+  const answer = options.dryRun ? { ok: true } : await core.store.commit([{ key, revision }], [{ key }]);
+  if (!answer.ok) throw statusError.modified(resource.id, name);
+  return { created: false, object: undefined, deleted: { name, uid: '' }, warnings: draft.warnings };
 }
 
 /** What a commit would say. */
@@ -150,7 +200,7 @@ async function rehearse(core: Core, key: string, revision: number): Promise<Comm
 function resultOf(job: Job, draft: Draft, old: ApiObject | undefined, object: CachedObject): WriteResult {
   const { change, target } = job;
   const { name = '', uid = '' } = draft.object.metadata;
-  const gone = change.verb === 'delete' && draft.remove;
+  const gone = change.verb === 'delete' && (draft.remove || draft.passing === true);
   return {
     created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
     object: gone && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
@@ -158,10 +208,6 @@ function resultOf(job: Job, draft: Draft, old: ApiObject | undefined, object: Ca
     warnings: draft.warnings,
   };
 }
-
-/** What is posted to a virtual resource is answered, not kept. */
-const answered = ({ target }: Job, { object }: Draft): CachedObject =>
-  describeText(target.resource.format, '', storedText(target.resource.format, object), 0);
 
 const nameOf = ({ object }: Draft): string => object.metadata.name ?? '';
 
@@ -172,11 +218,10 @@ function nameTaken({ resource }: Target, name: string): StatusError {
 }
 
 /** Checks what can be checked before the object is known. */
-function readJob(core: Core, target: Target, change: Change, options: WriteOptions): Job {
-  const { namespaced, virtual } = target.resource.definition;
-  if (namespaced && target.namespace === '' && virtual !== true) throw statusError.methodNotAllowed();
+export function readJob(core: Core, target: Target, change: Change, options: WriteOptions): Job {
+  if (target.resource.definition.namespaced && target.namespace === '') throw statusError.methodNotAllowed();
   if (change.verb === 'patch') checkPatchFormat(change.format);
-  const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core.names) : undefined;
+  const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core) : undefined;
   return {
     core,
     target,
@@ -199,25 +244,34 @@ async function heldInStore({ core, target }: Job): Promise<CachedObject | undefi
   return entry === undefined ? undefined : describe(target.resource.format, entry);
 }
 
+const partOf = ({ resource, subresource }: Target) =>
+  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.part;
+
+/** Whether a write here is one to the whole object. */
+const isWhole = (target: Target) => target.subresource === '' || subresourceView(target) !== undefined;
+
 const operations = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE', delete: 'DELETE' } as const;
 
-function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefined): AdmissionRequest {
+export function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefined, undo: Undo[]): AdmissionRequest {
   const { target, change, options, dryRun } = job;
-  const { group, kind, plural } = target.resource.definition;
+  const { group, plural } = target.resource.definition;
   const { version } = versionOf(target).declared;
+  const spoken = spokenOf(target);
   const deletes = change.verb === 'delete';
+  const view = subresourceView(target);
   return {
-    operation: old === undefined ? 'CREATE' : operations[change.verb],
-    kind: { group, version, kind },
+    operation: old === undefined && !deletes ? 'CREATE' : operations[change.verb],
+    kind: { group: spoken.group, version: spoken.version, kind: spoken.kind },
     resource: { group, version, resource: plural },
     subresource: target.subresource,
     namespace: target.namespace,
     name: nameOf(draft),
-    object: deletes ? undefined : draft.object,
-    oldObject: old,
+    object: deletes ? undefined : (draft.view ?? draft.object),
+    oldObject: old === undefined || view === undefined ? old : view.read(old),
     user: options.requester,
     dryRun,
     warn: (text) => draft.warnings.push(text),
+    onAbandon: (step) => undo.push(step),
   };
 }
 
@@ -237,7 +291,7 @@ function findErrors(
     // Told twice over: once about any object, once about this kind.
     const meta = validateObjectMetaUpdate(metadata, old.metadata);
     found.push(...meta, ...meta);
-  } else if (definition.virtual !== true) {
+  } else {
     found.push(
       ...validateObjectMeta(metadata, {
         namespaced,
@@ -247,6 +301,8 @@ function findErrors(
     );
   }
   found.push(...validate(object, storageVersion.type));
+  const part = partOf(target);
+  if (part?.validate !== undefined && old !== undefined) return [...found, ...part.validate(object, old, context)];
   found.push(...(strategy.validate?.(object, context) ?? []));
   if (old !== undefined) found.push(...(strategy.validateUpdate?.(object, old, context) ?? []));
   return found;

@@ -1,5 +1,6 @@
 import type { ApiObject, ObjectMeta } from '../meta/index.ts';
 import {
+  type Action,
   allVerbs,
   type Column,
   type ResourceDefinition,
@@ -10,6 +11,7 @@ import {
   type Verb,
 } from '../registry/index.ts';
 import type { Infer, StructSchema } from '../schema/index.ts';
+import { scale } from './scale.ts';
 
 /** An object of a kind as its own code sees it: typed by the schema, with its metadata. */
 export type ObjectOf<S extends StructSchema> = Omit<Infer<S>, 'metadata'> & { metadata: ObjectMeta };
@@ -37,13 +39,14 @@ export interface KindDeclaration<S extends StructSchema> {
   /** Default: all. */
   readonly verbs?: readonly Verb[];
   readonly virtual?: boolean;
+  readonly act?: Action;
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
   /** Has a `status` of its own, written under `/status`. */
   readonly status?: boolean;
-  /** Can be scaled under `/scale`. */
-  readonly scale?: boolean;
-  readonly subresources?: readonly Subresource[];
+  /** Can be scaled under `/scale`; how its selector reads when it is not a LabelSelector. */
+  readonly scale?: true | ((object: ObjectOf<S>) => string);
+  readonly subresources?: readonly Subresource<ObjectOf<S>>[];
   readonly columns?: readonly ColumnDeclaration<ObjectOf<S>>[];
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
   readonly strategy?: Strategy<ObjectOf<S>>;
@@ -54,10 +57,11 @@ const reading: readonly Verb[] = ['get', 'patch', 'update'];
 /** The full definition of a kind. Its functions see every object in the type that the schema gives it. */
 export function resource<S extends StructSchema>(declared: KindDeclaration<S>): ResourceDefinition {
   const { group, plural, kind, version = 'v1' } = declared;
-  const subresources: Subresource[] = [...(declared.subresources ?? [])];
+  const subresources = [...((declared.subresources ?? []) as unknown as readonly Subresource[])];
   if (declared.status === true) subresources.push({ name: 'status', verbs: reading, kind });
-  if (declared.scale === true) {
-    subresources.push({ name: 'scale', verbs: reading, kind: 'Scale', group: 'autoscaling', version: 'v1' });
+  if (declared.scale !== undefined) {
+    const selector = declared.scale === true ? undefined : (declared.scale as unknown as (object: ApiObject) => string);
+    subresources.push({ name: 'scale', verbs: reading, ...scale(selector) });
   }
   return {
     group,
@@ -69,6 +73,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     namespaced: declared.namespaced ?? true,
     verbs: declared.verbs ?? allVerbs,
     ...(declared.virtual === true ? { virtual: true } : {}),
+    ...(declared.act === undefined ? {} : { act: declared.act }),
     versions: [{ version, schema: declared.schema }, ...(declared.versions ?? [])],
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,

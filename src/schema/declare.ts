@@ -114,6 +114,8 @@ export interface FieldOptions {
   readonly patchMergeKey?: string;
   /** Name in protobuf where it is not the JSON name. */
   readonly protoName?: string;
+  /** Nullable in JSON alone: in protobuf it is written even when absent. */
+  readonly protoAlways?: boolean;
   /** The gate without which the reference server clears the field. */
   readonly gate?: string;
   readonly doc?: string;

@@ -147,3 +147,22 @@ export function switches(
     joins: true,
   };
 }
+
+/** Words out of a list, with commas between; `what` is what they name. */
+export function someOf(what: string, words: readonly string[]): FlagType<readonly string[]> {
+  return {
+    placeholder: 'name,…',
+    parse: (value) => {
+      const given = value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '');
+      const unknown = given.find((word) => !words.includes(word));
+      return unknown === undefined
+        ? { value: [...new Set(given)] }
+        : { problem: `names an unknown ${what} ${JSON.stringify(unknown)}${didYouMean(unknown, words)}` };
+    },
+    format: (value) => value.join(','),
+    joins: true,
+  };
+}

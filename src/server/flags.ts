@@ -1,3 +1,4 @@
+import { admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { checkGate } from './feature-gates.ts';
 import * as type from './flag-types.ts';
@@ -18,6 +19,11 @@ const flag = <T>(
   byDefault: NoInfer<T>,
   help: string,
 ): Flag<T> => ({ section, type: valueType, default: byDefault, help });
+
+const pluginNames = (on: boolean): string[] =>
+  admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);
+const plugins = type.someOf('admission plugin', [...pluginNames(true), ...pluginNames(false)]);
+const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
 /** Every setting of the server, in the order in which people read them. */
 const flags = {
@@ -68,6 +74,19 @@ const flags = {
     type.switches(checkRuntimeKey),
     new Map(),
     'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one.',
+  ),
+
+  enableAdmissionPlugins: flag(
+    'API',
+    plugins,
+    [],
+    `Admission plugins to switch on beside those that are on anyway: ${code(pluginNames(false))}.`,
+  ),
+  disableAdmissionPlugins: flag(
+    'API',
+    plugins,
+    [],
+    `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
   ),
 
   store: flag(

@@ -8,8 +8,10 @@ import {
   discoveryAuthorizer,
   mastersAuthorizer,
   parseTokenFile,
+  selfReviewAuthorizer,
   tokenAuthenticator,
 } from '../auth/index.ts';
+import type { Names } from '../meta/index.ts';
 import type { Settings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
@@ -24,7 +26,9 @@ export async function authenticatorOf(
   return authenticateInOrder(methods, settings.anonymousAuth ? anonymous : undefined);
 }
 
-export const authorizer: Authorizer = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
+/** Who may do what. */
+export const authorizerOf = (names: Names): Authorizer =>
+  allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
 
 function parseTokens(path: string, text: string) {
   try {

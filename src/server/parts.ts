@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { namespaceLifecycle } from '../admission/index.ts';
+import { makePlugins } from '../admission/index.ts';
+import { reviewAnswers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -12,13 +13,15 @@ import {
   type InFlight,
 } from '../http/index.ts';
 import { expandNames, type Names } from '../meta/index.ts';
-import { createRegistry, namespaceLookup, type Registry, type ResourceDefinition } from '../registry/index.ts';
+import { createRegistry, type Registry, type ResourceDefinition } from '../registry/index.ts';
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+import { admissionWorld } from './admission-world.ts';
+import { storeStatus } from './component-status.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
-import { authenticatorOf, authorizer } from './identities.ts';
+import { authenticatorOf, authorizerOf } from './identities.ts';
 import type { Outside } from './outside.ts';
 import { isServed, unknownRuntimeKeys } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
@@ -50,6 +53,7 @@ export async function createParts(
 ): Promise<Parts> {
   const definitions = servedResources(settings.runtimeConfig, names);
   const authenticate = await authenticatorOf(settings);
+  const authorize = authorizerOf(names);
   const store = given ?? (await openStore(settings, clock));
   const registry: Registry = createRegistry({
     store,
@@ -58,12 +62,13 @@ export async function createParts(
     random,
     definitions,
     watchSeconds: settings.minRequestTimeout,
-    admission: [
-      namespaceLifecycle(
-        namespaceLookup(() => registry, store),
-        names,
-      ),
-    ],
+    answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
+    listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
+    admission: makePlugins(
+      admissionWorld({ names, random, store, authorize, registry: () => registry }),
+      settings.enableAdmissionPlugins,
+      settings.disableAdmissionPlugins,
+    ),
   });
   const inFlight = createInFlight({
     readOnly: limitOf(settings.maxRequestsInflight),
@@ -89,8 +94,9 @@ export async function createParts(
   const handler = createHandler({
     registry,
     names,
+    findType,
     authenticate,
-    authorize: authorizer,
+    authorize,
     clock,
     log,
     metrics,

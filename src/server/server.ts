@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { systemPriorities } from '../admission/index.ts';
 import { type Client, createClient, inProcessTransport } from '../client/index.ts';
 import type { Handler } from '../http/index.ts';
 import { type Names, namesFor, StatusError } from '../meta/index.ts';
@@ -26,7 +27,7 @@ export interface OrchServer {
 }
 
 /**
- * A server with the system's namespaces in it, over a store in memory unless the settings or `outside` say otherwise.
+ * A server with the system's namespaces and priorities in it, over a store in memory unless the settings or `outside` say otherwise.
  * It opens no socket before `listen`, and writes no file without a `dataDir`. @throws StartError
  */
 export async function createServer(
@@ -41,7 +42,7 @@ export async function createServer(
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
   try {
-    await createNamespaces(client, names);
+    await createOwnObjects(client, names);
   } catch (error) {
     parts.registry.close();
     await parts.store.close();
@@ -89,14 +90,29 @@ async function shutDown(
   await store.close();
 }
 
-/** The namespaces that every server has, whatever was deleted before. */
-async function createNamespaces(client: Client, names: Names): Promise<void> {
-  const system = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
-  const place = { apiVersion: 'v1', resource: 'namespaces' };
+/** What every server has, whatever was deleted before: its namespaces, and the priorities of what it cannot do without. */
+async function createOwnObjects(client: Client, names: Names): Promise<void> {
+  const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
+  const namespace = (name: string) => ({
+    kind: 'Namespace',
+    resource: 'namespaces',
+    apiVersion: 'v1',
+    metadata: { name },
+  });
+  const scheduling = {
+    kind: 'PriorityClass',
+    resource: 'priorityclasses',
+    apiVersion: `scheduling.${names.domain}/v1`,
+  };
+  const priority = ({ name, ...fields }: (typeof systemPriorities)[number]) => ({
+    ...scheduling,
+    ...fields,
+    metadata: { name },
+  });
   await Promise.all(
-    system.map(async (name) => {
+    [...namespaces.map(namespace), ...systemPriorities.map(priority)].map(async ({ resource, ...object }) => {
       try {
-        await client.create(place, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+        await client.create({ apiVersion: object.apiVersion, resource }, object);
       } catch (error) {
         // There already, or not served at all.
         if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error;

@@ -30,6 +30,22 @@ describe('readSettings', () => {
     });
   });
 
+  it('switches admission plugins by their names', async () => {
+    const on = '--enable-admission-plugins=OwnerReferencesPermissionEnforcement,PodSecurity';
+    expect(
+      await read([on, '--disable-admission-plugins=Priority', '--disable-admission-plugins', 'PodSecurity']),
+    ).toEqual({
+      problems: ['--enable-admission-plugins and --disable-admission-plugins both name PodSecurity'],
+    });
+    expect(await read([on, '--disable-admission-plugins=Priority, LimitRanger'])).toMatchObject({
+      enableAdmissionPlugins: ['OwnerReferencesPermissionEnforcement', 'PodSecurity'],
+      disableAdmissionPlugins: ['Priority', 'LimitRanger'],
+    });
+    expect(await problems(['--disable-admission-plugins=PodSecurty'])).toEqual([
+      '--disable-admission-plugins="PodSecurty" names an unknown admission plugin "PodSecurty"; did you mean "PodSecurity"?',
+    ]);
+  });
+
   it('reads every type', async () => {
     expect(
       await read([

@@ -45,6 +45,10 @@ export async function readSettings(sources: SettingSources): Promise<SettingsRes
   if ((settings['tlsCertFile'] === undefined) !== (settings['tlsPrivateKeyFile'] === undefined)) {
     problems.push('--tls-cert-file and --tls-private-key-file must be given together');
   }
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings as Settings;
+  for (const name of on.filter((word) => off.includes(word))) {
+    problems.push(`--enable-admission-plugins and --disable-admission-plugins both name ${name}`);
+  }
   return problems.length > 0 ? { problems } : { settings: settings as Settings };
 }
 

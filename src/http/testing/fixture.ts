@@ -3,7 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Authenticator, allowFirst, discoveryAuthorizer, mastersAuthorizer, type User } from '../../auth/index.ts';
+import {
+  type Authenticator,
+  allowFirst,
+  discoveryAuthorizer,
+  mastersAuthorizer,
+  reviewAnswers,
+  selfReviewAuthorizer,
+  type User,
+} from '../../auth/index.ts';
 import { type ByteString, bufferOf, type Clock, type Json, namesFor, statusError } from '../../meta/index.ts';
 import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources, findType } from '../../resources/index.ts';
@@ -86,6 +94,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
+  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
   let ids = 0;
   const registry = createRegistry({
     store,
@@ -97,6 +106,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     },
     definitions: options.resources ?? builtinResources,
     admission: [],
+    answers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });
   const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, ...options.limits });
   const metrics = createMetrics(registry, inFlight, clock);
@@ -120,10 +130,10 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     pause: turn,
   });
-  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
   const handler = createHandler({
     registry,
     names,
+    findType,
     authenticate,
     authorize,
     clock,

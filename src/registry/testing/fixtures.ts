@@ -204,12 +204,33 @@ const reviews = kind({
     spec: field(4, map(string)),
     status: field(5, map(string)),
   }),
-  strategy: {
-    prepareCreate: (object) => {
-      object['status'] = { allowed: 'true' };
-    },
-  },
 });
+
+/** Things that nobody keeps. */
+const gauges = kind({
+  group: '',
+  plural: 'gauges',
+  kind: 'Gauge',
+  namespaced: false,
+  verbs: ['get', 'list'],
+  virtual: true,
+  schema: struct('core/v1.Gauge', { ...typeMeta, metadata: field(3, ObjectMeta), level: field(4, string) }),
+});
+
+const listings: NonNullable<RegistryOptions['listings']> = new Map([
+  [
+    'gauges',
+    async () =>
+      ['a', 'b'].map((name) => ({ kind: 'Gauge', apiVersion: 'v1', metadata: { name }, level: `high ${name}` })),
+  ],
+]);
+
+const answers: NonNullable<RegistryOptions['answers']> = new Map([
+  [
+    'reviews.authorization.k8s.io',
+    (posted, { requester }) => ({ ...posted, status: { allowed: 'true', asked: requester.name } }),
+  ],
+]);
 
 /** A generator that always runs the same way. */
 function seededRandom(seed = 1): Random {
@@ -262,8 +283,10 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     names,
     clock,
     random: seededRandom(),
-    definitions: [notes, deployments, namespaces, widgets, reviews],
+    definitions: [notes, deployments, namespaces, widgets, reviews, gauges],
     admission: [],
+    answers,
+    listings,
     ...options,
   });
   const target = (plural: string, place: Partial<Target> = {}): Target => {

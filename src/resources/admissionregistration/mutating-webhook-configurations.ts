@@ -1,6 +1,8 @@
 import { age, name } from '../cells.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { MutatingWebhookConfiguration } from '../types/admissionregistration-v1.ts';
+import { defaultWebhook, validateWebhook } from './webhook-rules.ts';
 
 export const mutatingWebhookConfigurations = resource({
   group: 'admissionregistration.{domain}',
@@ -10,5 +12,15 @@ export const mutatingWebhookConfigurations = resource({
   categories: ['api-extensions'],
   namespaced: false,
   columns: [name, ['Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'], age],
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    defaults: ({ webhooks = [] }) => {
+      for (const webhook of webhooks) {
+        defaultWebhook(webhook);
+        webhook.reinvocationPolicy ??= 'Never';
+      }
+    },
+    validate: ({ webhooks }) => eachOf(webhooks, 'webhooks', validateWebhook),
+  },
 });

@@ -1,6 +1,9 @@
 import { age, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
 import { ValidatingAdmissionPolicy } from '../types/admissionregistration-v1.ts';
+import { validateConditions } from '../validate/conditions.ts';
+import { validatePolicy } from './policy-rules.ts';
+import { defaultMatch } from './rule-rules.ts';
 
 export const validatingAdmissionPolicies = resource({
   group: 'admissionregistration.{domain}',
@@ -19,5 +22,17 @@ export const validatingAdmissionPolicies = resource({
     ],
     age,
   ],
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    defaults: (policy) => {
+      policy.spec ??= {};
+      policy.spec.failurePolicy ??= 'Fail';
+      defaultMatch(policy.spec.matchConstraints);
+    },
+    validate: ({ metadata, spec = {}, status }) => [
+      ...validatePolicy(spec, metadata.name ?? ''),
+      ...validateConditions(status?.conditions, 'status.conditions'),
+    ],
+  },
 });

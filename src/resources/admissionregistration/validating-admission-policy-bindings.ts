@@ -1,6 +1,8 @@
 import { age, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
 import { ValidatingAdmissionPolicyBinding } from '../types/admissionregistration-v1.ts';
+import { validateBinding } from './policy-rules.ts';
+import { defaultMatch } from './rule-rules.ts';
 
 export const validatingAdmissionPolicyBindings = resource({
   group: 'admissionregistration.{domain}',
@@ -22,5 +24,10 @@ export const validatingAdmissionPolicyBindings = resource({
     ],
     age,
   ],
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    defaults: ({ spec }) => defaultMatch(spec?.matchResources),
+    validate: ({ spec = {} }) => validateBinding(spec),
+  },
 });

@@ -1,6 +1,8 @@
 import { age, name } from '../cells.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { ValidatingWebhookConfiguration } from '../types/admissionregistration-v1.ts';
+import { defaultWebhook, validateWebhook } from './webhook-rules.ts';
 
 export const validatingWebhookConfigurations = resource({
   group: 'admissionregistration.{domain}',
@@ -10,5 +12,12 @@ export const validatingWebhookConfigurations = resource({
   categories: ['api-extensions'],
   namespaced: false,
   columns: [name, ['Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'], age],
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    defaults: ({ webhooks = [] }) => {
+      for (const webhook of webhooks) defaultWebhook(webhook);
+    },
+    validate: ({ webhooks }) => eachOf(webhooks, 'webhooks', validateWebhook),
+  },
 });

@@ -1,5 +1,7 @@
 import { resource } from '../define.ts';
 import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
+import { isNew } from '../validate/common.ts';
+import { defaultDefinition, noteStored, validateDefinition, validateNew, validateSame } from './rules.ts';
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -10,5 +12,16 @@ export const customResourceDefinitions = resource({
   categories: ['api-extensions'],
   namespaced: false,
   status: true,
-  strategy: { generation: true, unconditionalUpdate: false },
+  strategy: {
+    generation: true,
+    unconditionalUpdate: false,
+    defaults: ({ spec }) => defaultDefinition(spec ?? {}),
+    prepareCreate: noteStored,
+    prepareUpdate: noteStored,
+    validate: (definition, { names }) => [
+      ...validateDefinition(definition),
+      ...(isNew(definition) ? validateNew(definition, names) : []),
+    ],
+    validateUpdate: validateSame,
+  },
 });

@@ -52,6 +52,10 @@ export const deployments = resource({
       // A changed annotation is something to act on too.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },
+    prepareStatusUpdate: (deployment, { metadata: { labels } }) => {
+      const { labels: _, ...metadata } = deployment.metadata;
+      deployment.metadata = labels === undefined ? metadata : { ...metadata, labels };
+    },
     validate: ({ spec = {} }, { names }) => {
       const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
       const found = [...validateController(spec, 'ReplicaSet', names), ...validateStrategy(spec.strategy ?? {})];

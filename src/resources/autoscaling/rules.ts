@@ -1,4 +1,11 @@
-import { type FieldError, fieldError, parseQuantity, pathSegmentName } from '../../meta/index.ts';
+import {
+  dns1123Label,
+  type FieldError,
+  fieldError,
+  parseGroupVersion,
+  parseQuantity,
+  pathSegmentName,
+} from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
 import type {
@@ -57,9 +64,10 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
     found.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   found.push(...validateReference(scaleTargetRef, 'spec.scaleTargetRef'));
-  const { apiVersion = '' } = scaleTargetRef;
-  if (apiVersion === '' && (old === undefined || old.scaleTargetRef?.apiVersion !== undefined)) {
-    found.push(fieldError.invalid('spec.scaleTargetRef.apiVersion', '', 'apiVersion must specify API group'));
+  // What was taken once may stay.
+  const known = old?.scaleTargetRef;
+  if (known === undefined || versionFault(known, known.kind !== CORE_KIND) === undefined) {
+    found.push(...validateVersion(scaleTargetRef, 'spec.scaleTargetRef', scaleTargetRef.kind !== CORE_KIND));
   }
   return [
     ...found,
@@ -67,6 +75,20 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
     ...validateRules(behavior?.scaleUp, 'spec.behavior.scaleUp'),
     ...validateRules(behavior?.scaleDown, 'spec.behavior.scaleDown'),
   ];
+}
+
+/** The only kind of the core group that can be scaled. */
+const CORE_KIND = 'ReplicationController';
+
+function versionFault({ apiVersion = '' }: Reference, needsGroup: boolean): string | undefined {
+  const parsed = parseGroupVersion(apiVersion);
+  if (parsed === undefined) return `unexpected GroupVersion string: ${apiVersion}`;
+  return needsGroup && parsed.group === '' ? 'apiVersion must specify API group' : undefined;
+}
+
+function validateVersion(reference: Reference, path: string, needsGroup: boolean): FieldError[] {
+  const fault = versionFault(reference, needsGroup);
+  return fault === undefined ? [] : [fieldError.invalid(`${path}.apiVersion`, reference.apiVersion ?? '', fault)];
 }
 
 const validateReference = ({ kind = '', name = '' }: Reference, path: string): FieldError[] => [
@@ -110,13 +132,18 @@ function validateSource(metric: Metric, name: SourceName, path: string): FieldEr
     case 'object':
       return [
         ...validateReference(object?.describedObject ?? {}, `${path}.describedObject`),
+        ...validateVersion(object?.describedObject ?? {}, `${path}.describedObject`, false),
         ...validateIdentifier(object?.metric ?? {}, `${path}.metric`),
-        ...validateValue(object?.target ?? {}, `${path}.target`),
+        ...validateValue(object?.target ?? {}, `${path}.target`, 'must set either a target value or averageValue'),
       ];
     case 'external':
       return [
         ...validateIdentifier(external?.metric ?? {}, `${path}.metric`),
-        ...validateValue(external?.target ?? {}, `${path}.target`),
+        ...validateValue(
+          external?.target ?? {},
+          `${path}.target`,
+          'must set either a target value for metric or a per-pod target',
+        ),
         ...(external?.target?.value !== undefined && external.target.averageValue !== undefined
           ? [
               fieldError.forbidden(
@@ -139,7 +166,7 @@ function validateSource(metric: Metric, name: SourceName, path: string): FieldEr
     case 'containerResource': {
       const { container = '', name: resourceName, target = {} } = containerResource ?? {};
       const found = validateResource(resourceName, target, path);
-      if (container !== '') return found;
+      if (container !== '') return [...found, ...byRule(`${path}.container`, container, dns1123Label)];
       return [...found, fieldError.required(`${path}.container`, 'must specify a container')];
     }
   }
@@ -168,10 +195,9 @@ function validateTarget({ type = '', value, averageValue, averageUtilization }: 
   return found;
 }
 
-function validateValue(target: Target, path: string): FieldError[] {
+function validateValue(target: Target, path: string, why: string): FieldError[] {
   const found = validateTarget(target, path);
   if (target.value !== undefined || target.averageValue !== undefined) return found;
-  const why = 'must set either a target value for metric or a per-pod target';
   return [...found, fieldError.required(`${path}.averageValue`, why)];
 }
 

@@ -1,5 +1,5 @@
 /** From the first to the last, both included. */
-export type Interval = readonly [first: number, last: number];
+type Interval = readonly [first: number, last: number];
 
 export interface Indexes {
   readonly intervals: readonly Interval[];

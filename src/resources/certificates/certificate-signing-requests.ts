@@ -2,6 +2,7 @@ import { formatAge } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CertificateSigningRequest } from '../types/certificates-v1.ts';
+import { keepDecisions, stampConditions, validateRequest, validateStatusUpdate } from './rules.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 
@@ -13,7 +14,21 @@ export const certificateSigningRequests = resource({
   shortNames: ['csr'],
   namespaced: false,
   status: true,
-  subresources: [{ name: 'approval', verbs: ['get', 'patch', 'update'], kind: 'CertificateSigningRequest' }],
+  subresources: [
+    {
+      name: 'approval',
+      verbs: ['get', 'patch', 'update'],
+      kind: 'CertificateSigningRequest',
+      part: {
+        take: (request, { status: sent = {} }, { now }) => {
+          const { conditions: _, ...kept } = request.status ?? {};
+          const status = sent.conditions === undefined ? kept : { ...kept, conditions: sent.conditions };
+          stampConditions(status, request.status ?? {}, now);
+          request.status = status;
+        },
+      },
+    },
+  ],
   columns: [
     name,
     age,
@@ -29,8 +44,20 @@ export const certificateSigningRequests = resource({
     ['Condition', condition],
   ],
   selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
-  // Any name goes: requests are often named after what they ask for.
-  strategy: { nameRule: () => [] },
+  strategy: {
+    // Any name goes: requests are often named after what they ask for.
+    nameRule: () => [],
+    // What is asked for never changes.
+    prepareUpdate: (request, old) => {
+      if (old.spec !== undefined) request.spec = old.spec;
+    },
+    prepareStatusUpdate: (request, old, { now }) => {
+      request.status ??= {};
+      keepDecisions(request.status, old.status ?? {}, now);
+    },
+    validate: (request, { names }) => validateRequest(request, names),
+    validateUpdate: ({ status = {} }, old) => validateStatusUpdate(status, old.status ?? {}),
+  },
 });
 
 function condition({ status }: Request): string {

@@ -1,5 +1,6 @@
 import { resource } from '../define.ts';
 import { Binding } from '../types/core-v1.ts';
+import { bindPod } from './pod-binding.ts';
 
 export const bindings = resource({
   group: '',
@@ -8,4 +9,5 @@ export const bindings = resource({
   schema: Binding,
   verbs: ['create'],
   virtual: true,
+  act: bindPod,
 });

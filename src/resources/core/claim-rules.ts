@@ -9,13 +9,17 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { ObjectOf } from '../define.ts';
-import { type PersistentVolumeClaim, PersistentVolumeClaimSpec, type PersistentVolumeClaimStatus } from '../types/core-v1.ts';
+import {
+  type PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  type PersistentVolumeClaimStatus,
+} from '../types/core-v1.ts';
 import { asJson, same } from '../validate/common.ts';
 import { compareAmounts } from './pod-spec/amounts.ts';
 import { byRule, oneOf } from './pod-spec/findings.ts';
 import { lineDiff } from './pod-spec/line-diff.ts';
-import { internalText } from './pod-spec/shown.ts';
 import { validateAmount } from './pod-spec/resources.ts';
+import { internalText } from './pod-spec/shown.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 type Spec = PersistentVolumeClaimSpec;
@@ -64,7 +68,8 @@ export function validateClaimUpdate(claim: Claim, old: Claim, { labels }: Names)
       internalText(first, PersistentVolumeClaimSpec),
       internalText(after, PersistentVolumeClaimSpec),
     );
-    const why = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+    const why =
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     found.push(fieldError.forbidden('spec', `${why}\n${diff}`));
   }
   const sizes = [spec, before].map((one) => one.resources?.requests?.['storage'] ?? '0') as [string, string];
@@ -85,7 +90,13 @@ const resizing = [
 
 const validateWhole = (amount: string, path: string): FieldError[] =>
   parseQuantity(amount).nano < 0n
-    ? [fieldError.invalid(path, Number(parseQuantity(amount).nano / 1_000_000_000n), 'must be a valid resource quantity')]
+    ? [
+        fieldError.invalid(
+          path,
+          Number(parseQuantity(amount).nano / 1_000_000_000n),
+          'must be a valid resource quantity',
+        ),
+      ]
     : [];
 
 /** What a claim may report of its volume. */

@@ -1,8 +1,9 @@
+import type { ResourceDefinition } from '../../registry/index.ts';
 import { name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { ComponentStatus } from '../types/core-v1.ts';
 
-export const componentStatuses = resource({
+const declared = resource({
   group: '',
   plural: 'componentstatuses',
   kind: 'ComponentStatus',
@@ -22,3 +23,8 @@ export const componentStatuses = resource({
     ['Error', ({ conditions = [] }) => conditions[0]?.error ?? ''],
   ],
 });
+
+export const componentStatuses: ResourceDefinition = {
+  ...declared,
+  versions: [{ version: 'v1', schema: ComponentStatus, deprecated: { since: '1.19' } }],
+};

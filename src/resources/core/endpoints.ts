@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { age, formatSome, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { type EndpointAddress, type EndpointPort, Endpoints, type EndpointSubset } from '../types/core-v1.ts';
+import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../types/core-v1.ts';
 import { validateIp, validatePublicIp } from '../validate/addresses.ts';
 import { isNew, same } from '../validate/common.ts';
 import { byRule, eachOf } from './pod-spec/findings.ts';
@@ -22,7 +22,8 @@ const declared = resource({
     },
     validate: (object) => (isNew(object) ? eachOf(object.subsets, 'subsets', validateSubset) : []),
     // What was taken once may stay.
-    validateUpdate: ({ subsets }, old) => (same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset)),
+    validateUpdate: ({ subsets }, old) =>
+      same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset),
   },
 });
 
@@ -48,7 +49,10 @@ function validateSubset(subset: Infer<typeof EndpointSubset>, path: string): Fie
   ];
 }
 
-function validateAddress({ ip = '', hostname = '', nodeName }: Infer<typeof EndpointAddress>, path: string): FieldError[] {
+function validateAddress(
+  { ip = '', hostname = '', nodeName }: Infer<typeof EndpointAddress>,
+  path: string,
+): FieldError[] {
   return [
     ...validateIp(`${path}.ip`, ip),
     ...(hostname === '' ? [] : byRule(`${path}.hostname`, hostname, dns1123Label)),
@@ -57,7 +61,11 @@ function validateAddress({ ip = '', hostname = '', nodeName }: Infer<typeof Endp
   ];
 }
 
-function validatePort({ name = '', appProtocol }: Infer<typeof EndpointPort>, several: boolean, path: string): FieldError[] {
+function validatePort(
+  { name = '', appProtocol }: Infer<typeof EndpointPort>,
+  several: boolean,
+  path: string,
+): FieldError[] {
   return [
     ...(name === '' && several ? [fieldError.required(`${path}.name`)] : []),
     ...(name === '' ? [] : byRule(`${path}.name`, name, dns1123Label)),

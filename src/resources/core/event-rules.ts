@@ -25,9 +25,7 @@ export function validateEvent(event: EventObject, reporter: string): FieldError[
       ? namespace === '' || namespace === 'default'
       : namespace === about
     : about !== '' || clusterNamespaces.includes(namespace);
-  const found = fits
-    ? []
-    : [fieldError.invalid('involvedObject.namespace', about, 'does not match event.namespace')];
+  const found = fits ? [] : [fieldError.invalid('involvedObject.namespace', about, 'does not match event.namespace')];
   return old ? found : [...found, ...validateReport(event, reporter)];
 }
 

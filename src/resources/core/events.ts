@@ -49,6 +49,7 @@ export const events = resource({
     { path: 'type', value: ({ type = '' }) => type },
   ],
   strategy: {
+    ttlSeconds: 3600,
     createOnUpdate: true,
     validate: (event) => validateEvent(event, 'reportingComponent'),
   },

@@ -93,10 +93,17 @@ function validateResource(item: LimitRangeItem, name: string, path: string, name
   if (isMore(limit, max)) refuse('default', max, `default value ${limit} is greater than max value ${max}`);
   if (limit !== undefined && request !== undefined && !isOvercommittable(name, names)) {
     if (compareAmounts(limit, request) !== 0) {
-      refuse('defaultRequest', request, `default value ${limit} must equal to defaultRequest value ${request} in ${name}`);
+      refuse(
+        'defaultRequest',
+        request,
+        `default value ${limit} must equal to defaultRequest value ${request} in ${name}`,
+      );
     }
   }
-  return [...found, ...validateRatio(own(item.maxLimitRequestRatio, name), min, max, `${path}.maxLimitRequestRatio[${name}]`)];
+  return [
+    ...found,
+    ...validateRatio(own(item.maxLimitRequestRatio, name), min, max, `${path}.maxLimitRequestRatio[${name}]`),
+  ];
 }
 
 function validateRatio(

@@ -16,11 +16,31 @@ export const namespaces = resource({
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   status: true,
-  subresources: [{ name: 'finalize', verbs: ['update'], kind: 'Namespace' }],
+  subresources: [
+    {
+      name: 'finalize',
+      verbs: ['update'],
+      kind: 'Namespace',
+      part: {
+        take: (namespace, { spec }) => {
+          namespace.spec = { finalizers: spec?.finalizers ?? [] };
+        },
+        validate: ({ spec }, _, { names }) => validateFinalizers(spec?.finalizers ?? [], names.product),
+      },
+    },
+  ],
   columns: [name, ['Status', ({ status }) => status?.phase ?? ''], age],
   selectableFields: [{ path: 'status.phase', value: ({ status }) => status?.phase ?? '' }],
   strategy: {
+    returnsDeleted: true,
     nameRule: dns1123Label,
+    // Once its content is gone someone takes the finalizers out of the spec.
+    termination: {
+      begin: (namespace) => {
+        namespace.status = { ...namespace.status, phase: 'Terminating' };
+      },
+      pending: ({ spec }) => (spec?.finalizers ?? []).length > 0,
+    },
     defaults: (namespace, { names }) => {
       // The label by which selectors find a namespace is always its name.
       namespace.metadata.labels = {

@@ -1,6 +1,7 @@
 import { age, name, orNone, orUnknown } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Node } from '../types/core-v1.ts';
+import { proxyNode } from './connect.ts';
 import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate } from './node-rules.ts';
 
 type NodeObject = ObjectOf<typeof Node>;
@@ -13,7 +14,14 @@ export const nodes = resource({
   shortNames: ['no'],
   namespaced: false,
   status: true,
-  subresources: [{ name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'NodeProxyOptions' }],
+  subresources: [
+    {
+      name: 'proxy',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      kind: 'NodeProxyOptions',
+      connect: proxyNode,
+    },
+  ],
   columns: [
     name,
     ['Status', status],

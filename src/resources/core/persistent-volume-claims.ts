@@ -26,6 +26,7 @@ export const persistentVolumeClaims = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
+    returnsDeleted: true,
     defaults: (claim) => {
       claim.spec = { ...claim.spec, volumeMode: claim.spec?.volumeMode ?? 'Filesystem' };
       claim.status = { ...claim.status, phase: claim.status?.phase ?? 'Pending' };

@@ -29,6 +29,7 @@ export const persistentVolumes = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
+    returnsDeleted: true,
     defaults: (volume) => {
       volume.spec ??= {};
       volume.spec.persistentVolumeReclaimPolicy ??= 'Retain';

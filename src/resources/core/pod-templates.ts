@@ -18,6 +18,7 @@ export const podTemplates = resource({
     age,
   ],
   strategy: {
+    returnsDeleted: true,
     generation: true,
     createOnUpdate: true,
     defaults: ({ template }) => defaultTemplate(template),

@@ -1,7 +1,13 @@
 import { formatAge } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
+import { evictPod } from '../policy/eviction.ts';
+import { Binding, Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
+import { Eviction } from '../types/policy-v1.ts';
+import { proxyPod } from './connect.ts';
+import { bindPod } from './pod-binding.ts';
+import { podAttach, podExec, podLog, podPortForward } from './pod-connect.ts';
+import { ephemeralContainers, resources } from './pod-parts.ts';
 import { completeAffinity } from './pod-spec/affinity.ts';
 import { isNew, same } from './pod-spec/controller.ts';
 import { defaultPod, mirrorServiceAccount } from './pod-spec/defaults.ts';
@@ -22,15 +28,28 @@ export const pods = resource({
   categories: ['all'],
   status: true,
   subresources: [
-    { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions' },
-    { name: 'binding', verbs: ['create'], kind: 'Binding' },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], kind: 'Pod' },
-    { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
-    { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions' },
-    { name: 'log', verbs: ['get'], kind: 'Pod' },
-    { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions' },
-    { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions' },
-    { name: 'resize', verbs: ['get', 'patch', 'update'], kind: 'Pod' },
+    { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connect: podAttach },
+    { name: 'binding', verbs: ['create'], kind: 'Binding', schema: Binding, act: bindPod },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], kind: 'Pod', part: ephemeralContainers },
+    {
+      name: 'eviction',
+      verbs: ['create'],
+      kind: 'Eviction',
+      group: 'policy',
+      version: 'v1',
+      schema: Eviction,
+      act: evictPod,
+    },
+    { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connect: podExec },
+    { name: 'log', verbs: ['get'], kind: 'Pod', connect: podLog },
+    { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions', connect: podPortForward },
+    {
+      name: 'proxy',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      kind: 'PodProxyOptions',
+      connect: proxyPod,
+    },
+    { name: 'resize', verbs: ['get', 'patch', 'update'], kind: 'Pod', part: resources },
   ],
   columns: [
     name,
@@ -56,6 +75,8 @@ export const pods = resource({
   ],
   strategy: {
     generation: true,
+    returnsDeleted: true,
+    gracePeriod,
     defaults: defaultPod,
     prepareCreate: (pod) => {
       const { spec = {}, metadata } = pod;
@@ -81,6 +102,13 @@ export const pods = resource({
     warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
   },
 });
+
+/** A pod that runs nowhere, or no more, needs no time to end. */
+function gracePeriod({ spec = {}, status }: PodObject, asked: number | undefined): number {
+  if (!spec.nodeName || ['Succeeded', 'Failed'].includes(status?.phase ?? '')) return 0;
+  const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0;
+  return seconds < 0 ? 1 : seconds;
+}
 
 /** Times that nobody set are shown all the same. */
 const noTimes: object = { lastProbeTime: null, lastTransitionTime: null };

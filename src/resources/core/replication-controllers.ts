@@ -1,4 +1,4 @@
-import { type FieldError, fieldError } from '../../meta/index.ts';
+import { type FieldError, fieldError, selectorFromObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import { age, containerNames, formatLabels, imageNames, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
@@ -21,7 +21,7 @@ export const replicationControllers = resource({
   shortNames: ['rc'],
   categories: ['all'],
   status: true,
-  scale: true,
+  scale: ({ spec }) => (spec?.selector === undefined ? '' : selectorFromObject({ matchLabels: spec.selector }).text),
   columns: [
     name,
     ['Desired', ({ spec }) => spec?.replicas ?? 0, 'integer'],

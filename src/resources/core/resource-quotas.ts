@@ -13,6 +13,7 @@ export const resourceQuotas = resource({
   status: true,
   columns: [name, ['Request', (quota) => usage(quota, false)], ['Limit', (quota) => usage(quota, true)], age],
   strategy: {
+    returnsDeleted: true,
     validate: ({ spec = {}, status = {} }, { names }) => [
       ...validateAmounts(spec.hard, 'spec.hard', names),
       ...validateScopes(spec),

@@ -13,6 +13,7 @@ export const serviceAccounts = resource({
   ],
   columns: [name, age],
   strategy: {
+    returnsDeleted: true,
     prepareCreate: keepNames,
     prepareUpdate: keepNames,
   },

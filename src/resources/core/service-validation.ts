@@ -4,17 +4,17 @@ import {
   dns1123Subdomain,
   type FieldError,
   fieldError,
+  type Names,
   portName,
   qualifiedName,
-  type Names,
   validateLabels,
 } from '../../meta/index.ts';
 import type { ObjectOf } from '../define.ts';
 import type { Service, ServicePort, ServiceSpec, ServiceStatus } from '../types/core-v1.ts';
 import { validateCidr, validateIp, validatePublicIp } from '../validate/addresses.ts';
 import { byRule, eachOf, oneOf, within } from './pod-spec/findings.ts';
-import { isExternal, isHeadless, needsHealthPort } from './service-fields.ts';
 import { validateAddresses } from './service-addresses.ts';
+import { isExternal, isHeadless, needsHealthPort } from './service-fields.ts';
 
 const KUBELET_PORT = 10250;
 const MAX_AFFINITY_SECONDS = 86_400;
@@ -61,9 +61,7 @@ function validateType(spec: ServiceSpec): FieldError[] {
     ...forbiddenUnless(clusterIPs.length === 0, 'spec.clusterIPs', why),
     ...forbiddenUnless((spec.ipFamilies ?? []).length === 0, 'spec.ipFamilies', why),
     ...forbiddenUnless(spec.ipFamilyPolicy === undefined, 'spec.ipFamilyPolicy', why),
-    ...(host === ''
-      ? [fieldError.required('spec.externalName')]
-      : byRule('spec.externalName', host, dns1123Subdomain)),
+    ...(host === '' ? [fieldError.required('spec.externalName')] : byRule('spec.externalName', host, dns1123Subdomain)),
   ];
 }
 

@@ -2,6 +2,7 @@ import { dns1035Label } from '../../meta/index.ts';
 import { age, formatLabels, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Service } from '../types/core-v1.ts';
+import { proxyService } from './connect.ts';
 import { validateAddressUpdate } from './service-addresses.ts';
 import { alignClusterIps, defaultService, dropUnneeded, isHeadless, keepAllocated } from './service-fields.ts';
 import { validateService } from './service-validation.ts';
@@ -16,7 +17,14 @@ export const services = resource({
   shortNames: ['svc'],
   categories: ['all'],
   status: true,
-  subresources: [{ name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'ServiceProxyOptions' }],
+  subresources: [
+    {
+      name: 'proxy',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      kind: 'ServiceProxyOptions',
+      connect: proxyService,
+    },
+  ],
   columns: [
     name,
     ['Type', ({ spec }) => spec?.type ?? ''],
@@ -31,6 +39,7 @@ export const services = resource({
     { path: 'spec.type', value: ({ spec }) => spec?.type ?? '' },
   ],
   strategy: {
+    returnsDeleted: true,
     nameRule: dns1035Label,
     createOnUpdate: true,
     defaults: (service) => {

@@ -102,7 +102,8 @@ function validateCapacity(capacity: Spec['capacity'], path: string): FieldError[
   for (const [resource, amount] of entries) {
     const { nano } = parseQuantity(amount);
     const at = `${path}[${resource}]`;
-    if (nano < 0n) found.push(fieldError.invalid(at, Number(nano / 1_000_000_000n), 'must be a valid resource quantity'));
+    if (nano < 0n)
+      found.push(fieldError.invalid(at, Number(nano / 1_000_000_000n), 'must be a valid resource quantity'));
     if (nano <= 0n) found.push(fieldError.invalid(at, amount, 'must be greater than zero'));
   }
   return found;
@@ -145,7 +146,8 @@ export function validateInlineVolume(spec: Spec, path: string, names: Names): Fi
   const policy = spec.persistentVolumeReclaimPolicy ?? '';
   const place = 'in the context of inline volumes';
   for (const field of ['claimRef', 'capacity', 'nodeAffinity', 'storageClassName'] as const) {
-    if (spec[field] !== undefined) found.push(fieldError.forbidden(`${path}.${field}`, `may not be specified ${place}`));
+    if (spec[field] !== undefined)
+      found.push(fieldError.forbidden(`${path}.${field}`, `may not be specified ${place}`));
   }
   if (spec.csi === undefined) found.push(fieldError.required(`${path}.csi`, `has to be specified ${place}`));
   if (policy !== '' && policy !== 'Retain') {

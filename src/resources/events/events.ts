@@ -1,7 +1,7 @@
 import { type ApiObject, getKey } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
-import { events as coreEvents } from '../core/events.ts';
 import { validateEvent, validateNewEvent, validateSameReport, validateSeries } from '../core/event-rules.ts';
+import { events as coreEvents } from '../core/events.ts';
 import { resource } from '../define.ts';
 import { Event as CoreEvent } from '../types/core-v1.ts';
 import { Event } from '../types/events-v1.ts';
@@ -26,6 +26,7 @@ const { strategy } = resource({
   kind: 'Event',
   schema: CoreEvent,
   strategy: {
+    ttlSeconds: 3600,
     createOnUpdate: true,
     validate: (event) => [
       ...validateEvent(event, 'reportingController'),

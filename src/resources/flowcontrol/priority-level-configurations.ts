@@ -1,6 +1,7 @@
 import { age, name, orNone } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PriorityLevelConfiguration } from '../types/flowcontrol-v1.ts';
+import { defaultPriorityLevel, validatePriorityLevel, validateStatus } from './priority-level-rules.ts';
 
 export const priorityLevelConfigurations = resource({
   group: 'flowcontrol.apiserver.{domain}',
@@ -21,5 +22,12 @@ export const priorityLevelConfigurations = resource({
     ['QueueLengthLimit', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.queueLengthLimit?.toString())],
     age,
   ],
-  strategy: { generation: true },
+  strategy: {
+    generation: true,
+    defaults: ({ spec }) => defaultPriorityLevel(spec ?? {}),
+    validate: ({ metadata, spec = {}, status }) => [
+      ...validatePriorityLevel(spec, metadata.name ?? ''),
+      ...validateStatus(status),
+    ],
+  },
 });

@@ -32,7 +32,9 @@ export const ingressClasses = resource({
       if (spec?.parameters !== undefined) spec.parameters.scope ??= 'Cluster';
     },
     validate: ({ spec: { controller = '', parameters } = {} }) => [
-      ...(Buffer.byteLength(controller) > MAX_CONTROLLER ? [fieldError.tooLong('spec.controller', MAX_CONTROLLER)] : []),
+      ...(Buffer.byteLength(controller) > MAX_CONTROLLER
+        ? [fieldError.tooLong('spec.controller', MAX_CONTROLLER)]
+        : []),
       ...domainPath('spec.controller', controller, dns1123Subdomain),
       ...(parameters === undefined ? [] : validateParameters(parameters)),
     ],

@@ -54,10 +54,7 @@ function validatePath(entry: Infer<typeof HTTPIngressPath>, path: string): Field
     for (const part of badParts) if (target.includes(part)) faults.push(`must not contain '${part}'`);
     for (const end of badEnds) if (target.endsWith(end)) faults.push(`cannot end with '${end}'`);
   }
-  return [
-    ...faults.map((why) => fieldError.invalid(at, target, why)),
-    ...validateBackend(backend, `${path}.backend`),
-  ];
+  return [...faults.map((why) => fieldError.invalid(at, target, why)), ...validateBackend(backend, `${path}.backend`)];
 }
 
 function validateBackend({ service, resource }: IngressBackend, path: string): FieldError[] {

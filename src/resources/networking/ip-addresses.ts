@@ -39,7 +39,9 @@ function addressRule(name: string): string[] {
   return canonicalIp(name) === name ? [] : ['must be a canonical format IP address'];
 }
 
-function validateParent({ parentRef: { group = '', resource = '', namespace = '', name = '' } = {} }: IPAddressSpec): FieldError[] {
+function validateParent({
+  parentRef: { group = '', resource = '', namespace = '', name = '' } = {},
+}: IPAddressSpec): FieldError[] {
   const path = 'spec.parentRef';
   return [
     ...(group === '' ? [] : byRule(`${path}.group`, group, dns1123Subdomain)),

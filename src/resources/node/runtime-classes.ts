@@ -21,11 +21,14 @@ export const runtimeClasses = resource({
   },
 });
 
-function validateRuntime({ handler = '', overhead, scheduling }: ObjectOf<typeof RuntimeClass>, names: Names): FieldError[] {
+function validateRuntime(
+  { handler = '', overhead, scheduling }: ObjectOf<typeof RuntimeClass>,
+  names: Names,
+): FieldError[] {
   const tolerations = scheduling?.tolerations ?? [];
   const path = 'scheduling.tolerations';
   const found = [
-    ...byRule('handler', handler, dns1123Label),
+    ...(handler === '' ? [fieldError.required('handler')] : byRule('handler', handler, dns1123Label)),
     ...validateOverhead(overhead?.podFixed ?? {}, 'overhead', names),
     ...validateLabels(scheduling?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
     ...validateTolerations(tolerations, path),

@@ -26,6 +26,7 @@ export const csiDrivers = resource({
     age,
   ],
   strategy: {
+    returnsDeleted: true,
     unconditionalUpdate: false,
     defaults: (driver) => {
       driver.spec = {

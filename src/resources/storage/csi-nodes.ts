@@ -16,6 +16,7 @@ export const csiNodes = resource({
   namespaced: false,
   columns: [name, ['Drivers', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'], age],
   strategy: {
+    returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
     // Drivers come and go; one that stays is what it was.
@@ -23,14 +24,19 @@ export const csiNodes = resource({
       (old.spec?.drivers ?? []).flatMap((before) =>
         (spec?.drivers ?? [])
           .filter((driver) => driver.name === before.name && !same(driver, before))
-          .map((driver) => fieldError.invalid('CSINodeDriver', internalForm(driver, CSINodeDriver), 'field is immutable')),
+          .map((driver) =>
+            fieldError.invalid('CSINodeDriver', internalForm(driver, CSINodeDriver), 'field is immutable'),
+          ),
       ),
   },
 });
 
 const MAX_NODE_ID = 192;
 
-function validateDriver({ name = '', nodeID = '', topologyKeys }: Infer<typeof CSINodeDriver>, path: string): FieldError[] {
+function validateDriver(
+  { name = '', nodeID = '', topologyKeys }: Infer<typeof CSINodeDriver>,
+  path: string,
+): FieldError[] {
   const found = name === '' ? [] : validateDriverName(name, `${path}.name`);
   if (Buffer.byteLength(nodeID) > MAX_NODE_ID) {
     found.push(fieldError.invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));

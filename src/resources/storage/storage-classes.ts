@@ -28,6 +28,7 @@ export const storageClasses = resource({
     age,
   ],
   strategy: {
+    returnsDeleted: true,
     defaults: (storage) => {
       storage.reclaimPolicy ??= 'Delete';
       storage.volumeBindingMode ??= 'Immediate';
@@ -61,7 +62,9 @@ function validateParameters(parameters: { readonly [key: string]: string }): Fie
   const path = 'parameters';
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [fieldError.tooLong(path, MAX_PARAMETERS)];
-  const found = entries.filter(([key]) => key === '').map(() => fieldError.invalid(path, '', 'field can not be empty.'));
+  const found = entries
+    .filter(([key]) => key === '')
+    .map(() => fieldError.invalid(path, '', 'field can not be empty.'));
   const size = entries.reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
   return size > MAX_PARAMETER_BYTES ? [...found, fieldError.tooLong(path, MAX_PARAMETER_BYTES)] : found;
 }

@@ -23,6 +23,7 @@ export const volumeAttachments = resource({
     age,
   ],
   strategy: {
+    returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec = {}, status = {} }, { names }) => [...validateSpec(spec, names), ...validateStatus(status)],
     validateUpdate: ({ spec }, old) =>

@@ -3,7 +3,7 @@ import { type ApiObject, type JsonObject, jsonCopy, type Names, namesFor } from 
 import type { ResourceDefinition, StrategyContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
-export const testNames: Names = namesFor('k8s.io');
+const testNames: Names = namesFor('k8s.io');
 
 const context: StrategyContext = { names: testNames, now: Date.parse('2024-01-02T03:04:05Z') };
 
@@ -27,6 +27,11 @@ export type Finding = readonly [field: string, reason: (typeof reasons)[keyof ty
 export interface Fragment extends JsonObject {
   metadata?: JsonObject;
 }
+
+/** A case of a table: what it shows, an object, and all that is wrong with creating it. */
+export type Row = [title: string, fragment: Fragment, ...expected: Finding[]];
+/** The same where the cases are of several kinds. */
+export type KindRow = [title: string, kind: ResourceDefinition, fragment: Fragment, ...expected: Finding[]];
 
 function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fragment: JsonObject): ApiObject {
   const version = versions.find((one) => one.version === storage.version);

@@ -176,8 +176,8 @@ export const CustomResourceValidation = struct('apiextensions/v1.CustomResourceV
 export const CustomResourceSubresourceStatus = struct('apiextensions/v1.CustomResourceSubresourceStatus', {});
 
 export const CustomResourceSubresourceScale = struct('apiextensions/v1.CustomResourceSubresourceScale', {
-  specReplicasPath: field(1, string, { required: true, always: true }),
-  statusReplicasPath: field(2, string, { required: true, always: true }),
+  specReplicasPath: field(1, string, { required: true, emptyOk: true, always: true }),
+  statusReplicasPath: field(2, string, { required: true, emptyOk: true, always: true }),
   labelSelectorPath: field(3, string, { nullable: true }),
 });
 
@@ -187,7 +187,7 @@ export const CustomResourceSubresources = struct('apiextensions/v1.CustomResourc
 });
 
 export const CustomResourceColumnDefinition = struct('apiextensions/v1.CustomResourceColumnDefinition', {
-  name: field(1, string, { required: true, always: true }),
+  name: field(1, string, { required: true, emptyOk: true, always: true }),
   type: field(2, string, { required: true, emptyOk: true, always: true }),
   format: field(3, string),
   description: field(4, string),
@@ -227,7 +227,12 @@ export const WebhookClientConfig = struct('apiextensions/v1.WebhookClientConfig'
 
 export const WebhookConversion = struct('apiextensions/v1.WebhookConversion', {
   clientConfig: field(2, WebhookClientConfig, { nullable: true }),
-  conversionReviewVersions: field(3, list(string), { required: true, always: true, listType: 'atomic' }),
+  conversionReviewVersions: field(3, list(string), {
+    required: true,
+    emptyOk: true,
+    always: true,
+    listType: 'atomic',
+  }),
 });
 
 export const CustomResourceConversion = struct('apiextensions/v1.CustomResourceConversion', {

@@ -59,7 +59,7 @@ export const ObjectMeta = struct('meta/v1.ObjectMeta', {
   uid: field(5, string),
   resourceVersion: field(6, string),
   generation: field(7, int64),
-  creationTimestamp: field(8, time, { nullable: true }),
+  creationTimestamp: field(8, time, { nullable: true, protoAlways: true }),
   deletionTimestamp: field(9, time, { nullable: true }),
   deletionGracePeriodSeconds: field(10, int64, { nullable: true }),
   labels: field(11, map(string)),

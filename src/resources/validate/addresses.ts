@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { cidr, type FieldError, fieldError, ipAddress } from '../../meta/index.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 
-export type Family = 'IPv4' | 'IPv6';
+type Family = 'IPv4' | 'IPv6';
 
 interface Address {
   readonly bits: bigint;

@@ -27,7 +27,12 @@ export const unchanged = (field: string, value: unknown, old: unknown): FieldErr
 export const selector = (value: unknown, path: string): FieldError[] => validateSelectorObject(asJson(value), path);
 
 /** The complaints of a rule about a text, as one finding. */
-export function byRuleAsOne(field: string, value: string, rule: (value: string) => string[], joint = ','): FieldError[] {
+export function byRuleAsOne(
+  field: string,
+  value: string,
+  rule: (value: string) => string[],
+  joint = ',',
+): FieldError[] {
   const found = rule(value);
   return found.length === 0 ? [] : [fieldError.invalid(field, value, found.join(joint))];
 }

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
-import type { Condition } from '../types/meta-v1.ts';
 import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import type { Condition } from '../types/meta-v1.ts';
 import { unique } from './common.ts';
 
 const statuses = ['False', 'True', 'Unknown'];

@@ -58,7 +58,10 @@ function validateUrl(text: string, path: string): FieldError[] {
 
 const isHost = (host: string): boolean => /^(?:[^@]*@)?(?:\[[^\]]*\]|[^:[\]]*)(?::[0-9]*)?$/.test(host);
 
-function validateService({ namespace = '', name = '', path: target = '', port = 0 }: Service, path: string): FieldError[] {
+function validateService(
+  { namespace = '', name = '', path: target = '', port = 0 }: Service,
+  path: string,
+): FieldError[] {
   const found: FieldError[] = [];
   if (name === '') found.push(fieldError.required(`${path}.name`, 'service name is required'));
   if (namespace === '') found.push(fieldError.required(`${path}.namespace`, 'service namespace is required'));

@@ -15,7 +15,7 @@ type Handler = Pick<Probe, 'httpGet'>;
 type Reference = { apiVersion?: string } | undefined;
 
 /** Fills in what a pod spec leaves open, in a pod as in a template. */
-export function defaultPodSpec(spec: PodSpec): void {
+function defaultPodSpec(spec: PodSpec): void {
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.restartPolicy ||= 'Always';
   spec.securityContext ??= {};

@@ -51,5 +51,9 @@ function patch(text: string, diff: string): string {
 
 test('the difference turns one text into the other', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 }).map((lines) => lines.join('\n'));
-  fc.assert(fc.property(text, text, (a, b) => expect(patch(a, lineDiff(a, b))).toBe(b)));
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      expect(patch(a, lineDiff(a, b))).toBe(b);
+    }),
+  );
 });

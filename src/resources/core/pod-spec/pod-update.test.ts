@@ -199,7 +199,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'a container that nobody asked for a claim',
+      title: 'the state of a claim that the pod has not',
       how: ({ status }) => Object.assign(status, { resourceClaimStatuses: [{ name: 'x' }] }),
       found: [
         [

@@ -21,6 +21,7 @@ export const internalText = (value: unknown, schema: StructSchema): string =>
 const plain = new Set(['meta/v1.LabelSelector', 'meta/v1.ObjectMeta']);
 
 const names: { readonly [field: string]: string } = {
+  apiGroup: 'APIGroup',
   apiVersion: 'APIVersion',
   awsElasticBlockStore: 'AWSElasticBlockStore',
   cephfs: 'CephFS',

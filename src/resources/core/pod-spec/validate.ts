@@ -27,7 +27,7 @@ import { validateVolumes } from './volumes.ts';
 import { validateOs } from './windows.ts';
 
 /** What the schema does not say of a pod spec, whether a pod's own or that of a template. */
-export function validatePodSpec(spec: PodSpec, path: string, context: SpecContext): FieldError[] {
+function validatePodSpec(spec: PodSpec, path: string, context: SpecContext): FieldError[] {
   const volumes = validateVolumes(spec.volumes, `${path}.volumes`, context);
   const claims = new Set((spec.resourceClaims ?? []).map(({ name = '' }) => name).filter((name) => name !== ''));
   const scope: PodScope = { spec, volumes: volumes.sound, claims, context };

@@ -147,7 +147,7 @@ const validatePartition = (partition: number, path: string): FieldError[] =>
   partition === 0 ? [] : within(`${path}.partition`, partition, 1, 255);
 
 /** Keys and the files that they become. */
-export const validateItems = (items: readonly Infer<typeof KeyToPath>[] | undefined, path: string): FieldError[] =>
+const validateItems = (items: readonly Infer<typeof KeyToPath>[] | undefined, path: string): FieldError[] =>
   eachOf(items, path, ({ path: file = '', mode }, at) => [
     ...localPath(`${at}.path`, file),
     ...fileMode(`${at}.mode`, mode),

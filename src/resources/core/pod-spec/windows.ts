@@ -34,7 +34,7 @@ export function validateWindowsOptions(
 /** What is wrong with the name of a user, `DOMAIN\user` or `user`; each continues the name of the field. */
 function userFaults(name: string): string[] {
   if (name === '') return [' cannot be an empty string'];
-  if ([...name].some((sign) => sign < ' ' || sign === '\u007f')) return [' cannot contain control characters'];
+  if (Buffer.from(name).some((byte) => byte < 0x20 || byte === 0x7f)) return [' cannot contain control characters'];
   const parts = name.split('\\');
   if (parts.length > 2) return [' cannot contain more than one backslash'];
   const user = parts.at(-1) as string;

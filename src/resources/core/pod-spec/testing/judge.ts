@@ -62,7 +62,7 @@ export function judgeChange(
 }
 
 /** An object that has been created: it has a version. */
-export function stored(definition: ResourceDefinition, object: JsonObject): ApiObject {
+function stored(definition: ResourceDefinition, object: JsonObject): ApiObject {
   const old = created(definition, object);
   old.metadata.resourceVersion = '1';
   return old;

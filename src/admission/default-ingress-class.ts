@@ -1,0 +1,19 @@
+import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** An ingress that names no class gets the one that is marked as the default; of several, the youngest. */
+export function defaultIngressClass({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+  const { domain, labels } = names;
+  return {
+    name: 'DefaultIngressClass',
+    handles: on(['CREATE'], `ingresses.networking.${domain}`),
+    mutate: async ({ object: ingress }) => {
+      if (ingress === undefined || annotationOf(ingress, `${labels}/ingress.class`) !== undefined) return;
+      const spec = fieldsAt(ingress, 'spec');
+      if (spec['ingressClassName'] !== undefined) return;
+      const classes = await objects.list(`ingressclasses.networking.${domain}`, '');
+      const found = defaultOf(classes, [`ingressclass.${labels}/is-default-class`]);
+      if (found !== undefined) spec['ingressClassName'] = found.metadata.name ?? '';
+    },
+  };
+}

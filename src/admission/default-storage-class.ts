@@ -1,0 +1,20 @@
+import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** A claim that names no storage class gets the one that is marked as the default; of several, the youngest. */
+export function defaultStorageClass({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+  const { domain, labels } = names;
+  const marks = [`storageclass.${labels}/is-default-class`, `storageclass.beta.${labels}/is-default-class`];
+  return {
+    name: 'DefaultStorageClass',
+    handles: on(['CREATE'], 'persistentvolumeclaims'),
+    mutate: async ({ object: claim }) => {
+      if (claim === undefined || annotationOf(claim, `volume.beta.${labels}/storage-class`) !== undefined) return;
+      const spec = fieldsAt(claim, 'spec');
+      // The empty name is a choice: of no class.
+      if (spec['storageClassName'] !== undefined) return;
+      const found = defaultOf(await objects.list(`storageclasses.storage.${domain}`, ''), marks);
+      if (found !== undefined) spec['storageClassName'] = found.metadata.name ?? '';
+    },
+  };
+}

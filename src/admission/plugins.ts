@@ -1,0 +1,57 @@
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
+import { claimResize } from './claim-resize.ts';
+import { defaultIngressClass } from './default-ingress-class.ts';
+import { defaultStorageClass } from './default-storage-class.ts';
+import { defaultTolerations } from './default-tolerations.ts';
+import { limitRanger } from './limit-ranger.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { ownerReferencesPermission } from './owner-references.ts';
+import { podSecurity } from './pod-security.ts';
+import { priority } from './priority.ts';
+import { resourceQuota } from './resource-quota.ts';
+import { runtimeClass } from './runtime-class.ts';
+import { serviceAccount } from './service-account.ts';
+import { storageProtection } from './storage-protection.ts';
+import { taintNodes } from './taint-nodes.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** A plugin that a server may have. */
+interface PluginEntry {
+  readonly name: string;
+  /** Whether it takes part when nobody says otherwise. */
+  readonly on: boolean;
+  readonly make: (world: AdmissionWorld) => AdmissionPlugin;
+}
+
+/** Every plugin, in the order in which they see a write. What knows about nodes would come after `ServiceAccount`. */
+export const admissionPlugins: readonly PluginEntry[] = [
+  { name: 'NamespaceLifecycle', on: true, make: ({ namespace, names }) => namespaceLifecycle(namespace, names) },
+  { name: 'LimitRanger', on: true, make: limitRanger },
+  { name: 'ServiceAccount', on: true, make: serviceAccount },
+  { name: 'TaintNodesByCondition', on: true, make: taintNodes },
+  { name: 'PodSecurity', on: true, make: podSecurity },
+  { name: 'Priority', on: true, make: priority },
+  { name: 'DefaultTolerationSeconds', on: true, make: defaultTolerations },
+  { name: 'DefaultStorageClass', on: true, make: defaultStorageClass },
+  { name: 'StorageObjectInUseProtection', on: true, make: storageProtection },
+  { name: 'OwnerReferencesPermissionEnforcement', on: false, make: ownerReferencesPermission },
+  { name: 'PersistentVolumeClaimResize', on: true, make: claimResize },
+  { name: 'RuntimeClass', on: true, make: runtimeClass },
+  { name: 'CertificateApproval', on: true, make: certificateApproval },
+  { name: 'CertificateSigning', on: true, make: certificateSigning },
+  { name: 'CertificateSubjectRestriction', on: true, make: certificateSubjectRestriction },
+  { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
+  // Policies and webhooks, those that change objects first, belong here: nothing but what counts comes after them.
+  { name: 'ResourceQuota', on: true, make: resourceQuota },
+];
+
+/** The plugins that take part, in their order. A name that is switched both ways counts as switched off. */
+export function makePlugins(
+  world: AdmissionWorld,
+  enabled: readonly string[],
+  disabled: readonly string[],
+): AdmissionPlugin[] {
+  return admissionPlugins
+    .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
+    .map(({ make }) => make(world));
+}

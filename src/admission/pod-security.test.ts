@@ -1,0 +1,329 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { podSecurity } from './pod-security.ts';
+import { findViolations, type Level } from './pod-security-checks.ts';
+import { tellDetails } from './pod-security-text.ts';
+import { fakeWorld, type Held, held, names, old, outcome, podOf, requestFor } from './testing/world.ts';
+
+const latest = Number.POSITIVE_INFINITY;
+const find = (level: Level, spec: JsonObject, annotations: JsonObject = {}, minor = latest) =>
+  tellDetails(findViolations(level, minor, spec, annotations, names));
+
+const context = (securityContext: JsonObject) => ({ securityContext });
+const container = (securityContext: JsonObject, name = 'c') => ({ name, securityContext });
+/** What the restricted level wants of each container. */
+const tight: JsonObject = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  runAsNonRoot: true,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+describe('baseline', () => {
+  const cases: [string, JsonObject, string][] = [
+    ['a plain pod', { containers: [{ name: 'c' }] }, ''],
+    [
+      'namespaces of the host',
+      { hostPID: true, hostNetwork: true },
+      'host namespaces (hostNetwork=true, hostPID=true)',
+    ],
+    [
+      'privileged',
+      { containers: [container({ privileged: true })], initContainers: [container({ privileged: true }, 'i')] },
+      'privileged (containers "i", "c" must not set securityContext.privileged=true)',
+    ],
+    [
+      'an ephemeral container',
+      { ephemeralContainers: [container({ privileged: true }, 'e')] },
+      'privileged (container "e" must not set securityContext.privileged=true)',
+    ],
+    [
+      'capabilities',
+      { containers: [container({ capabilities: { add: ['SYS_TIME', 'CHOWN', 'NET_RAW'] } })] },
+      'non-default capabilities (container "c" must not include "NET_RAW", "SYS_TIME" in securityContext.capabilities.add)',
+    ],
+    [
+      'paths of the host',
+      {
+        volumes: [
+          { name: 'a', hostPath: { path: '/' } },
+          { name: 'b', emptyDir: {} },
+          { name: 'd', hostPath: { path: '/' } },
+        ],
+      },
+      'hostPath volumes (volumes "a", "d")',
+    ],
+    [
+      'one port of the host',
+      { containers: [{ name: 'c', ports: [{ containerPort: 1, hostPort: 80 }, { containerPort: 2 }] }] },
+      'hostPort (container "c" uses hostPort 80)',
+    ],
+    [
+      'ports of the host',
+      {
+        containers: [
+          { name: 'a', ports: [{ hostPort: 90 }, { hostPort: 80 }] },
+          { name: 'b', ports: [{ hostPort: 80 }] },
+        ],
+      },
+      'hostPort (containers "a", "b" use hostPorts 80, 90)',
+    ],
+    [
+      'AppArmor',
+      {
+        ...context({ appArmorProfile: { type: 'Unconfined' } }),
+        containers: [container({ appArmorProfile: { type: 'Unconfined' } })],
+      },
+      'forbidden AppArmor profile (pod and container "c" must not set AppArmor profile type to "Unconfined")',
+    ],
+    [
+      'SELinux',
+      {
+        ...context({ seLinuxOptions: { type: 'spc_t', user: 'u' } }),
+        containers: [container({ seLinuxOptions: { role: 'r', type: 'container_engine_t' } })],
+      },
+      'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set; role may not be set)',
+    ],
+    [
+      'proc',
+      { containers: [container({ procMount: 'Unmasked' })] },
+      'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
+    ],
+    [
+      'seccomp',
+      { ...context({ seccompProfile: { type: 'Unconfined' } }) },
+      'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
+    ],
+    [
+      'sysctls',
+      context({ sysctls: [{ name: 'kernel.msgmax' }, { name: 'net.ipv4.tcp_rmem' }, { name: 'net.core.somaxconn' }] }),
+      'forbidden sysctls (kernel.msgmax, net.core.somaxconn)',
+    ],
+    [
+      'processes of a Windows host',
+      {
+        ...context({ windowsOptions: { hostProcess: true } }),
+        containers: [container({ windowsOptions: { hostProcess: true } })],
+      },
+      'hostProcess (pod and container "c" must not set securityContext.windowsOptions.hostProcess=true)',
+    ],
+    [
+      'several, in the order of their names',
+      { hostIPC: true, volumes: [{ name: 'v', hostPath: {} }], containers: [container({ privileged: true })] },
+      'host namespaces (hostIPC=true), hostPath volumes (volume "v"), privileged (container "c" must not set securityContext.privileged=true)',
+    ],
+  ];
+  it.each(cases)('%s', (_, spec, violations) => {
+    expect(find('baseline', spec)).toBe(violations);
+    expect(find('privileged', spec)).toBe('');
+  });
+
+  it('looks at the annotations of old', () => {
+    const key = 'container.apparmor.security.beta.kubernetes.io/c';
+    expect(find('baseline', {}, { [key]: 'unconfined' })).toBe(
+      `forbidden AppArmor profile (annotation must not set AppArmor profile type to "${key}="unconfined"")`,
+    );
+    expect(find('baseline', {}, { [key]: 'localhost/p' })).toBe('');
+    const seccomp = { 'seccomp.security.alpha.kubernetes.io/pod': 'unconfined' };
+    expect(find('baseline', {}, seccomp, 18)).toBe(
+      'seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="unconfined")',
+    );
+    expect(find('baseline', {}, seccomp)).toBe('');
+  });
+
+  it('is as it was in a version', () => {
+    const keepalive = context({ sysctls: [{ name: 'net.ipv4.tcp_fin_timeout' }] });
+    expect(find('baseline', keepalive, {}, 28)).toBe('forbidden sysctls (net.ipv4.tcp_fin_timeout)');
+    expect(find('baseline', keepalive, {}, 29)).toBe('');
+    const engine = context({ seLinuxOptions: { type: 'container_engine_t' } });
+    expect(find('baseline', engine, {}, 30)).toContain('type "container_engine_t"');
+    expect(find('baseline', engine, {}, 31)).toBe('');
+  });
+});
+
+describe('restricted', () => {
+  const cases: [string, JsonObject, string][] = [
+    ['a tight pod', { containers: [container(tight)] }, ''],
+    [
+      'what the pod says for its containers',
+      {
+        ...context({ runAsNonRoot: true, seccompProfile: { type: 'Localhost' } }),
+        containers: [container({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } })],
+      },
+      '',
+    ],
+    [
+      'a plain pod',
+      { containers: [{ name: 'c' }] },
+      'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+    ],
+    [
+      'capabilities, told once',
+      { containers: [container({ ...tight, capabilities: { add: ['SYS_TIME', 'NET_BIND_SERVICE'] } })] },
+      'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container "c" must not include "SYS_TIME" in securityContext.capabilities.add)',
+    ],
+    [
+      'volumes, told once',
+      {
+        containers: [container(tight)],
+        volumes: [
+          { name: 'a', hostPath: {} },
+          { name: 'b', nfs: {} },
+          { name: 'd', csi: {} },
+        ],
+      },
+      'restricted volume types (volumes "a", "b" use restricted volume types "hostPath", "nfs")',
+    ],
+    [
+      'one volume',
+      { containers: [container(tight)], volumes: [{ name: 'a', future: {} }] },
+      'restricted volume types (volume "a" uses restricted volume type "unknown")',
+    ],
+    [
+      'root',
+      {
+        ...context({ runAsNonRoot: false, runAsUser: 0 }),
+        containers: [container(tight, 'a'), container({ ...tight, runAsUser: 0, runAsNonRoot: false }, 'b')],
+      },
+      'runAsNonRoot != true (pod and container "b" must not set securityContext.runAsNonRoot=false), runAsUser=0 (pod and container "b" must not set runAsUser=0)',
+    ],
+    [
+      'seccomp, told once',
+      { containers: [container({ ...tight, seccompProfile: { type: 'Unconfined' } })] },
+      'seccompProfile (container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
+    ],
+    [
+      'the baseline first',
+      { hostNetwork: true, containers: [container({ ...tight, allowPrivilegeEscalation: true })] },
+      'host namespaces (hostNetwork=true), allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)',
+    ],
+  ];
+  it.each(cases)('%s', (_, spec, violations) => {
+    expect(find('restricted', spec)).toBe(violations);
+  });
+
+  it('asks of Windows what there is on Windows', () => {
+    const spec = { os: { name: 'windows' }, containers: [container({ runAsNonRoot: true })] };
+    expect(find('restricted', spec)).toBe('');
+    expect(find('restricted', spec, {}, 24)).toContain('allowPrivilegeEscalation');
+  });
+
+  it('is as it was in a version', () => {
+    const spec = { containers: [{ name: 'c' }] };
+    expect(find('restricted', spec, {}, 7)).toBe(
+      'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
+    );
+    expect(find('restricted', spec, {}, 18)).not.toContain('seccomp');
+    expect(find('restricted', context({ runAsUser: 0, runAsNonRoot: true }), {}, 22)).toBe('');
+  });
+});
+
+const label = (mode: string) => `pod-security.kubernetes.io/${mode}`;
+const namespace = (labels: JsonObject) => held('namespaces', 'n', { metadata: { labels } });
+
+describe('in a namespace', () => {
+  const write = async (labels: JsonObject, resource: string, object: JsonObject, before?: JsonObject) => {
+    const warnings: string[] = [];
+    const part = before === undefined ? { warnings } : { warnings, oldObject: old(before) };
+    const found = await outcome(podSecurity(fakeWorld([namespace(labels)])), requestFor(resource, object, part));
+    return { refused: typeof found === 'string' ? found : undefined, warnings };
+  };
+  const network = podOf({}, { hostNetwork: true });
+
+  it('refuses what violates the enforced level', async () => {
+    const found = await write({ [label('enforce')]: 'baseline' }, 'pods', network);
+    expect(found).toEqual({
+      refused: 'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)',
+      warnings: [],
+    });
+    const versioned = { [label('enforce')]: 'baseline', [label('enforce-version')]: 'v1.25' };
+    expect((await write(versioned, 'pods', network)).refused).toContain('violates PodSecurity "baseline:v1.25": ');
+    expect(await write({}, 'pods', network)).toEqual({ refused: undefined, warnings: [] });
+  });
+
+  it('warns of what violates the level to warn of', async () => {
+    const labels = { [label('enforce')]: 'privileged', [label('warn')]: 'baseline' };
+    expect(await write(labels, 'pods', network)).toEqual({
+      refused: undefined,
+      warnings: ['would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'],
+    });
+  });
+
+  it.each([
+    ['podtemplates', (template: JsonObject) => ({ template })],
+    ['replicationcontrollers', (template: JsonObject) => ({ spec: { template } })],
+    ['deployments.apps', (template: JsonObject) => ({ spec: { template } })],
+    ['jobs.batch', (template: JsonObject) => ({ spec: { template } })],
+    ['cronjobs.batch', (template: JsonObject) => ({ spec: { jobTemplate: { spec: { template } } } })],
+  ])('warns of templates in %s, of what is enforced too', async (resource, around) => {
+    expect(await write({ [label('enforce')]: 'baseline' }, resource, around(network))).toEqual({
+      refused: undefined,
+      warnings: ['would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'],
+    });
+    expect((await write({ [label('enforce')]: 'baseline' }, resource, {})).warnings).toEqual([]);
+  });
+
+  it('looks again at pods whose images or containers change', async () => {
+    const labels = { [label('enforce')]: 'baseline' };
+    const before = podOf({ image: 'a' }, { hostNetwork: true });
+    expect((await write(labels, 'pods', before, before)).refused).toBeUndefined();
+    expect((await write(labels, 'pods', podOf({ image: 'b' }, { hostNetwork: true }), before)).refused).toContain(
+      'violates PodSecurity',
+    );
+  });
+
+  it('enforces the strictest level when the label means none', async () => {
+    expect((await write({ [label('enforce')]: 'none' }, 'pods', podOf())).refused).toContain(
+      'violates PodSecurity "restricted:latest": ',
+    );
+  });
+});
+
+describe('a namespace', () => {
+  const write = async (labels: JsonObject, before: JsonObject | undefined, pods: Held[] = []) => {
+    const warnings: string[] = [];
+    const request = requestFor(
+      'namespaces',
+      { metadata: { name: 'n', labels } },
+      {
+        name: 'n',
+        namespace: '',
+        kind: { group: '', version: 'v1', kind: 'Namespace' },
+        warnings,
+        ...(before === undefined ? {} : { oldObject: old({ metadata: { labels: before } }) }),
+      },
+    );
+    const found = await outcome(podSecurity(fakeWorld(pods)), request);
+    return { refused: typeof found === 'string' ? found : undefined, warnings };
+  };
+
+  it('has labels that mean something', async () => {
+    const wrong = { [label('enforce')]: 'none', [label('warn-version')]: '1.2' };
+    const message =
+      '?? Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "none": must be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.2": must be "latest" or "v1.x"]';
+    expect((await write(wrong, undefined)).refused).toBe(message);
+    expect((await write(wrong, {})).refused).toBe(message);
+    // What was wrong before stays where it is.
+    expect((await write(wrong, wrong)).refused).toBeUndefined();
+    expect((await write({ [label('audit-version')]: 'v1.33' }, undefined)).refused).toBeUndefined();
+  });
+
+  it('tells of pods that would no longer be admitted', async () => {
+    const pod = (name: string, spec: JsonObject) => held('pods', name, { spec }, 'n');
+    const pods = [
+      pod('b', { hostNetwork: true }),
+      pod('a', { hostNetwork: true }),
+      pod('fine', {}),
+      pod('p', { containers: [container({ privileged: true })] }),
+    ];
+    const baseline = { [label('enforce')]: 'baseline' };
+    expect((await write(baseline, {}, pods)).warnings).toEqual([
+      'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',
+      'a (and 1 other pod): host namespaces',
+      'p: privileged',
+    ]);
+    expect((await write(baseline, baseline, pods)).warnings).toEqual([]);
+    expect((await write(baseline, { [label('enforce')]: 'restricted' }, pods)).warnings).toEqual([]);
+    expect((await write({}, baseline, pods)).warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { type ApiObject, type Json, type JsonObject, jsonCopy, jsonEqual, setKey } from '../meta/index.ts';
+import { readAmounts, writeAmounts } from './amounts.ts';
+import { fieldsAt, fieldsOf, listAt, objectsOf, on, refusal, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+
+/** A pod takes over what its runtime class costs, and where it can run. */
+export function runtimeClass({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+  const classOf = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject | undefined> => {
+    const name = specOf(pod)['runtimeClassName'];
+    if (name === undefined) return undefined;
+    const found = await objects.get(`runtimeclasses.node.${names.domain}`, '', textOf(name));
+    if (found !== undefined) return found;
+    throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(textOf(name))} not found`);
+  };
+  return {
+    name: 'RuntimeClass',
+    handles: on(['CREATE'], 'pods'),
+    mutate: async (request) => {
+      const { object: pod } = request;
+      const found = pod === undefined ? undefined : await classOf(request, pod);
+      if (pod === undefined || found === undefined) return;
+      const spec = specOf(pod);
+      setOverhead(request, spec, found);
+      setScheduling(request, spec, fieldsOf(found['scheduling']));
+    },
+    validate: async (request) => {
+      const { object: pod } = request;
+      if (pod === undefined) return;
+      const found = await classOf(request, pod);
+      const { overhead } = specOf(pod);
+      if (found?.['overhead'] !== undefined) {
+        if (!sameAmounts(fieldsOf(found['overhead'])['podFixed'], overhead)) throw refusal(request, mismatch);
+      } else if (overhead !== undefined) {
+        throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+      }
+    },
+  };
+}
+
+const mismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+
+const sameAmounts = (a: Json | undefined, b: Json | undefined): boolean =>
+  jsonEqual(writeAmounts(readAmounts(a)), writeAmounts(readAmounts(b)));
+
+function setOverhead(request: AdmissionRequest, spec: JsonObject, { overhead }: ApiObject): void {
+  if (overhead === undefined) return;
+  const { podFixed } = fieldsOf(overhead);
+  const given = fieldsOf(spec['overhead']);
+  if (Object.keys(given).length > 0 && !sameAmounts(podFixed, given)) throw refusal(request, mismatch);
+  if (podFixed !== undefined) spec['overhead'] = jsonCopy(podFixed);
+}
+
+function setScheduling(request: AdmissionRequest, spec: JsonObject, scheduling: JsonObject): void {
+  const wanted = fieldsOf(scheduling['nodeSelector']);
+  if (Object.keys(wanted).length > 0) {
+    const selector = fieldsAt(spec, 'nodeSelector');
+    for (const [key, value] of Object.entries(wanted)) {
+      if (Object.hasOwn(selector, key) && selector[key] !== value) {
+        const here = `runtimeClass.scheduling.nodeSelector[${key}] = ${textOf(value)}`;
+        throw refusal(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${textOf(selector[key])}`);
+      }
+      setKey(selector, key, value);
+    }
+  }
+  const tolerations = objectsOf(scheduling['tolerations']);
+  if (tolerations.length === 0) return;
+  const held = listAt(spec, 'tolerations');
+  for (const toleration of tolerations) {
+    if (!held.some((other) => jsonEqual(other, toleration))) held.push(jsonCopy(toleration));
+  }
+}

@@ -1,0 +1,170 @@
+import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, type Random } from '../meta/index.ts';
+import {
+  allContainersOf,
+  annotationOf,
+  containersOf,
+  fieldsOf,
+  initContainersOf,
+  isMirror,
+  listAt,
+  objectsOf,
+  refusal,
+  specOf,
+  textOf,
+} from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+
+type World = Pick<AdmissionWorld, 'names' | 'random' | 'objects'>;
+
+/**
+ * Every pod runs as a service account that exists, `default` when it names none; it finds a token of the account where
+ * its containers look for one, unless the pod or the account says otherwise, and takes over the account's secrets for
+ * pulling images when it brings none.
+ */
+export function serviceAccount({ names, random, objects }: World): AdmissionPlugin {
+  const accountOf = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject> => {
+    const { namespace } = request;
+    const name = textOf(specOf(pod)['serviceAccountName']);
+    const found = await objects.get('serviceaccounts', namespace, name);
+    if (found !== undefined) return found;
+    const missing = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`;
+    throw refusal(request, missing);
+  };
+  return {
+    name: 'ServiceAccount',
+    handles: ({ resource, operation, subresource }) =>
+      resource === 'pods' &&
+      (operation === 'CREATE' ? subresource === '' : operation === 'UPDATE' && subresource === 'ephemeralcontainers'),
+    mutate: async (request) => {
+      const { object: pod, operation } = request;
+      if (pod === undefined || operation !== 'CREATE' || isMirror(pod, names)) return;
+      const spec = specOf(pod);
+      if (textOf(spec['serviceAccountName']) === '') spec['serviceAccountName'] = 'default';
+      spec['serviceAccount'] = spec['serviceAccountName'] ?? 'default';
+      const account = await accountOf(request, pod);
+      if (mountsToken(account, spec)) mountToken(spec, names, random);
+      const secrets = objectsOf(account['imagePullSecrets']);
+      if (objectsOf(spec['imagePullSecrets']).length === 0 && secrets.length > 0) {
+        spec['imagePullSecrets'] = jsonCopy(secrets);
+      }
+    },
+    validate: async (request) => {
+      const { object: pod, operation } = request;
+      if (pod === undefined) return;
+      if (isMirror(pod, names)) {
+        if (operation === 'CREATE') checkMirror(request, specOf(pod));
+        return;
+      }
+      const account = await accountOf(request, pod);
+      const restricted = annotationOf(account, `${names.labels}/enforce-mountable-secrets`) ?? '';
+      if (!/^(1|t|T|true|TRUE|True)$/.test(restricted)) return;
+      const why = foreignSecret(specOf(pod), account, operation === 'CREATE');
+      if (why !== undefined) throw refusal(request, why);
+    },
+  };
+}
+
+/** The pod's word counts more than the account's; without either, a token is mounted. */
+function mountsToken(account: ApiObject, spec: JsonObject): boolean {
+  const said = spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'];
+  return said !== false;
+}
+
+const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
+
+function mountToken(spec: JsonObject, names: Names, random: Random): void {
+  const mountPath = `/var/run/secrets/${names.labels}/serviceaccount`;
+  const prefix = `${names.tokenVolume}-`;
+  const existing = objectsOf(spec['volumes']).find(({ name }) => textOf(name).startsWith(prefix));
+  const letter = () => nameLetters[random.integer(nameLetters.length)] ?? '';
+  const name = textOf(existing?.['name']) || prefix + letter() + letter() + letter() + letter() + letter();
+  let needed = false;
+  for (const container of [...initContainersOf(spec), ...containersOf(spec)]) {
+    if (objectsOf(container['volumeMounts']).some((mount) => mount['mountPath'] === mountPath)) continue;
+    listAt(container, 'volumeMounts').push({ name, readOnly: true, mountPath });
+    needed = true;
+  }
+  if (needed && existing === undefined) listAt(spec, 'volumes').push(tokenVolume(name, names));
+}
+
+/** Where a container finds the token, the authority of the server, and the name of its namespace. */
+const tokenVolume = (name: string, { rootAuthorityMap }: Names): JsonObject => ({
+  name,
+  projected: {
+    sources: [
+      { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+      { configMap: { name: rootAuthorityMap, items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+      {
+        downwardAPI: {
+          items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+        },
+      },
+    ],
+    defaultMode: 0o644,
+  },
+});
+
+/** What a node agent runs on its own has no account, so it may need nothing that belongs to one. */
+function checkMirror(request: AdmissionRequest, spec: JsonObject): void {
+  if (textOf(spec['serviceAccountName']) !== '') {
+    throw refusal(request, 'a mirror pod may not reference service accounts');
+  }
+  const volumes = objectsOf(spec['volumes']);
+  const sources = volumes.flatMap((volume) => objectsOf(fieldsOf(volume['projected'])['sources']));
+  const secretive =
+    volumes.some((volume) => Object.values(volume).some(namesSecret)) ||
+    sources.some((source) => source['secret'] !== undefined) ||
+    objectsOf(spec['imagePullSecrets']).length > 0 ||
+    allContainersOf(spec).some((container) => secretsOfContainer(container).length > 0);
+  if (secretive) throw refusal(request, 'a mirror pod may not reference secrets');
+  if (sources.some((source) => source['serviceAccountToken'] !== undefined)) {
+    throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections');
+  }
+}
+
+/** Sources of volumes name secrets in one of these fields. */
+const secretFields = ['secretName', 'secretRef', 'nodePublishSecretRef'];
+const namesSecret = (source: Json): boolean => secretFields.some((field) => fieldsOf(source)[field] !== undefined);
+
+/** Where a container takes values from secrets, as messages tell it. */
+function secretsOfContainer(container: JsonObject): { readonly secret: string; readonly how: string }[] {
+  const variables = objectsOf(container['env']).flatMap(({ name, valueFrom }) => {
+    const secret = fieldsOf(fieldsOf(valueFrom)['secretKeyRef'])['name'];
+    return secret === undefined ? [] : [{ secret: textOf(secret), how: `envVar ${textOf(name)}` }];
+  });
+  const whole = objectsOf(container['envFrom']).flatMap(({ secretRef }) =>
+    secretRef === undefined ? [] : [{ secret: textOf(fieldsOf(secretRef)['name']), how: 'envFrom' }],
+  );
+  return [...variables, ...whole];
+}
+
+/** Why an account that lists its secrets does not let the pod have one of those it uses; undefined when it does. */
+function foreignSecret(spec: JsonObject, account: ApiObject, whole: boolean): string | undefined {
+  const own = new Set(objectsOf(account['secrets']).map(({ name }) => textOf(name)));
+  const refused = (what: string, word = 'secret') =>
+    `${what} is not allowed because service account ${account.metadata.name ?? ''} does not reference that ${word}`;
+  const kinds = [
+    { label: 'init container', containers: whole ? initContainersOf(spec) : [] },
+    { label: 'container', containers: whole ? containersOf(spec) : [] },
+    { label: 'ephemeral container', containers: whole ? [] : objectsOf(spec['ephemeralContainers']) },
+  ];
+  if (whole) {
+    for (const { secret } of objectsOf(spec['volumes'])) {
+      const name = textOf(fieldsOf(secret)['secretName']);
+      if (secret !== undefined && !own.has(name)) return refused(`volume with secret.secretName="${name}"`);
+    }
+  }
+  for (const { label, containers } of kinds) {
+    for (const container of containers) {
+      const foreign = secretsOfContainer(container).find(({ secret }) => !own.has(secret));
+      if (foreign === undefined) continue;
+      const { how, secret } = foreign;
+      return refused(`${label} ${textOf(container['name'])} with ${how} referencing secret.secretName="${secret}"`);
+    }
+  }
+  if (!whole) return undefined;
+  const pulling = new Set(objectsOf(account['imagePullSecrets']).map(({ name }) => textOf(name)));
+  const used = objectsOf(spec['imagePullSecrets']).map(({ name }) => textOf(name));
+  const index = used.findIndex((name) => !pulling.has(name));
+  return index < 0 ? undefined : refused(`imagePullSecrets[${index}].name="${used[index]}"`, 'imagePullSecret');
+}

@@ -1,0 +1,20 @@
+import { on } from './fields.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** Volumes and claims that are in use stay until they no longer are: a finalizer sees to it. */
+export function storageProtection({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+  const finalizers: { readonly [resource: string]: string } = {
+    persistentvolumes: `${names.labels}/pv-protection`,
+    persistentvolumeclaims: `${names.labels}/pvc-protection`,
+  };
+  return {
+    name: 'StorageObjectInUseProtection',
+    handles: on(['CREATE'], ...Object.keys(finalizers)),
+    mutate: ({ object, resource }) => {
+      const finalizer = finalizers[resource.resource];
+      if (object === undefined || finalizer === undefined) return;
+      const { metadata } = object;
+      if (!metadata.finalizers?.includes(finalizer)) metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { fieldsAt, listAt, objectsOf, on } from './fields.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** A new node takes no pods until it has been seen to be ready. */
+export function taintNodes({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+  const key = `node.${names.labels}/not-ready`;
+  return {
+    name: 'TaintNodesByCondition',
+    handles: on(['CREATE'], 'nodes'),
+    mutate: ({ object: node }) => {
+      if (node === undefined) return;
+      const spec = fieldsAt(node, 'spec');
+      const tainted = objectsOf(spec['taints']).some(
+        (taint) => taint['key'] === key && taint['effect'] === 'NoSchedule',
+      );
+      if (!tainted) listAt(spec, 'taints').push({ key, effect: 'NoSchedule' });
+    },
+  };
+}

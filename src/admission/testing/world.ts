@@ -1,0 +1,106 @@
+import {
+  type ApiObject,
+  formatGroupResource,
+  type JsonObject,
+  jsonCopy,
+  namesFor,
+  parseGroupVersion,
+} from '../../meta/index.ts';
+import { admit, createChain, review } from '../chain.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld, Wish } from '../types.ts';
+
+/** The spelling in which messages are known. */
+export const names = namesFor('k8s.io');
+
+/** An object of a resource, as the fake server holds it. */
+export interface Held {
+  readonly resource: string;
+  readonly object: ApiObject;
+}
+
+export function held(resource: string, name: string, fields: JsonObject = {}, namespace = ''): Held {
+  const { metadata, ...rest } = fields;
+  const place = namespace === '' ? {} : { namespace };
+  const meta = { name, ...place, ...((metadata as JsonObject | undefined) ?? {}) };
+  return { resource, object: { kind: 'Any', apiVersion: 'v1', metadata: meta, ...rest } as ApiObject };
+}
+
+/** A server without anything behind it: these objects, and these wishes refused. */
+export function fakeWorld(
+  objects: readonly Held[] = [],
+  refuses: (wish: Wish) => boolean = () => false,
+): AdmissionWorld {
+  const inPlace = (resource: string, namespace: string) =>
+    objects.filter(
+      (one) => one.resource === resource && (namespace === '' || one.object.metadata.namespace === namespace),
+    );
+  return {
+    names,
+    random: { uuid: () => '0', integer: () => 0 },
+    namespace: () => ({ terminating: false }),
+    objects: {
+      get: (resource, namespace, name) =>
+        inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
+      list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
+    },
+    authorize: (_, wish) => ({ allowed: !refuses(wish), reason: refuses(wish) ? 'no rule allows it' : '' }),
+    findKind: (apiVersion, kind) =>
+      kind === 'Unknown'
+        ? undefined
+        : {
+            group: '',
+            version: 'v1',
+            ...parseGroupVersion(apiVersion),
+            resource: `${kind.toLowerCase()}s`,
+            namespaced: kind !== 'Node',
+          },
+    chargeQuota: () => Promise.resolve(undefined),
+    organizationsOf: () => [],
+  };
+}
+
+type Part = Partial<AdmissionRequest> & { readonly warnings?: string[] };
+
+/** A creation of the object unless `part` says otherwise, in the namespace `n`. */
+export function requestFor(resource: string, object: JsonObject, part: Part = {}): AdmissionRequest {
+  const [plural = '', group = ''] = resource.split(/\.(.*)/s);
+  const metadata = { name: 'x', ...((object['metadata'] as JsonObject | undefined) ?? {}) };
+  const { warnings = [], ...rest } = part;
+  return {
+    operation: rest.oldObject === undefined ? 'CREATE' : 'UPDATE',
+    kind: { group, version: 'v1', kind: 'Any' },
+    resource: { group, version: 'v1', resource: plural },
+    subresource: '',
+    namespace: 'n',
+    name: 'x',
+    object: jsonCopy({ kind: 'Any', apiVersion: 'v1', ...object, metadata }) as ApiObject,
+    oldObject: undefined,
+    user: { name: 'u', groups: [] },
+    dryRun: false,
+    warn: (text) => warnings.push(text),
+    ...rest,
+  };
+}
+
+/** The object as the plugin leaves it, or the words with which it refuses it. */
+export async function outcome(plugin: AdmissionPlugin, request: AdmissionRequest): Promise<JsonObject | string> {
+  const chain = createChain([plugin]);
+  try {
+    await admit(chain, request);
+    await review(chain, request);
+  } catch (error) {
+    if (error instanceof Error) {
+      const start = `${formatGroupResource(request.resource)} "${request.name}" is forbidden: `;
+      return error.message.startsWith(start) ? error.message.slice(start.length) : `?? ${error.message}`;
+    }
+    throw error;
+  }
+  return request.object ?? {};
+}
+
+export const old = (fields: JsonObject): ApiObject => held('', 'x', fields).object;
+
+/** A pod whose only container `c` is like this. */
+export const podOf = (container: JsonObject = {}, spec: JsonObject = {}): JsonObject => ({
+  spec: { containers: [{ name: 'c', ...container }], ...spec },
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { type ApiObject, type JsonObject, namesFor, statusError } from '../meta/index.ts';
+import { anonymous, authenticateInOrder, tokenAuthenticator } from './authenticate.ts';
+import { type ReviewOptions, reviewAnswers } from './reviews.ts';
+import type { Attributes, Authenticator, Authorizer, User } from './types.ts';
+
+// What is said over the wire is in the tests of the http room; here is what only this room can tell.
+const requester: User = { name: 'jane', groups: ['dev'] };
+const no: Authorizer = () => ({ allowed: false, reason: '' });
+
+async function ask(kind: string, spec: JsonObject, options: Partial<ReviewOptions>): Promise<JsonObject> {
+  const names = namesFor('example.org');
+  const answers = reviewAnswers({ authenticate: anonymous, authorize: no, audiences: [], names, ...options });
+  const group = kind === 'tokenreviews' || kind === 'selfsubjectreviews' ? 'authentication' : 'authorization';
+  const posted = { kind: '', apiVersion: '', metadata: {}, spec } as unknown as ApiObject;
+  const answer = await answers.get(`${kind}.${group}.example.org`)?.(posted, { requester, namespace: 'ns', now: 0 });
+  return (answer as ApiObject)['status'] as JsonObject;
+}
+
+describe('access reviews', () => {
+  it('ask the authorizer what a request would ask', async () => {
+    const asked: Attributes[] = [];
+    const authorize: Authorizer = (attributes) => {
+      asked.push(attributes);
+      return { allowed: true, reason: 'role r' };
+    };
+    const resource = { group: 'g', version: 'v1', resource: 'pods', subresource: 'log', namespace: 'ns', name: 'p' };
+    const resourceAttributes = { verb: 'get', ...resource };
+    const subject = { user: 'x', uid: '7', groups: ['ops'], extra: { scopes: ['a'] } };
+    expect(await ask('subjectaccessreviews', { ...subject, resourceAttributes }, { authorize })).toEqual({
+      allowed: true,
+      reason: 'role r',
+    });
+    await ask('selfsubjectaccessreviews', { nonResourceAttributes: { path: '/x', verb: 'put' } }, { authorize });
+    expect(asked).toEqual([
+      { user: { name: 'x', uid: '7', groups: ['ops'], extra: { scopes: ['a'] } }, verb: 'get', path: '', resource },
+      { user: requester, verb: 'put', path: '/x', resource: undefined },
+    ]);
+  });
+});
+
+describe('rules reviews', () => {
+  it('say so when an authorizer cannot list its rules', async () => {
+    expect(await ask('selfsubjectrulesreviews', { namespace: 'ns' }, { authorize: no })).toEqual({
+      resourceRules: [],
+      nonResourceRules: [],
+      incomplete: true,
+      evaluationError: 'not every authorizer can list its rules',
+    });
+  });
+});
+
+describe('token reviews', () => {
+  const known = tokenAuthenticator([{ token: 'abc', user: { name: 'ada', uid: '7', groups: [] } }]);
+  const review = (token: string, authenticate: Authenticator) => ask('tokenreviews', { token }, { authenticate });
+
+  it('tell all that is known of the bearer', async () => {
+    expect(await review('abc', known)).toEqual({
+      authenticated: true,
+      user: { username: 'ada', uid: '7', groups: ['system:authenticated'] },
+    });
+  });
+
+  it('take nobody for authenticated who would pass as anonymous', async () => {
+    const open = authenticateInOrder([known], anonymous);
+    for (const token of ['wrong', ' ', 'ab c']) {
+      expect(await review(token, open)).toEqual({ user: {}, error: 'invalid bearer token' });
+    }
+  });
+
+  it('pass on failures that are no refusal', async () => {
+    await expect(review('abc', () => Promise.reject(statusError.unavailable('down')))).rejects.toThrow('down');
+  });
+});

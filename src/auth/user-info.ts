@@ -1,0 +1,14 @@
+import { type JsonObject, setKey } from '../meta/index.ts';
+import type { User } from './types.ts';
+
+/** A user as objects show one; what is empty stays out. */
+export function userInfoOf({ name, uid = '', groups, extra = {} }: User): JsonObject {
+  const values: JsonObject = {};
+  for (const key of Object.keys(extra)) setKey(values, key, [...(extra[key] ?? [])]);
+  return {
+    ...(name === '' ? {} : { username: name }),
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(Object.keys(values).length === 0 ? {} : { extra: values }),
+  };
+}

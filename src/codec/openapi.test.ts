@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, type JsonObject, setKey } from '../meta/index.ts';
+import { encodeOpenApi, encodeOpenApiPart, mostWanted, parseYaml } from './index.ts';
+import { type FieldType, type MessageName, messages } from './openapi-messages.ts';
+import { FIXED64, Input, SIZED, VARINT } from './protobuf-wire.ts';
+
+const none = { paths: [], definitions: [] };
+
+/** A field of a given number that has a length, and what is in it. */
+const sized = (number: number, ...parts: (string | Buffer)[]): Buffer => {
+  const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+  // A length below 128 takes one byte, one below 16384 two.
+  const length = body.length < 128 ? [body.length] : [(body.length & 127) | 128, body.length >> 7];
+  const tag = number * 8 + 2;
+  return Buffer.concat([Buffer.from([...(tag < 128 ? [tag] : [(tag & 127) | 128, tag >> 7]), ...length]), body]);
+};
+const bytes = (...values: number[]) => Buffer.from(values);
+
+describe('a document in protobuf', () => {
+  it('has the numbers of openapi.v2.Document', () => {
+    const path = encodeOpenApiPart('paths', '/a', {
+      get: {
+        operationId: 'readA',
+        parameters: [
+          { name: 'n', in: 'path', required: true, type: 'string', uniqueItems: true },
+          { name: 'q', in: 'query', type: 'integer' },
+          { name: 'body', in: 'body', schema: { $ref: '#/definitions/A' } },
+        ],
+        responses: { 200: { description: 'OK', schema: { $ref: '#/definitions/A' } } },
+        'x-action': 'get',
+      },
+    });
+    const definition = encodeOpenApiPart('definitions', 'A', {
+      type: 'object',
+      required: ['m'],
+      properties: { m: { type: 'array', items: { type: 'string' }, default: ['x'], maxItems: 300 } },
+      additionalProperties: false,
+    });
+    const document = encodeOpenApi(
+      { security: [{ B: [] }], info: { title: 'T' }, swagger: '2.0' },
+      { paths: [path], definitions: [definition] },
+    );
+    const ref = sized(1, '#/definitions/A');
+    const parameters = [
+      // ParametersItem.parameter, Parameter.non_body_parameter, NonBodyParameter.path_parameter_sub_schema;
+      // required = 1, in = 2, name = 4, type = 5, unique_items = 19 (a varint: 19 << 3 is 152, two bytes).
+      sized(
+        8,
+        sized(
+          1,
+          sized(2, sized(4, bytes(8, 1), sized(2, 'path'), sized(4, 'n'), sized(5, 'string'), bytes(0x98, 1, 1))),
+        ),
+      ),
+      // NonBodyParameter.query_parameter_sub_schema: in = 2, name = 4, type = 6.
+      sized(8, sized(1, sized(2, sized(3, sized(2, 'query'), sized(4, 'q'), sized(6, 'integer'))))),
+      // Parameter.body_parameter: name = 2, in = 3, schema = 5.
+      sized(8, sized(1, sized(1, sized(2, 'body'), sized(3, 'body'), sized(5, ref)))),
+    ];
+    // Operation.responses = 9, Responses.response_code = 1, ResponseValue.response = 1: description = 1, schema = 2.
+    const answer = sized(1, sized(1, '200'), sized(2, sized(1, sized(1, 'OK'), sized(2, sized(1, ref)))));
+    // Operation.vendor_extension = 13: a NamedAny, whose value is YAML (Any.yaml = 2).
+    const action = sized(13, sized(1, 'x-action'), sized(2, sized(2, 'get\n')));
+    const get = sized(2, sized(5, 'readA'), ...parameters, sized(9, answer), action);
+    const m = [
+      sized(5, sized(2, '- x\n')), // default
+      bytes(14 * 8, 0xac, 2), // max_items: 300 is 0x12c, so 0x2c with more to come, then 2
+      sized(22, sized(1, 'array')), // type
+      sized(23, sized(1, sized(22, sized(1, 'string')))), // items
+    ];
+    const A = [
+      sized(19, 'm'), // required
+      sized(21, bytes(2 * 8, 0)), // additional_properties: one of its fields is set, so that false is written
+      sized(22, sized(1, 'object')),
+      sized(25, sized(1, sized(1, 'm'), sized(2, ...m))), // properties
+    ];
+    const expected = Buffer.concat([
+      sized(1, '2.0'), // swagger
+      sized(2, sized(1, 'T')), // info
+      sized(8, sized(2, sized(1, '/a'), sized(2, get))), // paths
+      sized(9, sized(1, sized(1, 'A'), sized(2, ...A))), // definitions
+      sized(12, sized(1, sized(1, 'B'), sized(2, ''))), // security
+    ]);
+    expect(document.toString('hex')).toBe(expected.toString('hex'));
+  });
+
+  it('puts the pieces of a part one after the other', () => {
+    const [a, b] = ['a', 'b'].map((name) => encodeOpenApiPart('definitions', name, { title: name })) as [
+      Buffer,
+      Buffer,
+    ];
+    const document = encodeOpenApi({}, { ...none, definitions: [a, b] });
+    expect(document).toEqual(Buffer.concat([sized(8), sized(9, a, b)]));
+  });
+
+  it('loses nothing but what is zero', () => {
+    const rest = {
+      swagger: '2.0',
+      info: { title: 'Tö', version: '1', contact: { email: 'a@b' }, license: { name: 'L', 'x-l': null } },
+      host: 'h',
+      basePath: '/b',
+      schemes: ['https', ''],
+      parameters: { p: { name: 'p', in: 'header', type: 'number', maximum: -1.5, enum: [1, 0, 'x', false] } },
+      responses: { r: { description: 'R', headers: { h: { type: 'string' } }, examples: { 'a/b': { c: [1, 2] } } } },
+      security: [{ b: [], o: ['s', 't'] }, {}],
+      securityDefinitions: {
+        a: { type: 'basic' },
+        b: { type: 'apiKey', name: 'n', in: 'header' },
+        c: { type: 'oauth2', flow: 'implicit', scopes: { s: 'S' }, authorizationUrl: 'u' },
+        d: { type: 'oauth2', flow: 'password', tokenUrl: 't' },
+        e: { type: 'oauth2', flow: 'application', tokenUrl: 't' },
+        f: { type: 'oauth2', flow: 'accessCode', authorizationUrl: 'u', tokenUrl: 't' },
+      },
+      tags: [{ name: 't', externalDocs: { url: 'u' } }],
+      'x-any': { text: 'true', lines: 'a\nb\n', odd: 'null\u0085', list: [[], {}, 1.5, -2, null] },
+    };
+    const path = {
+      parameters: [{ $ref: '#/parameters/p' }, { name: 'f', in: 'formData', type: 'array', items: { type: 'string' } }],
+      delete: {
+        deprecated: true,
+        tags: ['t'],
+        responses: {
+          default: { $ref: '#/responses/r' },
+          200: { description: 'f', schema: { type: 'file' } },
+          'x-r': 1,
+        },
+      },
+      'x-path': false,
+    };
+    const schema: JsonObject = {
+      description: 'd'.repeat(70_000),
+      type: ['string', 'null'],
+      allOf: [{ format: 'f' }, {}],
+      additionalProperties: { pattern: '^a', minLength: 1, maxLength: 2 ** 40 },
+      multipleOf: 0.5,
+      readOnly: true,
+      xml: { name: 'x', wrapped: true },
+      example: '',
+    };
+    const properties = {};
+    for (const name of ['__proto__', 'constructor', 'x-own', '']) setKey(properties, name, { title: name || 'none' });
+    schema['properties'] = properties;
+    const document = encodeOpenApi(rest, {
+      paths: [encodeOpenApiPart('paths', '/p', path)],
+      definitions: [encodeOpenApiPart('definitions', '__proto__', schema), encodeOpenApiPart('definitions', 'S', {})],
+    });
+    const definitions = { S: {} };
+    setKey(definitions, '__proto__', schema);
+    expect(read(new Input(document), 'Document')).toEqual({ ...rest, paths: { '/p': path }, definitions });
+  });
+
+  it('leaves out zeros that stand alone', () => {
+    const zeros = { required: false, in: 'query', name: '', allowEmptyValue: false, minimum: 0, minLength: 0 };
+    const document = encodeOpenApi({ parameters: { '': zeros } }, none);
+    const query = sized(3, sized(2, 'query'));
+    expect(document).toEqual(Buffer.concat([sized(8), sized(9), sized(10, sized(1, sized(2, sized(2, query))))]));
+  });
+});
+
+describe('the type that is wanted most', () => {
+  const types = ['application/json', 'application/x+protobuf'] as const;
+  it.each([
+    [undefined, 'application/json'],
+    ['', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/x+protobuf', 'application/x+protobuf'],
+    ['application/json;q=0.5, application/x+protobuf;q=0.6', 'application/x+protobuf'],
+    ['text/html, */*;q=0.1, application/X+protobuf;q=0.2', 'application/x+protobuf'],
+    ['*/*, application/x+protobuf', 'application/x+protobuf'],
+    ['application/x+protobuf;q=0', undefined],
+    ['text/html', undefined],
+  ])('of %s is %s', (accept, expected) => {
+    expect(mostWanted(accept, types)).toBe(expected);
+  });
+});
+
+/** Reads back a message, by the names that belong to the numbers. */
+function read(input: Input, name: MessageName): Json {
+  const message = messages[name];
+  if (typeof message === 'function') return readChoice(input, name);
+  const value: JsonObject = {};
+  while (input.at < input.end) {
+    const key = input.key();
+    const number = key >>> 3;
+    const [field, [, shape]] = Object.entries(message.fields).find(([, [n]]) => n === number) ?? ['', [0, '']];
+    if (field === '') {
+      const [n, type] = message.entries ?? [0, 'Any' as const];
+      const outer = input.enter();
+      const [pairName, inner] = readPair(input, n === number ? type : 'Any');
+      expect([n, message.extensions]).toContain(number);
+      input.leave(outer);
+      setKey(value, pairName, inner);
+    } else if (shape.endsWith('[]')) {
+      value[field] = [...((value[field] as Json[]) ?? []), readOne(input, key, shape.slice(0, -2) as FieldType)];
+    } else value[field] = readOne(input, key, shape as FieldType);
+  }
+  return value;
+}
+
+/** The one field that is set, or the values of a list: its type is what makes the writer choose its number. */
+function readChoice(input: Input, name: MessageName): Json {
+  const found: Json[] = [];
+  while (input.at < input.end) {
+    const key = input.key();
+    found.push(readOne(input, key, choices[`${name} ${key >>> 3}`] as FieldType));
+  }
+  const [first] = found;
+  return name === 'StringArray' || (name === 'TypeItem' && found.length > 1) ? found : (first as Json);
+}
+
+const choices: { readonly [messageAndNumber: string]: FieldType } = {
+  'AdditionalPropertiesItem 1': 'Schema',
+  'AdditionalPropertiesItem 2': 'bool',
+  'ItemsItem 1': 'Schema',
+  'NonBodyParameter 1': 'HeaderParameterSubSchema',
+  'NonBodyParameter 2': 'FormDataParameterSubSchema',
+  'NonBodyParameter 3': 'QueryParameterSubSchema',
+  'NonBodyParameter 4': 'PathParameterSubSchema',
+  'Parameter 1': 'BodyParameter',
+  'Parameter 2': 'NonBodyParameter',
+  'ParametersItem 1': 'Parameter',
+  'ParametersItem 2': 'JsonReference',
+  'ResponseValue 1': 'Response',
+  'ResponseValue 2': 'JsonReference',
+  'SchemaItem 1': 'Schema',
+  'SchemaItem 2': 'FileSchema',
+  'SecurityDefinitionsItem 1': 'BasicAuthenticationSecurity',
+  'SecurityDefinitionsItem 2': 'ApiKeySecurity',
+  'SecurityDefinitionsItem 3': 'Oauth2ImplicitSecurity',
+  'SecurityDefinitionsItem 4': 'Oauth2PasswordSecurity',
+  'SecurityDefinitionsItem 5': 'Oauth2ApplicationSecurity',
+  'SecurityDefinitionsItem 6': 'Oauth2AccessCodeSecurity',
+  'StringArray 1': 'string',
+  'TypeItem 1': 'string',
+};
+
+function readPair(input: Input, type: FieldType): [name: string, value: Json] {
+  let [name, value]: [string, Json] = ['', null];
+  while (input.at < input.end) {
+    const key = input.key();
+    if (key >>> 3 === 1) name = readOne(input, key, 'string') as string;
+    else value = readOne(input, key, type);
+  }
+  return [name, value];
+}
+
+function readOne(input: Input, key: number, type: FieldType): Json {
+  const wire = type === 'bool' || type === 'int64' ? VARINT : type === 'double' ? FIXED64 : SIZED;
+  expect(key & 7).toBe(wire);
+  if (type === 'bool') return input.bool();
+  if (type === 'int64') return input.int64();
+  if (type === 'double') return input.double();
+  const outer = input.enter();
+  const value = type === 'string' ? input.text() : type === 'Any' ? readAny(input) : read(input, type);
+  input.leave(outer);
+  return value;
+}
+
+function readAny(input: Input): Json {
+  expect(input.key()).toBe(2 * 8 + SIZED);
+  return parseYaml(Buffer.from(readText(input))).value;
+}
+
+function readText(input: Input): string {
+  const outer = input.enter();
+  const text = input.text();
+  input.leave(outer);
+  return text;
+}

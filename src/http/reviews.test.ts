@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../meta/index.ts';
+import { type Fixture, makeFixture, type SendOptions } from './testing/fixture.ts';
+
+const authentication = '/apis/authentication.k8s.io/v1';
+const authorization = '/apis/authorization.k8s.io/v1';
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await makeFixture();
+});
+afterAll(() => fixture.close());
+
+async function post(path: string, body: Json, options: SendOptions = {}): Promise<[number, JsonObject]> {
+  const { status, json } = await fixture.send('POST', path, { ...options, body });
+  return [status, json() as JsonObject];
+}
+
+async function statusOf(path: string, spec: JsonObject, options: SendOptions = {}): Promise<Json | undefined> {
+  const [code, answer] = await post(path, { spec }, options);
+  expect(code).toBe(201);
+  return answer['status'];
+}
+
+// Refusals as the recorded exchange has them (access.reviews): without the kind.
+function refusal(field: string, message: string, reason = 'FieldValueInvalid'): JsonObject {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `.authorization.k8s.io "" is invalid: ${field}: ${message}`,
+    reason: 'Invalid',
+    details: { group: 'authorization.k8s.io', causes: [{ reason, message, field }] },
+    code: 422,
+  };
+}
+
+describe('selfsubjectreviews', () => {
+  const whoami = async (options: SendOptions) => {
+    const [code, answer] = await post(`${authentication}/selfsubjectreviews`, {}, options);
+    expect(code).toBe(201);
+    return answer;
+  };
+
+  it('tell who asks', async () => {
+    expect(await whoami({ token: 'jane' })).toEqual({
+      kind: 'SelfSubjectReview',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { creationTimestamp: expect.stringMatching(/^\d{4}-.*Z$/) },
+      status: { userInfo: { username: 'jane', groups: ['system:authenticated'] } },
+    });
+  });
+
+  it('tell of whom a request speaks for', async () => {
+    const headers = {
+      'impersonate-user': 'jane',
+      'impersonate-group': 'devs',
+      'impersonate-uid': 'u-1',
+      'impersonate-extra-scopes': 'view,edit',
+    };
+    expect((await whoami({ headers }))['status']).toEqual({
+      userInfo: {
+        username: 'jane',
+        uid: 'u-1',
+        groups: ['devs', 'system:authenticated'],
+        extra: { scopes: ['view', 'edit'] },
+      },
+    });
+  });
+
+  it('are for authenticated users only', async () => {
+    expect((await post(`${authentication}/selfsubjectreviews`, {}, { token: '' }))[0]).toBe(403);
+  });
+});
+
+describe('tokenreviews', () => {
+  const path = `${authentication}/tokenreviews`;
+  const jane = { username: 'jane', groups: ['system:authenticated'] };
+  const wrong = { user: {}, error: 'invalid bearer token' };
+
+  it('tell whose token it is', async () => {
+    expect(await statusOf(path, { token: 'jane' })).toEqual({ authenticated: true, user: jane, audiences: ['here'] });
+  });
+
+  it('tell of a token that is wrong', async () => {
+    const [code, answer] = await post(path, { spec: { token: 'garbage' } });
+    expect(code).toBe(201);
+    expect(answer).toMatchObject({ kind: 'TokenReview', spec: { token: 'garbage' }, status: wrong });
+  });
+
+  it('hold a token against the audiences that are asked about', async () => {
+    expect(await statusOf(path, { token: 'jane', audiences: ['there', 'here'] })).toEqual({
+      authenticated: true,
+      user: jane,
+      audiences: ['here'],
+    });
+    expect(await statusOf(path, { token: 'jane', audiences: ['there'] })).toEqual(wrong);
+  });
+
+  it('need a token', async () => {
+    const [code, { message }] = await post(path, { spec: {} });
+    expect([code, message]).toEqual([400, 'token is required for TokenReview in authentication']);
+  });
+
+  it('are not for everyone', async () => {
+    expect((await post(path, { spec: { token: 'jane' } }, { token: 'jane' }))[0]).toBe(403);
+  });
+});
+
+describe('selfsubjectaccessreviews', () => {
+  const path = `${authorization}/selfsubjectaccessreviews`;
+  const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
+
+  it('decide for who asks', async () => {
+    expect(await post(path, { spec: { resourceAttributes } })).toEqual([
+      201,
+      {
+        kind: 'SelfSubjectAccessReview',
+        apiVersion: 'authorization.k8s.io/v1',
+        metadata: {},
+        spec: { resourceAttributes },
+        status: { allowed: true },
+      },
+    ]);
+    expect(await statusOf(path, { resourceAttributes }, { token: 'jane' })).toEqual({ allowed: false });
+    const headers = { 'impersonate-user': 'jane' };
+    expect(await statusOf(path, { resourceAttributes }, { headers })).toEqual({ allowed: false });
+  });
+
+  it('decide on paths', async () => {
+    const allowed = (asked: string) =>
+      statusOf(path, { nonResourceAttributes: { path: asked, verb: 'get' } }, { token: 'jane' });
+    expect(await allowed('/healthz')).toEqual({ allowed: true });
+    expect(await allowed('/metrics')).toEqual({ allowed: false });
+  });
+
+  it('need exactly one question', async () => {
+    expect(await post(path, { spec: {} })).toEqual([
+      422,
+      refusal(
+        'spec.resourceAttributes',
+        'Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
+      ),
+    ]);
+    const both = { resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/', verb: 'get' } };
+    expect(await post(path, { spec: both })).toEqual([
+      422,
+      refusal(
+        'spec.nonResourceAttributes',
+        'Invalid value: {"Path":"/","Verb":"get"}: cannot be specified in combination with resourceAttributes',
+      ),
+    ]);
+  });
+
+  it('have no metadata', async () => {
+    const [code, { message }] = await post(path, { metadata: { name: 'x' }, spec: { resourceAttributes } });
+    expect(code).toBe(422);
+    expect(message).toContain('metadata: Invalid value: {"name":"x"}: must be empty');
+  });
+});
+
+describe('subjectaccessreviews', () => {
+  const path = `${authorization}/subjectaccessreviews`;
+  const resourceAttributes = { verb: 'delete', resource: 'nodes' };
+
+  it('decide for the user and the groups that are named', async () => {
+    expect(await statusOf(path, { user: 'x', groups: ['system:masters'], resourceAttributes })).toEqual({
+      allowed: true,
+    });
+    expect(await statusOf(path, { user: 'admin', resourceAttributes })).toEqual({ allowed: false });
+  });
+
+  it('need a user or a group', async () => {
+    expect(await post(path, { spec: { resourceAttributes } })).toEqual([
+      422,
+      refusal('spec.user', 'Invalid value: "": at least one of user or group must be specified'),
+    ]);
+    expect(await statusOf(path, { groups: ['system:masters'], resourceAttributes })).toEqual({ allowed: true });
+  });
+
+  it('may name selectors, which must say something', async () => {
+    const select = (fieldSelector: JsonObject) =>
+      post(path, { spec: { user: 'x', resourceAttributes: { verb: 'list', resource: 'pods', fieldSelector } } });
+    expect((await select({ rawSelector: 'spec.nodeName=n1' }))[1]['status']).toEqual({ allowed: false });
+    expect((await select({}))[1]).toEqual(
+      refusal(
+        'spec.resourceAttributes.fieldSelector.requirements',
+        'Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required',
+        'FieldValueRequired',
+      ),
+    );
+  });
+
+  it('cannot be listed', async () => {
+    expect((await fixture.send('GET', path)).status).toBe(405);
+  });
+});
+
+describe('localsubjectaccessreviews', () => {
+  const path = `${authorization}/namespaces/default/localsubjectaccessreviews`;
+  const spec = (attributes: JsonObject) => ({ user: 'x', groups: ['system:masters'], ...attributes });
+
+  it('decide within their namespace', async () => {
+    const asked = spec({ resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' } });
+    const [code, answer] = await post(path, { spec: asked });
+    expect(code).toBe(201);
+    expect(answer).toMatchObject({ metadata: { namespace: 'default' }, spec: asked, status: { allowed: true } });
+  });
+
+  it('have no word on others', async () => {
+    const asked = spec({ resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'other' } });
+    expect(await post(path, { spec: asked })).toEqual([
+      422,
+      refusal('spec.resourceAttributes.namespace', 'Invalid value: "other": must match metadata.namespace'),
+    ]);
+    const [code, { message }] = await post(path, { metadata: { namespace: 'other' }, spec: asked });
+    expect([code, message]).toEqual([
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ]);
+  });
+
+  it('have no word on paths', async () => {
+    const asked = spec({ nonResourceAttributes: { path: '/x', verb: 'get' } });
+    expect(await post(path, { spec: asked })).toEqual([
+      422,
+      refusal(
+        'spec.nonResourceAttributes',
+        'Invalid value: {"Path":"/x","Verb":"get"}: disallowed on this kind of request',
+      ),
+    ]);
+  });
+});
+
+describe('selfsubjectrulesreviews', () => {
+  const path = `${authorization}/selfsubjectrulesreviews`;
+
+  it('list everything for those who may do everything', async () => {
+    expect(await statusOf(path, { namespace: 'default' })).toMatchObject({
+      resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, {}, {}],
+      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }, {}],
+      incomplete: false,
+    });
+  });
+
+  it('list what every authenticated user may do', async () => {
+    expect(await statusOf(path, { namespace: 'default' }, { token: 'jane' })).toEqual({
+      resourceRules: [
+        { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
+        {
+          verbs: ['create'],
+          apiGroups: ['authorization.k8s.io'],
+          resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+        },
+      ],
+      nonResourceRules: [
+        {
+          verbs: ['get'],
+          nonResourceURLs: [
+            ...['/healthz', '/livez', '/readyz', '/version', '/version/'],
+            ...['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'],
+          ],
+        },
+      ],
+      incomplete: false,
+    });
+  });
+
+  it('need a namespace', async () => {
+    const [code, { message }] = await post(path, { spec: {} });
+    expect([code, message]).toEqual([400, 'no namespace on request']);
+  });
+});
+
+it('keeps no review', async () => {
+  const version = async () => {
+    const list = (await fixture.send('GET', '/api/v1/namespaces')).json() as { metadata: JsonObject };
+    return list.metadata['resourceVersion'];
+  };
+  const before = await version();
+  await post(`${authentication}/selfsubjectreviews`, {});
+  expect(await version()).toBe(before);
+});

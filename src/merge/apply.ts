@@ -1,0 +1,155 @@
+import {
+  type ApiObject,
+  isJsonObject,
+  type JsonObject,
+  jsonEqual,
+  parseGroupVersion,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
+import { checkIntent } from './check-intent.ts';
+import { lastAppliedTo, movedOwners, withLastApplied } from './client-side.ts';
+import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
+import { equalSets, isEmpty, recursiveDifference, union } from './field-set.ts';
+import { fieldsOf } from './fields-of.ts';
+import { giveUp } from './give-up.ts';
+import { merge } from './merge.ts';
+import { managedFieldsOf, type Owner, sameOwner, storedOwners, withFields, withTime } from './owners.ts';
+import { objectShape, zeroObject } from './shape.ts';
+import {
+  dispossessed,
+  type OwnedType,
+  type OwnedVersion,
+  reconciledOwners,
+  Transition,
+  type Writer,
+} from './transition.ts';
+
+/** A server-side apply. */
+export interface Apply {
+  readonly type: OwnedType;
+  readonly writer: Writer;
+  /** The object as it is, in the version of the request; undefined when the apply creates it. */
+  readonly live: ApiObject | undefined;
+  /** The body as it was sent: nothing filled in, nothing dropped. */
+  readonly intent: JsonObject;
+  /** Take what other managers own. */
+  readonly force: boolean;
+}
+
+const beforeFirstApply = 'before-first-apply';
+
+/**
+ * The object after an apply in its normal form, `metadata.managedFields` with it: the live one with what the intent
+ * says, without what the manager applied before, does not now, and nobody else owns. It is the live object itself when
+ * nothing changes, its ownership included.
+ * @throws StatusError 400 when the intent sets managedFields, 409 when it changes what others own and is not forced,
+ *   500 when it does not fit the schema (code and text as clients know them).
+ */
+export function applyIntent(request: Apply): ApiObject {
+  const { type, writer, live, intent } = request;
+  const { apiVersion } = writer;
+  const version = type.version(apiVersion);
+  if (version === undefined) throw statusError.internal(`${apiVersion} is no version of the type`);
+  const shape = objectShape(version.schema, type.names);
+  const metadata = intent['metadata'];
+  if (isJsonObject(metadata) && (metadata['managedFields'] ?? null) !== null) {
+    throw statusError.badRequest('metadata.managedFields must be nil');
+  }
+  const findings = checkIntent(shape, intent);
+  if (findings.length > 0) throw misfit(intent, apiVersion, findings);
+
+  const owners = ownersOf(type, version, live, writer);
+  const last = live && lastAppliedTo(live, shape, writer.manager, apiVersion, type.names);
+  const result = applied(request, version, owners, last?.unchanged);
+  const after = last === undefined ? result.owners : movedOwners(result.owners, result.applier, last, type.names);
+  const object = withLastApplied(result.object, intent, writer.manager, type.names);
+  return withManagedFields(object, live, after);
+}
+
+function misfit(intent: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
+  const { group = '', version = apiVersion } = parseGroupVersion(apiVersion) ?? {};
+  const metadata = isJsonObject(intent['metadata']) ? intent['metadata'] : {};
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const what = `${text(metadata['namespace'])}/${text(metadata['name'])}; ${group}/${version}, Kind=${text(intent['kind'])}`;
+  const why =
+    findings.length === 1 ? findings[0] : ['errors:', ...findings.map((finding) => `  ${finding}`)].join('\n');
+  return new StatusError(500, '', `failed to create typed patch object (${what}): ${why}`);
+}
+
+/** Whatever an object holds that nobody was ever written down for belongs to whoever wrote before the first apply. */
+function ownersOf(type: OwnedType, version: OwnedVersion, live: ApiObject | undefined, writer: Writer): Owner[] {
+  const owners = reconciledOwners(type, storedOwners(live?.metadata.managedFields));
+  if (live === undefined || owners.length > 0) return owners;
+  const { apiVersion, subresource = '', now } = writer;
+  const all = new Transition({ names: type.names, version: () => version }, apiVersion, undefined, live).in(apiVersion);
+  if (all === undefined) return owners;
+  const fields = union(all.added, all.modified);
+  if (isEmpty(fields)) return owners;
+  return [{ manager: beforeFirstApply, operation: 'Update', apiVersion, subresource, time: now, fields }];
+}
+
+interface Applied {
+  readonly object: JsonObject;
+  readonly owners: Owner[];
+  readonly applier: Owner;
+}
+
+/** `unchanged`: what may be taken without force. */
+function applied(
+  request: Apply,
+  version: OwnedVersion,
+  owners: readonly Owner[],
+  unchanged: Owner['fields'] = {},
+): Applied {
+  const { type, live, intent, writer, force } = request;
+  const { manager, apiVersion, subresource = '', now } = writer;
+  const shape = objectShape(version.schema, type.names);
+  const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const last = owners.find((owner) => sameOwner(owner, id));
+  const others = owners.filter((owner) => owner !== last);
+
+  const { resetFields } = version;
+  const wanted = fieldsOf(shape, intent);
+  const fields = resetFields === undefined ? wanted : recursiveDifference(wanted, resetFields);
+  const before = live ?? zeroObject(version.schema, type.names);
+  let object = merge(shape, before, intent);
+  const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
+  if (last !== undefined && applier !== last) object = giveUp(type, object, apiVersion, last, [...others, applier]);
+
+  const after = settled(version, live, before, object);
+  const transition = new Transition(type, apiVersion, before, after);
+  if (!force && after !== before) {
+    const asked = new Transition(type, apiVersion, before, object);
+    const conflicts = conflictsBeyond(conflictsWith(others, asked, transition), unchanged);
+    if (conflicts.length > 0) throw conflictError(conflicts);
+  }
+  const left = dispossessed(others, transition);
+  const moved = after !== before || last === undefined || !equalSets(last.fields, fields);
+  const self = moved ? withTime(applier, now) : applier;
+  return { object: after, owners: isEmpty(fields) ? left : [...left, self], applier: self };
+}
+
+/** The object in its normal form: the live one itself when that is the same. Spellings and zero values are no changes. */
+function settled(
+  version: OwnedVersion,
+  live: ApiObject | undefined,
+  before: JsonObject,
+  object: JsonObject,
+): JsonObject {
+  if (live === undefined) return version.normal(object);
+  if (object === before) return live;
+  const after = version.normal(object);
+  return jsonEqual(after, live) ? live : after;
+}
+
+function withManagedFields(object: JsonObject, live: ApiObject | undefined, owners: readonly Owner[]): ApiObject {
+  const before = live?.metadata.managedFields;
+  const managedFields = managedFieldsOf(owners, before);
+  if (object === live && managedFields === before) return live;
+  const { managedFields: _, ...metadata } = isJsonObject(object['metadata']) ? object['metadata'] : {};
+  return {
+    ...object,
+    metadata: managedFields === undefined ? metadata : { ...metadata, managedFields },
+  } as ApiObject;
+}

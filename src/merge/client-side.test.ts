@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { apply, forceApply, play, type Step, set, update } from './testing/story.ts';
+import { tell } from './testing/tell.ts';
+
+// Rule 9 of "Server-side apply rules": moving from client-side apply.
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+const configuration = (body: JsonObject) =>
+  `${JSON.stringify({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 't' }, ...body })}\n`;
+
+/** What the client does on its own side: an update that brings its annotation. */
+const clientApply = (body: JsonObject, annotated = configuration(body)): Step =>
+  update('kubectl-client-side-apply', { ...body, metadata: { annotations: { [annotation]: annotated } } });
+const annotationOf = (steps: Step[]) => play(steps).world.live?.metadata.annotations?.[annotation];
+
+const two = { data: { a: '1', b: '2' } };
+const annotations = `.metadata.annotations .metadata.annotations.${annotation}`;
+
+tell('rule 9: the first apply of the client', [
+  {
+    name: 'takes a changed field without a conflict',
+    steps: [clientApply(two), apply('kubectl', { data: { a: '2', b: '2' } })],
+    owners: { kubectl: '.data.a .data.b', 'kubectl-client-side-apply (Update)': annotations },
+  },
+  {
+    name: 'leaves what the manifest no longer has to the old entry',
+    steps: [clientApply(two), apply('kubectl', { data: { a: '2' } })],
+    owners: { kubectl: '.data.a', 'kubectl-client-side-apply (Update)': `.data .data.b ${annotations}` },
+  },
+  {
+    name: 'under another name conflicts',
+    steps: [clientApply(two), apply('other', { data: { a: '2' } })],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
+    name: 'conflicts over a field that another has changed since',
+    steps: [
+      clientApply(two),
+      update('x', { data: { a: '9', b: '2' }, metadata: { annotations: { [annotation]: configuration(two) } } }),
+      apply('kubectl', { data: { a: '2', b: '3' } }),
+    ],
+    conflicts: ['"x" using v1 .data.a'],
+  },
+  {
+    name: 'conflicts over a field that the annotation does not have',
+    steps: [clientApply(two, configuration({ data: { b: '2' } })), apply('kubectl', { data: { a: '2' } })],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
+    name: 'conflicts when the annotation is of another version',
+    steps: [clientApply(two, JSON.stringify({ apiVersion: 'v0', ...two })), apply('kubectl', { data: { a: '2' } })],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
+    name: 'conflicts when the annotation is no JSON',
+    steps: [clientApply(two, '{'), apply('kubectl', { data: { a: '2' } })],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
+    name: 'conflicts when the annotation does not fit the schema',
+    steps: [clientApply(two, configuration({ data: { a: 1 } })), apply('kubectl', { data: { a: '2' } })],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
+    name: 'conflicts without the annotation',
+    steps: [update('kubectl-client-side-apply', two), apply('kubectl', { data: { a: '2' } })],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
+    name: 'may be forced as any other',
+    steps: [clientApply(two), forceApply('other', { data: { a: '2' } })],
+    owners: { other: '.data.a', 'kubectl-client-side-apply (Update)': `.data .data.b ${annotations}` },
+  },
+]);
+
+const spec = (values: JsonObject): JsonObject => ({ spec: values });
+tell('rule 9: after the move, what leaves the manifest leaves the object', [
+  {
+    name: 'a value of a map',
+    steps: [clientApply(two), apply('kubectl', two), apply('kubectl', { data: { a: '1' } })],
+    owners: { kubectl: '.data.a', 'kubectl-client-side-apply (Update)': annotations },
+  },
+  {
+    name: 'a field with a default goes back to it',
+    steps: [
+      clientApply(spec({ replicas: 3, text: 'x' })),
+      apply('kubectl', spec({ replicas: 3, text: 'x' })),
+      apply('kubectl', spec({ text: 'x' })),
+      set((world) => void delete world.live?.metadata.annotations),
+    ],
+    object: spec({ replicas: 1, text: 'x' }),
+  },
+  {
+    name: 'an entry of a list, with the defaults in it',
+    steps: [
+      clientApply(spec({ containers: [{ name: 'a', ports: [{ port: 80 }] }, { name: 'b' }] })),
+      apply('kubectl', spec({ containers: [{ name: 'a', ports: [{ port: 80 }] }, { name: 'b' }] })),
+      apply('kubectl', spec({ containers: [{ name: 'b' }] })),
+      set((world) => void delete world.live?.metadata.annotations),
+    ],
+    object: spec({ replicas: 1, containers: [{ name: 'b' }] }),
+  },
+  {
+    name: 'a struct',
+    steps: [
+      clientApply(spec({ text: 'x', strategy: { type: 'a', max: 1 } })),
+      apply('kubectl', spec({ text: 'x', strategy: { type: 'a', max: 1 } })),
+      apply('kubectl', spec({ text: 'x' })),
+      set((world) => void delete world.live?.metadata.annotations),
+    ],
+    object: spec({ replicas: 1, text: 'x' }),
+  },
+  {
+    name: 'but not what another applies, too',
+    steps: [clientApply(two), apply('kubectl', two), apply('other', two), apply('kubectl', { data: { a: '1' } })],
+    owners: { kubectl: '.data.a', other: '.data.a .data.b', 'kubectl-client-side-apply (Update)': annotations },
+  },
+]);
+
+describe('rule 9: the annotation', () => {
+  it('is brought up to date, keys sorted', () => {
+    expect(annotationOf([clientApply(two), apply('kubectl', { data: { z: '1', a: '2' } })])).toBe(
+      '{"apiVersion":"v1","data":{"a":"2","z":"1"},"kind":"Thing","metadata":{"name":"t"}}\n',
+    );
+  });
+  it('is safe inside HTML', () => {
+    expect(annotationOf([clientApply(two), apply('kubectl', { data: { a: '<&>\u2028' } })])).toContain(
+      '"\\u003c\\u0026\\u003e\\u2028"',
+    );
+  });
+  it('does not hold itself', () => {
+    const metadata = { annotations: { [annotation]: 'x', own: 'y' } };
+    expect(annotationOf([clientApply(two), forceApply('kubectl', { metadata, data: { a: '1' } })])).toBe(
+      '{"apiVersion":"v1","data":{"a":"1"},"kind":"Thing","metadata":{"annotations":{"own":"y"},"name":"t"}}\n',
+    );
+  });
+  it('is left alone by others', () => {
+    expect(annotationOf([clientApply(two), apply('other', { data: { c: '1' } })])).toBe(configuration(two));
+  });
+  it('is not made where there is none', () => {
+    expect(annotationOf([apply('kubectl', two)])).toBe(undefined);
+  });
+  it('goes when it would be too large', () => {
+    const large = { data: { a: 'x'.repeat(256 * 1024) } };
+    expect(annotationOf([clientApply({ data: { b: '1' } }), apply('kubectl', large)])).toBe(undefined);
+  });
+});

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../meta/index.ts';
+import {
+  difference,
+  emptySet,
+  equalSets,
+  type FieldSet,
+  has,
+  intersection,
+  isEmpty,
+  leaf,
+  pathsOf,
+  recursiveDifference,
+  setOf,
+  union,
+} from './field-set.ts';
+import { canonicalElement, entryElement, fieldPath, type Path, pathText, valueElement } from './path.ts';
+import { maxFieldSetDepth, maxFieldSetElements, parseFieldSet, toWire } from './wire-form.ts';
+
+const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'k:{"name":"y"}', 'v:"x"', 'v:1', 'i:0');
+const path: fc.Arbitrary<Path> = fc.array(element, { minLength: 1, maxLength: 4 });
+const paths = fc.array(path, { maxLength: 8 });
+
+/** A set as the texts of its paths: what each operation must agree with. */
+const model = (set: FieldSet) => new Set([...pathsOf(set)].map((p) => p.join(' ')));
+const modelOf = (list: readonly Path[]) => new Set(list.map((p) => p.join(' ')));
+const list = (set: ReadonlySet<string>) => [...set].sort();
+const below = (p: string, set: ReadonlySet<string>) => [...set].some((q) => p === q || p.startsWith(`${q} `));
+
+/** Runs a check on two sets and their models. */
+const pairs = (check: (a: FieldSet, b: FieldSet, modelA: Set<string>, modelB: Set<string>) => void) =>
+  fc.assert(
+    fc.property(paths, paths, (x, y) => check(setOf(...x), setOf(...y), modelOf(x), modelOf(y))),
+    { numRuns: 200 },
+  );
+
+describe('sets of fields, against sets of texts', () => {
+  it('hold the paths they are made of', () => {
+    pairs((a, b, x) => {
+      expect(list(model(a))).toEqual(list(x));
+      expect(isEmpty(a)).toBe(x.size === 0);
+      for (const p of pathsOf(b)) expect(has(a, p)).toBe(x.has(p.join(' ')));
+    });
+  });
+  it('union', () => {
+    pairs((a, b, x, y) => {
+      expect(list(model(union(a, b)))).toEqual(list(new Set([...x, ...y])));
+      expect(equalSets(union(a, b), union(b, a))).toBe(true);
+      expect(union(a, a)).toBe(a);
+    });
+  });
+  it('intersection', () => {
+    pairs((a, b, x, y) => {
+      expect(list(model(intersection(a, b)))).toEqual(list(new Set([...x].filter((p) => y.has(p)))));
+      expect(equalSets(intersection(a, b), intersection(b, a))).toBe(true);
+    });
+  });
+  it('difference', () => {
+    pairs((a, b, x, y) => {
+      const left = difference(a, b);
+      expect(list(model(left))).toEqual(list(new Set([...x].filter((p) => !y.has(p)))));
+      if (isEmpty(intersection(a, b))) expect(left).toBe(a);
+      expect(isEmpty(intersection(left, b))).toBe(true);
+      expect(equalSets(union(left, intersection(a, b)), a)).toBe(true);
+    });
+  });
+  it('recursive difference', () => {
+    pairs((a, b, x, y) => {
+      expect(list(model(recursiveDifference(a, b)))).toEqual(list(new Set([...x].filter((p) => !below(p, y)))));
+    });
+  });
+  it('equality', () => {
+    pairs((a, b, x, y) => {
+      expect(equalSets(a, b)).toBe(list(x).join() === list(y).join());
+    });
+  });
+  it('are not changed by any of these', () => {
+    pairs((a, b) => {
+      const before = JSON.stringify([a, b]);
+      for (const op of [union, intersection, difference, recursiveDifference]) op(a, b);
+      expect(JSON.stringify([a, b])).toBe(before);
+      expect(leaf).toEqual({});
+    });
+  });
+});
+
+describe('the wire form', () => {
+  it('is read as it was written', () => {
+    pairs((a) => {
+      expect(equalSets(parseFieldSet(JSON.parse(JSON.stringify(toWire(a))) as Json), a)).toBe(true);
+    });
+  });
+  it('is the same text for the same set', () => {
+    fc.assert(
+      fc.property(
+        paths.chain((x) => fc.tuple(fc.constant(x), fc.shuffledSubarray(x, { minLength: x.length }))),
+        ([x, y]) => {
+          expect(JSON.stringify(toWire(setOf(...y)))).toBe(JSON.stringify(toWire(setOf(...x))));
+        },
+      ),
+    );
+  });
+  it('costs nothing when the set is in order', () => {
+    const set = { 'f:a': leaf, 'f:b': { '.': leaf, 'f:c': leaf } };
+    expect(toWire(set)).toBe(set);
+  });
+  it('has "." first, then the elements in order', () => {
+    const set = union(setOf(fieldPath('b', 'z'), fieldPath('b', 'a'), fieldPath('a')), setOf(fieldPath('b')));
+    expect(JSON.stringify(toWire(set))).toBe('{"f:a":{},"f:b":{".":{},"f:a":{},"f:z":{}}}');
+  });
+
+  it.each([
+    ['nothing', undefined, 'a node is no object'],
+    ['a list', [], 'a node is no object'],
+    ['a scalar below', { 'f:a': 1 }, 'a node is no object'],
+    ['an element of no kind', { a: {} }, '"a" is no path element'],
+    ['__proto__', JSON.parse('{"__proto__":{}}'), '"__proto__" is no path element'],
+    ['a broken key', { 'k:{': {} }, '"k:{" is no path element'],
+    ['a key without fields', { 'k:{}': {} }, '"k:{}" is no path element'],
+    ['a key that is no object', { 'k:1': {} }, '"k:1" is no path element'],
+    ['a broken value', { 'v:x': {} }, '"v:x" is no path element'],
+    ['an index that is none', { 'i:x': {} }, '"i:x" is no path element'],
+    ['a negative index', { 'i:-1': {} }, '"i:-1" is no path element'],
+    ['the outermost node itself', { '.': {} }, 'the outermost node cannot be a member'],
+    ['something below "."', { 'f:a': { '.': { 'f:b': {} } } }, 'the member "." is not {}'],
+    ['the same element twice', { 'k:{"a":1}': {}, 'k:{ "a":1}': {} }, '"k:{\\"a\\":1}" is there twice'],
+  ])('refuses %s', (_, wire, why) => {
+    expect(() => parseFieldSet(wire as Json)).toThrow(
+      expect.objectContaining({ code: 400, message: `fieldsV1 is not a set of fields: ${why}` }) as Error,
+    );
+  });
+  it('refuses what is too deep', () => {
+    const deep = (levels: number) => JSON.parse(`${'{"f:a":'.repeat(levels)}{}${'}'.repeat(levels)}`) as Json;
+    expect(() => parseFieldSet(deep(maxFieldSetDepth + 1))).toThrow('deeper than 500 levels');
+    expect(isEmpty(parseFieldSet(deep(maxFieldSetDepth)))).toBe(false);
+  });
+  it('refuses what is too large', () => {
+    const wide = Object.fromEntries(Array.from({ length: maxFieldSetElements + 1 }, (_, i) => [`f:${i}`, {}]));
+    expect(() => parseFieldSet(wide)).toThrow('more than 200000 elements');
+  });
+  it('reads a "." alone as the node itself', () => {
+    expect(parseFieldSet({ 'f:a': { '.': {} } })).toEqual({ 'f:a': {} });
+    expect(parseFieldSet({})).toBe(emptySet);
+  });
+});
+
+describe('path elements', () => {
+  it.each([
+    ['f:name', 'f:name', '.name'],
+    ['k:{"name":"a"}', 'k:{"name":"a"}', '[name="a"]'],
+    ['k:{ "protocol": "TCP", "port": 80 }', 'k:{"port":80,"protocol":"TCP"}', '[port=80,protocol="TCP"]'],
+    ['v:"x"', 'v:"x"', '[="x"]'],
+    ['v: 1', 'v:1', '[=1]'],
+    ['v:true', 'v:true', '[=true]'],
+    ['v:9007199254740993', 'v:9007199254740993', '[=9007199254740993]'],
+    ['i:3', 'i:3', '[3]'],
+    ['f:', 'f:', '.'],
+  ])('%s', (text, canonical, shown) => {
+    expect(canonicalElement(text)).toBe(canonical);
+    expect(pathText([canonical])).toBe(shown);
+  });
+  it('spells keys in their order, with defaults', () => {
+    const keys = [
+      { name: 'port', label: '"port":', default: undefined },
+      { name: 'protocol', label: '"protocol":', default: 'TCP' },
+    ];
+    expect(entryElement(keys, { name: 'x', port: 80 })).toBe('k:{"port":80,"protocol":"TCP"}');
+    expect(entryElement(keys, { port: 80, protocol: 'UDP' })).toBe('k:{"port":80,"protocol":"UDP"}');
+    expect(entryElement(keys, {})).toBe('k:{"port":null,"protocol":"TCP"}');
+    expect(entryElement(keys, 'x')).toBe(valueElement('x'));
+  });
+});

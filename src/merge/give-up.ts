@@ -1,0 +1,64 @@
+import type { JsonObject } from '../meta/index.ts';
+import { difference, emptySet, type FieldSet, intersection, isEmpty, union } from './field-set.ts';
+import { fieldsOf } from './fields-of.ts';
+import type { Owner } from './owners.ts';
+import { withHeldFields, withoutHolders } from './reconcile.ts';
+import { remove } from './select.ts';
+import type { StructShape } from './shape.ts';
+import { inVersion, type OwnedType, shapeIn } from './transition.ts';
+
+/**
+ * An object, in the version `apiVersion`, without what an applier no longer applies: everything that it owned `last`,
+ * and that no one of the owners (who hold the applier with what it applies now) owns. Entries and values that nobody
+ * owns stay.
+ */
+export function giveUp(
+  type: OwnedType,
+  object: JsonObject,
+  apiVersion: string,
+  last: Owner,
+  owners: readonly Owner[],
+): JsonObject {
+  const shape = shapeIn(type, last.apiVersion);
+  const whole = inVersion(type, object, apiVersion, last.apiVersion);
+  if (shape === undefined || whole === undefined) return object;
+  const sets = owners.filter((owner) => owner.apiVersion === last.apiVersion).map((owner) => owner.fields);
+  const rest = sets.reduce(difference, last.fields);
+  if (isEmpty(rest)) return object;
+  let left = remove(shape, whole, withoutHolders(shape, rest, sets));
+  const others = new Set(owners.map((owner) => owner.apiVersion).filter((version) => version !== last.apiVersion));
+  for (const version of others) left = addBack(type, whole, left, last.apiVersion, version, owners);
+  if (others.size > 0) {
+    left = remove(shape, whole, intersection(lost(shape, whole, left), withHeldFields(shape, last.fields)));
+  }
+  return left === whole ? object : (inVersion(type, left, last.apiVersion, apiVersion) ?? object);
+}
+
+/** What the owners of one version hold together. */
+function ownedIn(apiVersion: string, shape: StructShape, owners: readonly Owner[]): FieldSet {
+  let owned: FieldSet = emptySet;
+  for (const owner of owners) if (owner.apiVersion === apiVersion) owned = union(owned, owner.fields);
+  return withHeldFields(shape, owned);
+}
+
+/** What is in the whole object and not in what is left of it. */
+function lost(shape: StructShape, whole: JsonObject, left: JsonObject): FieldSet {
+  return difference(withHeldFields(shape, fieldsOf(shape, whole)), withHeldFields(shape, fieldsOf(shape, left)));
+}
+
+/** What is left, in the version `from`, with what the owners of another version own. */
+function addBack(
+  type: OwnedType,
+  whole: JsonObject,
+  left: JsonObject,
+  from: string,
+  version: string,
+  owners: readonly Owner[],
+): JsonObject {
+  const shape = shapeIn(type, version);
+  const wholeThere = inVersion(type, whole, from, version);
+  const leftThere = inVersion(type, left, from, version);
+  if (shape === undefined || wholeThere === undefined || leftThere === undefined) return left;
+  const gone = difference(lost(shape, wholeThere, leftThere), ownedIn(version, shape, owners));
+  return inVersion(type, remove(shape, wholeThere, gone), version, from) ?? left;
+}

@@ -1,0 +1,166 @@
+import { isJsonObject, type Json, type JsonObject, StatusError } from '../meta/index.ts';
+import { equalSets, type FieldSet, isEmpty, union } from './field-set.ts';
+import { parseFieldSet, toWire } from './wire-form.ts';
+
+/** One entry of `metadata.managedFields`: who owns what, by which operation, in which version of the type. */
+export interface Owner {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  /** Empty for the resource itself. */
+  readonly subresource: string;
+  /** RFC 3339; when the manager last changed something of its own. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+  /** The entry on the wire, as long as it says the same. */
+  readonly wire?: JsonObject;
+}
+
+/** Tells the owners of one object apart: an applier is the same one in every version. */
+export function ownerKey({ manager, operation, apiVersion, subresource }: Omit<Owner, 'time' | 'fields'>): string {
+  return JSON.stringify({
+    manager,
+    operation,
+    ...(operation === 'Apply' ? {} : { apiVersion }),
+    ...(subresource === '' ? {} : { subresource }),
+  });
+}
+
+export const sameOwner = (a: Omit<Owner, 'time' | 'fields'>, b: Omit<Owner, 'time' | 'fields'>): boolean =>
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
+
+/** The owner with other fields, in another version too; itself when nothing changes. */
+export function withFields(owner: Owner, fields: FieldSet, apiVersion = owner.apiVersion): Owner {
+  if (owner.apiVersion === apiVersion && (owner.fields === fields || equalSets(owner.fields, fields))) return owner;
+  return { ...rewritten(owner), apiVersion, fields };
+}
+
+export const withTime = (owner: Owner, time: string): Owner => ({ ...rewritten(owner), time });
+
+/** The owner without the entry that said so. */
+function rewritten({ manager, operation, apiVersion, subresource, time, fields }: Owner): Owner {
+  return { manager, operation, apiVersion, subresource, time, fields };
+}
+
+/**
+ * The owners that an object's own managedFields name, as this server wrote them.
+ * @throws StatusError 500 when they cannot have been.
+ */
+export function storedOwners(entries: Json | undefined): Owner[] {
+  return ownersOf(entries, (fields) => {
+    if (!isJsonObject(fields)) throw undecodable('fieldsV1 is no object');
+    return fields as FieldSet;
+  });
+}
+
+/** The owners that a client named; undefined when it named none, or none that hold. */
+export function givenOwners(entries: Json | undefined): Owner[] | undefined {
+  try {
+    const byKey = new Map<string, Owner>();
+    for (const owner of ownersOf(entries, parseFieldSet)) byKey.set(ownerKey(owner), rewritten(owner));
+    return byKey.size === 0 ? undefined : [...byKey.values()];
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+function ownersOf(entries: Json | undefined, fieldsOf: (wire: Json | undefined) => FieldSet): Owner[] {
+  if (entries === undefined || entries === null) return [];
+  if (!Array.isArray(entries)) throw undecodable('managedFields is no list');
+  return entries.map((entry) => {
+    if (!isJsonObject(entry)) throw undecodable('an entry is no object');
+    const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry;
+    if (operation !== 'Apply' && operation !== 'Update') throw undecodable('operation must be `Apply` or `Update`');
+    if (typeof apiVersion !== 'string' || apiVersion === '') throw undecodable('apiVersion must not be empty');
+    if (fieldsType !== 'FieldsV1') throw undecodable('fieldsType must be `FieldsV1`');
+    if (typeof manager !== 'string' || typeof subresource !== 'string') throw undecodable('an entry has no manager');
+    const at = typeof time === 'string' ? time : undefined;
+    return { manager, operation, apiVersion, subresource, time: at, fields: fieldsOf(fieldsV1 ?? {}), wire: entry };
+  });
+}
+
+const undecodable = (why: string): StatusError =>
+  new StatusError(500, '', `failed to decode managed fields: ${why}`, undefined);
+
+/**
+ * `metadata.managedFields` for these owners, in the order of the wire; undefined when nobody owns anything. It is the
+ * list of before itself when it holds the same entries.
+ */
+export function managedFieldsOf(owners: readonly Owner[], before: Json[] | undefined): Json[] | undefined {
+  const entries = owners
+    .filter(({ fields }) => !isEmpty(fields))
+    .sort(byOperationAndTime)
+    .map(entryOf);
+  if (entries.length === before?.length && entries.every((entry, i) => entry === before[i])) return before;
+  return entries.length === 0 ? undefined : entries;
+}
+
+function entryOf(owner: Owner): JsonObject {
+  if (owner.wire !== undefined) return owner.wire;
+  const { manager, operation, apiVersion, time, fields, subresource } = owner;
+  return {
+    manager,
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: toWire(fields),
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+function byOperationAndTime(a: Owner, b: Owner): number {
+  return (
+    order(a.operation, b.operation) ||
+    order(a.time ?? '', b.time ?? '') ||
+    order(a.manager, b.manager) ||
+    order(a.apiVersion, b.apiVersion) ||
+    order(a.subresource, b.subresource)
+  );
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** How many `Update` entries an object keeps before the oldest ones are put together. */
+const maxUpdateOwners = 10;
+const ancient = 'ancient-changes';
+
+/** The owners with the oldest updates of the same version put together, as many as are too many. */
+export function capUpdateOwners(owners: Owner[]): Owner[] {
+  const oldestFirst = owners.filter(({ operation }) => operation === 'Update').sort(byOperationAndTime);
+  let count = oldestFirst.length;
+  if (count <= maxUpdateOwners) return owners;
+  const kept = new Set(owners);
+  const buckets = new Map<string, Owner>();
+  for (const owner of oldestFirst) if (owner.manager === ancient) buckets.set(owner.apiVersion, owner);
+  for (const owner of oldestFirst) {
+    if (count <= maxUpdateOwners) break;
+    const { apiVersion, time } = owner;
+    const bucket = buckets.get(apiVersion) ?? owner;
+    buckets.set(apiVersion, bucket);
+    if (bucket === owner) continue;
+    const fields = union(bucket.fields, owner.fields);
+    const joined: Owner = { manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields };
+    kept.delete(bucket);
+    kept.delete(owner);
+    kept.add(joined);
+    buckets.set(apiVersion, joined);
+    count--;
+  }
+  return [...kept];
+}
+
+/** Whether two lists of managedFields say the same but for their times. */
+export function sameManagedFields(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  const [before, after] = [storedOwners(a), storedOwners(b)];
+  if (before.length !== after.length) return false;
+  return before.every((owner) => {
+    const other = after.find((candidate) => sameOwner(owner, candidate));
+    return other !== undefined && other.apiVersion === owner.apiVersion && equalSets(owner.fields, other.fields);
+  });
+}

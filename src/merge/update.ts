@@ -1,0 +1,91 @@
+import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError } from '../meta/index.ts';
+import { difference, intersection, isEmpty, recursiveDifference, union } from './field-set.ts';
+import {
+  capUpdateOwners,
+  givenOwners,
+  managedFieldsOf,
+  type Owner,
+  sameOwner,
+  storedOwners,
+  withFields,
+  withTime,
+} from './owners.ts';
+import { dispossessed, type OwnedType, reconciledOwners, Transition, type Writer } from './transition.ts';
+
+/** A write that is no apply: create, replace, any other patch. */
+export interface Update {
+  readonly type: OwnedType;
+  readonly writer: Writer;
+  /** The object before; undefined when it is created. */
+  readonly before: ApiObject | undefined;
+  /** The object to be, decoded and with its defaults. Its `metadata.managedFields` are what the client gave. */
+  readonly after: ApiObject;
+}
+
+/**
+ * `metadata.managedFields` after a write that is no apply; undefined when nobody owns anything. Whatever the write
+ * changes becomes the writer's and nobody else's, whatever it removes nobody's. A list of one empty entry in `after`
+ * clears what was owned before the write; other entries in it take the place of the old ones, an empty list does not.
+ * The very list of `before` comes back when it still holds. Never fails on a conflict.
+ */
+export function trackUpdate({ type, writer, before, after }: Update): Json[] | undefined {
+  const { manager, apiVersion, subresource = '', now } = writer;
+  const owners = reconciledOwners(type, ownersToStartFrom(before, after, subresource !== ''));
+  const transition = new Transition(type, apiVersion, before, after);
+  const changes = transition.in(apiVersion);
+  const stored = before?.metadata.managedFields;
+  if (changes === undefined) return managedFieldsOf(owners, stored);
+  const writerId = { manager, operation: 'Update', apiVersion, subresource } as const;
+  const mine = owners.find((owner) => sameOwner(owner, writerId));
+  const others = mine === undefined ? owners : owners.filter((owner) => owner !== mine);
+  const left = dispossessed(others, transition);
+  const self = writerAfter(
+    mine ?? { ...writerId, time: undefined, fields: {} },
+    union(changes.modified, changes.added),
+    changes.removed,
+    now,
+  );
+  const reset = type.version(apiVersion)?.resetFields;
+  if (self !== undefined)
+    left.push(reset === undefined ? self : withFields(self, recursiveDifference(self.fields, reset)));
+  return managedFieldsOf(capUpdateOwners(left), stored);
+}
+
+type Fields = Owner['fields'];
+
+/** The writer's own entry; undefined when it owns nothing. Its time moves with what it writes or removes of its own. */
+function writerAfter(mine: Owner, taken: Fields, removed: Fields, now: string): Owner | undefined {
+  const fields = union(difference(mine.fields, removed), taken);
+  if (isEmpty(fields)) return undefined;
+  const moved = !isEmpty(taken) || !isEmpty(intersection(removed, mine.fields));
+  return moved ? withTime(withFields(mine, fields), now) : mine;
+}
+
+function ownersToStartFrom(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Owner[] {
+  const stored = before?.metadata.managedFields;
+  const given = after.metadata.managedFields;
+  if (!subresource && given !== undefined && !jsonEqual(given, stored)) {
+    if (clears(given)) return [];
+    const owners = givenOwners(given);
+    if (owners !== undefined) return owners;
+  }
+  return storedOrNone(stored);
+}
+
+/** Entries that cannot be read own nothing. */
+function storedOrNone(stored: Json | undefined): Owner[] {
+  try {
+    return storedOwners(stored);
+  } catch (error) {
+    if (error instanceof StatusError) return [];
+    throw error;
+  }
+}
+
+/** The list with one empty entry. */
+function clears(given: readonly Json[]): boolean {
+  const [entry] = given;
+  return (
+    given.length === 1 && isJsonObject(entry) && Object.values(entry).every((value) => value === null || value === '')
+  );
+}

@@ -1,0 +1,84 @@
+import { admit, review } from '../admission/index.ts';
+import { type ApiObject, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { decodeBody } from './body.ts';
+import { describeText, storedText } from './bytes.ts';
+import { spokenOf } from './convert.ts';
+import type { Core } from './core.ts';
+import type { Action, ActionCall, Answer } from './definition.ts';
+import { type Draft, placeNamespace } from './draft.ts';
+import { metadataOf } from './metadata.ts';
+import { objectsOf } from './objects.ts';
+import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
+import { admissionRequest, readJob } from './write.ts';
+
+/** What is to be done with what is posted to the target; undefined: it is kept, as objects are. */
+export function actionOf({ resource, subresource }: Target): Action | undefined {
+  return subresource === '' ? resource.definition.act : resource.subresources.get(subresource)?.declared.act;
+}
+
+/** Says what is answered to what is posted to the target; undefined: it is no virtual resource. */
+export function answerOf({ answers }: Core, { resource, subresource }: Target): Answer | undefined {
+  const { definition, id } = resource;
+  if (definition.virtual !== true || subresource !== '') return undefined;
+  const answer = answers.get(formatGroupResource(id));
+  if (answer === undefined) throw new StatusError(501, '', `${definition.plural} is not served by this server`);
+  return answer;
+}
+
+/** Does what was posted instead of keeping it. */
+export async function act(
+  core: Core,
+  target: Target,
+  action: Action,
+  change: Posting,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { object, call, warnings } = await readPosted(core, target, change, options);
+  await action(object, call);
+  return { created: true, object: undefined, deleted: undefined, warnings };
+}
+
+/** Answers what was posted instead of keeping it. */
+export async function reply(
+  core: Core,
+  target: Target,
+  answer: Answer,
+  change: Posting,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { format } = target.resource;
+  const { object, call, warnings } = await readPosted(core, target, change, options);
+  const answered = describeText(format, '', storedText(format, await answer(object, call)), 0);
+  return { created: true, object: answered, deleted: undefined, warnings };
+}
+
+type Posting = Change & { readonly verb: 'create' };
+
+interface Posted {
+  readonly object: ApiObject;
+  readonly call: ActionCall;
+  readonly warnings: readonly string[];
+}
+
+/** What was posted, admitted and checked. */
+async function readPosted(core: Core, target: Target, change: Posting, options: WriteOptions): Promise<Posted> {
+  const job = readJob(core, target, change, options);
+  const { dryRun, context } = job;
+  const { value, findings } = change.object;
+  const { object, warnings } = decodeBody(core, target, value, findings, options);
+  const { metadata } = object;
+  if (target.name !== '' && (metadata.name ?? '') !== target.name) {
+    throw statusError.badRequest(`name in URL does not match name in ${spokenOf(target).kind} object`);
+  }
+  placeNamespace(target, metadata);
+  object.metadata = metadataOf(metadata);
+  const draft: Draft = { object, remove: false, generated: false, warnings: [...warnings] };
+  const request = admissionRequest(job, draft, undefined, []);
+  await admit(core.admission, request);
+  await review(core.admission, request);
+  const objects = objectsOf(core, options, dryRun);
+  const { namespace } = target;
+  const { requester } = options;
+  const call = { ...context, namespace, name: metadata.name ?? '', dryRun, requester, objects };
+  return { object, call, warnings: draft.warnings };
+}

@@ -1,0 +1,86 @@
+import { type ApiObject, formatTime, type JsonObject, jsonCopy, parseTime } from '../meta/index.ts';
+import type { StrategyContext } from './definition.ts';
+import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
+import type { Draft } from './draft.ts';
+import { metadataOf } from './metadata.ts';
+import type { Resource } from './resource.ts';
+
+/** What deleting makes of an object: a marked one that stays for now, or its last state. @throws StatusError 409 */
+export function draftDelete(
+  resource: Resource,
+  old: ApiObject,
+  deletion: DeleteOptions,
+  { now }: StrategyContext,
+): Draft {
+  const { strategy } = resource.definition;
+  checkPreconditions(resource, old, deletion);
+  const draft = { generated: false, warnings: [], remove: false };
+  const { termination } = strategy;
+  if (termination !== undefined) {
+    if (old.metadata.deletionTimestamp === undefined) {
+      const object = marked(old, { deletionTimestamp: formatTime(now), finalizers: finalizersFor(old, deletion) });
+      termination.begin(object);
+      return { ...draft, object };
+    }
+    if (termination.pending(old)) return { ...draft, object: old };
+  }
+  const mark = strategy.gracePeriod === undefined ? undefined : graceOf(old, deletion, strategy.gracePeriod, now);
+  if (mark === 'pending') return { ...draft, object: old };
+  const finalizers = finalizersFor(old, deletion);
+  if (mark !== undefined) {
+    const passing = mark.deletionGracePeriodSeconds === 0 && finalizers.length === 0;
+    return { ...draft, object: marked(old, { ...mark, finalizers }), passing };
+  }
+  if (finalizers.length === 0) return { ...draft, object: old, remove: true };
+  const since = old.metadata.deletionTimestamp;
+  const deletionTimestamp = since !== undefined && parseTime(since) <= now ? since : formatTime(now);
+  return { ...draft, object: marked(old, { finalizers, deletionTimestamp, deletionGracePeriodSeconds: 0 }) };
+}
+
+interface GraceMark {
+  readonly deletionTimestamp: string;
+  readonly deletionGracePeriodSeconds: number;
+}
+
+/**
+ * The mark of an object that gets time to end: on the way already it may get less time, never more. Undefined when its
+ * time is over.
+ */
+function graceOf(
+  { metadata, ...rest }: ApiObject,
+  { gracePeriodSeconds }: DeleteOptions,
+  gracePeriod: (object: ApiObject, asked: number | undefined) => number,
+  now: number,
+): GraceMark | 'pending' | undefined {
+  // A negative time is the shortest there is.
+  const asked = gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
+  const { deletionTimestamp: until, deletionGracePeriodSeconds: given = 0 } = metadata;
+  if (until === undefined) {
+    const seconds = gracePeriod({ metadata, ...rest } as ApiObject, asked);
+    return { deletionTimestamp: after(now, seconds), deletionGracePeriodSeconds: seconds };
+  }
+  if (given === 0) return undefined;
+  if (asked === undefined || asked >= given) return 'pending';
+  const deletionTimestamp = after(parseTime(until), asked - given);
+  return { deletionTimestamp, deletionGracePeriodSeconds: asked };
+}
+
+/** No time is later than this can be written. */
+const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+const after = (time: number, seconds: number): string => formatTime(Math.min(time + seconds * 1000, lastTime));
+
+/** The object with other metadata; the first mark is a change that counts. */
+function marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): ApiObject {
+  const { metadata, ...rest } = jsonCopy(old as JsonObject) as ApiObject;
+  const { generation, deletionTimestamp } = metadata;
+  const counted = deletionTimestamp === undefined && generation !== undefined && generation > 0;
+  const { finalizers = metadata.finalizers ?? [] } = fields;
+  const next = {
+    ...metadata,
+    ...fields,
+    finalizers: finalizers.length === 0 ? undefined : finalizers,
+    generation: counted ? generation + 1 : generation,
+  };
+  return { ...rest, metadata: metadataOf(next) } as ApiObject;
+}

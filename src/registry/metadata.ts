@@ -1,0 +1,27 @@
+import type { Json, JsonObject, ObjectMeta } from '../meta/index.ts';
+
+/** Metadata in the order in which it is written; what a client has no say in and what is empty stays out. */
+export function metadataOf(given: { readonly [name in keyof ObjectMeta]: Json | undefined }): ObjectMeta & JsonObject {
+  const out: JsonObject = {};
+  for (const name of metaFields) {
+    const value = given[name];
+    if (value !== undefined && value !== null && value !== '') out[name] = value;
+  }
+  return out as ObjectMeta & JsonObject;
+}
+
+const metaFields = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+] as const;

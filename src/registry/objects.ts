@@ -1,0 +1,65 @@
+import { createChain } from '../admission/index.ts';
+import { formatGroupResource, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
+import { describe, isCorrupt, readObject, storedText } from './bytes.ts';
+import { type Core, current } from './core.ts';
+import type { Objects } from './definition.ts';
+import { unreadable } from './read.ts';
+import type { Resource } from './resource.ts';
+import { keyOf, rangeOf } from './selection.ts';
+import type { WriteOptions } from './types.ts';
+import { write } from './write.ts';
+
+/** How often a change begins anew because another writer was first. */
+const maxAttempts = 200;
+
+/** The objects of the server for what is done on the server's own account; in a dry run nothing is stored. */
+export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): Objects {
+  const unchecked: Core = { ...core, admission: createChain([]) };
+  const read = async (resource: Resource, namespace: string, name: string) => {
+    const { entry } = await core.store.get(keyIn(resource, namespace, name));
+    if (entry === undefined) throw statusError.notFound(resource.id, name);
+    const held = describe(resource.format, entry);
+    if (isCorrupt(held)) throw unreadable(held);
+    return { entry, object: readObject(held) };
+  };
+  return {
+    get: async (id, namespace, name) => (await read(find(core, id), namespace, name)).object,
+    list: async (id, namespace) => {
+      const resource = find(core, id);
+      const snapshot = (await current(core, resource)).snapshot();
+      const range = rangeOf(resource, { namespace });
+      return [...snapshot.range(range)].filter((held) => !isCorrupt(held)).map(readObject);
+    },
+    update: async (id, namespace, name, change) => {
+      const resource = find(core, id);
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const { entry, object } = await read(resource, namespace, name);
+        const before = readObject(describe(resource.format, entry));
+        change(object);
+        if (dryRun || jsonEqual(object, before)) return;
+        const value = Buffer.from(storedText(resource.format, object));
+        const { key, revision } = entry;
+        if ((await core.store.commit([{ key, revision }], [{ key, value }])).ok) return;
+      }
+      throw statusError.modified(resource.id, name);
+    },
+    delete: async (id, namespace, name, deleteOptions: JsonObject) => {
+      const resource = find(core, id);
+      const version = resource.storageVersion.declared.version;
+      const target = { resource, version, namespace, name, subresource: '' };
+      await write(unchecked, target, { verb: 'delete', options: deleteOptions }, { ...options, dryRun });
+    },
+  };
+}
+
+function find({ resources }: Core, id: string): Resource {
+  const found = resources.find((resource) => formatGroupResource(resource.id) === id);
+  if (found === undefined) throw statusError.noSuchResource();
+  return found;
+}
+
+function keyIn(resource: Resource, namespace: string, name: string): string {
+  const key = keyOf(resource, { namespace, name });
+  if (key === undefined) throw statusError.notFound(resource.id, name);
+  return key;
+}

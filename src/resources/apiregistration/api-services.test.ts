@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { created, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
+import { invalid, missing, required, says } from '../testing/messages.ts';
+import { apiServices } from './api-services.ts';
+
+const service = (more: Fragment): Fragment => ({
+  metadata: { name: 'v1.a.b' },
+  spec: { group: 'a.b', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, ...more },
+});
+
+const rows: readonly Row[] = [
+  ['of this server', service({})],
+  [
+    'nothing',
+    { metadata: { name: 'bad' }, spec: { groupPriorityMinimum: 0, versionPriority: 0 } },
+    ['metadata.name', 'Invalid', invalid('bad', 'must be `spec.version+"."+spec.group`: "."')],
+    ['spec.group', 'Required', required('only v1 may have an empty group and it better be legacy kube')],
+    ['spec.groupPriorityMinimum', 'Invalid', invalid(0, 'must be positive and less than 20000')],
+    ['spec.version', 'Invalid', invalid('', says.label1035)],
+    ['spec.versionPriority', 'Invalid', invalid(0, 'must be positive and less than 1000')],
+  ],
+  [
+    'trust in oneself',
+    service({ caBundle: 'eHl6', insecureSkipTLSVerify: true }),
+    ['spec.caBundle', 'Invalid', invalid('3 bytes', 'local APIServices may not have a caBundle')],
+    ['spec.insecureSkipTLSVerify', 'Invalid', invalid(true, 'local APIServices may not have insecureSkipTLSVerify')],
+  ],
+  [
+    'of another one',
+    service({ service: { port: 0 }, caBundle: 'eHl6', insecureSkipTLSVerify: true }),
+    ['spec.insecureSkipTLSVerify', 'Invalid', invalid(true, 'may not be true if caBundle is present')],
+    ['spec.service.name', 'Required', missing],
+    ['spec.service.namespace', 'Required', missing],
+    ['spec.service.port', 'Invalid', invalid(0, `port is not valid: ${says.port}`)],
+  ],
+];
+
+describe('API services', () => {
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(apiServices, fragment)).toEqual(sorted(expected));
+  });
+  test('what this server serves is there; another one listens where https does', () => {
+    expect(created(apiServices, service({}))['status']).toEqual({
+      conditions: [
+        {
+          type: 'Available',
+          status: 'True',
+          lastTransitionTime: '2024-01-02T03:04:05Z',
+          reason: 'Local',
+          message: 'Local APIServices are always available',
+        },
+      ],
+    });
+    expect(created(apiServices, service({ service: { name: 's', namespace: 'n' } }))['spec']).toMatchObject({
+      service: { port: 443 },
+    });
+  });
+});

@@ -1,0 +1,417 @@
+import { describe, expect, test } from 'vitest';
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { ResourceDefinition } from '../../registry/index.ts';
+import {
+  advise,
+  created,
+  type Finding,
+  judge,
+  judgeChange,
+  names as namesOf,
+  wording,
+} from '../core/pod-spec/testing/judge.ts';
+import { replicationControllers } from '../core/replication-controllers.ts';
+import { controllerRevisions } from './controller-revisions.ts';
+import { daemonSets } from './daemon-sets.ts';
+import { deployments } from './deployments.ts';
+import { replicaSets } from './replica-sets.ts';
+import { statefulSets } from './stateful-sets.ts';
+
+// Fields and texts are those of the reference server.
+const pod = { containers: [{ name: 'c', image: 'i' }] };
+const template = { metadata: { labels: { a: 'b' } }, spec: pod };
+const selector = { matchLabels: { a: 'b' } };
+const object = (spec: JsonObject): JsonObject => ({ spec: { selector, template, ...spec } });
+
+type Row = readonly [title: string, spec: JsonObject, ...found: Finding[]];
+
+function check(kind: ResourceDefinition, rows: readonly Row[]): void {
+  test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
+    expect(judge(kind, object(spec))).toEqual(found);
+  });
+}
+
+interface Changing {
+  metadata: { generation?: number; annotations?: { [key: string]: string } };
+  spec: { [field: string]: unknown };
+  status: { [field: string]: unknown };
+}
+
+const change = (kind: ResourceDefinition, before: JsonObject, how: (object: Changing) => void): Finding[] =>
+  judgeChange(kind, before, (one: ApiObject) => how(one as unknown as Changing));
+
+const labels = 'spec.template.metadata.labels';
+const mismatch: Finding = ['Invalid', labels, 'Invalid value: {"a":"b"}: `selector` does not match template `labels`'];
+
+describe('deployments', () => {
+  const S = 'spec.strategy';
+  check(deployments, [
+    ['nothing wrong', {}],
+    ['no selector', { selector: null }, ['Required', 'spec.selector', 'Required value'], mismatch],
+    [
+      'an empty selector',
+      { selector: {} },
+      ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for deployment'],
+    ],
+    ['a selector of others', { selector: { matchLabels: { z: 'z' } } }, mismatch],
+    [
+      'a template without labels',
+      { template: { spec: pod } },
+      ['Invalid', labels, 'Invalid value: null: `selector` does not match template `labels`'],
+    ],
+    [
+      'a selector that is none',
+      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+      [
+        'Required',
+        'spec.selector.matchExpressions[0].values',
+        "Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      ],
+      [
+        'Invalid',
+        'spec.selector',
+        'Invalid value: {"matchExpressions":[{"key":"a","operator":"In"}]}: invalid label selector',
+      ],
+    ],
+    [
+      'pods that end',
+      { template: { ...template, spec: { ...pod, restartPolicy: 'Never', activeDeadlineSeconds: 5 } } },
+      ['NotSupported', 'spec.template.spec.restartPolicy', 'Unsupported value: "Never": supported values: "Always"'],
+      [
+        'Forbidden',
+        'spec.template.spec.activeDeadlineSeconds',
+        'Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
+      ],
+    ],
+    [
+      'an unknown strategy',
+      { strategy: { type: 'X' } },
+      [
+        'NotSupported',
+        S,
+        'Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
+      ],
+    ],
+    [
+      'steps of what has none',
+      { strategy: { type: 'Recreate', rollingUpdate: {} } },
+      ['Forbidden', `${S}.rollingUpdate`, "Forbidden: may not be specified when strategy `type` is 'Recreate'"],
+    ],
+    [
+      'no step at all',
+      { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } },
+      ['Invalid', `${S}.rollingUpdate.maxUnavailable`, 'Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
+    ],
+    [
+      'a step that is no number',
+      { strategy: { rollingUpdate: { maxSurge: 'many' } } },
+      [
+        'Invalid',
+        `${S}.rollingUpdate.maxSurge`,
+        "Invalid value: \"many\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ],
+    ],
+    [
+      'a negative step',
+      { strategy: { rollingUpdate: { maxSurge: -1 } } },
+      ['Invalid', `${S}.rollingUpdate.maxSurge`, 'Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'more than all',
+      { strategy: { rollingUpdate: { maxUnavailable: '101%' } } },
+      ['Invalid', `${S}.rollingUpdate.maxUnavailable`, 'Invalid value: "101%": must not be greater than 100%'],
+    ],
+    [
+      'a deadline before it can be met',
+      { minReadySeconds: 600 },
+      ['Invalid', 'spec.progressDeadlineSeconds', 'Invalid value: 600: must be greater than minReadySeconds'],
+    ],
+  ]);
+
+  test('the selector stays', () => {
+    const found = change(deployments, object({}), ({ spec }) => {
+      spec['selector'] = { matchLabels: { y: 'z' } };
+    });
+    expect(found).toEqual([
+      mismatch,
+      ['Invalid', 'spec.selector', 'Invalid value: {"matchLabels":{"y":"z"}}: field is immutable'],
+    ]);
+  });
+
+  test('no more are ready than there are', () => {
+    const found = change(deployments, object({}), ({ status }) => {
+      Object.assign(status, { replicas: 1, readyReplicas: 2, availableReplicas: 3 });
+    });
+    expect(found).toEqual([
+      ['Invalid', 'status.readyReplicas', 'Invalid value: 2: cannot be greater than status.replicas'],
+      ['Invalid', 'status.availableReplicas', 'Invalid value: 3: cannot be greater than status.replicas'],
+      ['Invalid', 'status.availableReplicas', 'Invalid value: 3: cannot be greater than readyReplicas'],
+    ]);
+  });
+
+  test('a changed annotation is a change of the wishes', () => {
+    const old = created(deployments, object({}));
+    old.metadata.generation = 3;
+    const next = structuredClone(old);
+    next.metadata.annotations = { a: 'b' };
+    deployments.strategy.prepareUpdate?.(next, old, { names: namesOf, now: 0 });
+    expect(next.metadata.generation).toBe(4);
+  });
+
+  test('a name that is no label is advised against', () => {
+    expect(advise(deployments, { metadata: { name: 'a.b' }, ...object({}) })).toEqual([
+      'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]',
+    ]);
+  });
+
+  test('advice on the template has its path', () => {
+    const spec = { ...pod, terminationGracePeriodSeconds: -1 };
+    expect(advise(deployments, object({ template: { ...template, spec } }))).toEqual([
+      'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
+    ]);
+  });
+});
+
+describe('daemon sets', () => {
+  const U = 'spec.updateStrategy.rollingUpdate';
+  check(daemonSets, [
+    ['nothing wrong', {}],
+    ['no selector selects nothing', { selector: null }, mismatch],
+    [
+      'an empty selector',
+      { selector: {} },
+      ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for daemonset'],
+    ],
+    [
+      'an unknown strategy',
+      { updateStrategy: { type: 'X' } },
+      [
+        'NotSupported',
+        'spec.updateStrategy',
+        'Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"',
+      ],
+    ],
+    [
+      'before and after',
+      { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } },
+      ['Invalid', `${U}.maxSurge`, 'Invalid value: 1: may not be set when maxUnavailable is non-zero'],
+    ],
+    [
+      'neither before nor after',
+      { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+      ['Required', `${U}.maxUnavailable`, 'Required value: cannot be 0 when maxSurge is 0'],
+    ],
+    [
+      'pods with a deadline',
+      { template: { ...template, spec: { ...pod, activeDeadlineSeconds: 5 } } },
+      [
+        'Forbidden',
+        'spec.template.spec.activeDeadlineSeconds',
+        'Forbidden: activeDeadlineSeconds in DaemonSet is not Supported',
+      ],
+    ],
+  ]);
+
+  test('templates are counted, whatever the annotation says', () => {
+    const old = created(daemonSets, object({}));
+    const same = structuredClone(old);
+    same.metadata.annotations = { 'deprecated.daemonset.template.generation': '9' };
+    daemonSets.strategy.prepareUpdate?.(same, old, { names: namesOf, now: 0 });
+    expect(same.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '1' });
+    const other = structuredClone(old) as ApiObject & { spec: { template: JsonObject } };
+    other.spec.template['metadata'] = { labels: { a: 'b', c: 'd' } };
+    daemonSets.strategy.prepareUpdate?.(other, old, { names: namesOf, now: 0 });
+    expect(other.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '2' });
+  });
+
+  test('what is wrong with a changed one is told twice', () => {
+    const found = change(daemonSets, object({}), ({ spec }) => Object.assign(spec, { minReadySeconds: -1 }));
+    const negative: Finding = [
+      'Invalid',
+      'spec.minReadySeconds',
+      'Invalid value: -1: must be greater than or equal to 0',
+    ];
+    expect(found).toEqual([negative, negative]);
+  });
+});
+
+describe('stateful sets', () => {
+  const U = 'spec.updateStrategy';
+  check(statefulSets, [
+    ['nothing wrong', { serviceName: 's' }],
+    [
+      'an empty selector',
+      { selector: {} },
+      ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for statefulset'],
+    ],
+    [
+      'an unknown policy',
+      { podManagementPolicy: 'X' },
+      ['Invalid', 'spec.podManagementPolicy', "Invalid value: \"X\": must be 'OrderedReady' or 'Parallel'"],
+    ],
+    [
+      'an unknown strategy',
+      { updateStrategy: { type: 'Y' } },
+      ['Invalid', U, 'Invalid value: {"Type":"Y","RollingUpdate":null}: must be \'RollingUpdate\' or \'OnDelete\''],
+    ],
+    [
+      'steps of what has none',
+      { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
+      [
+        'Invalid',
+        `${U}.rollingUpdate`,
+        'Invalid value: {"Partition":1,"MaxUnavailable":null}: only allowed for updateStrategy \'RollingUpdate\'',
+      ],
+    ],
+    [
+      'a negative partition',
+      { updateStrategy: { rollingUpdate: { partition: -1 } } },
+      ['Invalid', `${U}.rollingUpdate.partition`, 'Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'no step at all',
+      { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+      ['Invalid', `${U}.rollingUpdate.maxUnavailable`, 'Invalid value: 0: cannot be 0'],
+    ],
+    [
+      'an unknown policy of claims',
+      { persistentVolumeClaimRetentionPolicy: { whenScaled: 'X' } },
+      [
+        'NotSupported',
+        'spec.persistentVolumeClaimRetentionPolicy.whenScaled',
+        'Unsupported value: "X": supported values: "Retain", "Delete"',
+      ],
+    ],
+    [
+      'a bad service name',
+      { serviceName: 'S' },
+      ['Invalid', 'spec.serviceName', `Invalid value: "S": ${wording.label}`],
+    ],
+    [
+      'a negative first number',
+      { ordinals: { start: -1 } },
+      ['Invalid', 'spec.ordinals.start', 'Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'claims of its own can be mounted',
+      {
+        template: {
+          ...template,
+          spec: { containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] },
+        },
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'v' },
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+          },
+        ],
+      },
+    ],
+    [
+      'pods with a deadline',
+      { template: { ...template, spec: { ...pod, activeDeadlineSeconds: 5 } } },
+      [
+        'Forbidden',
+        'spec.template.spec.activeDeadlineSeconds',
+        'Forbidden: activeDeadlineSeconds in StatefulSet is not Supported',
+      ],
+    ],
+  ]);
+
+  test.each<{ title: string; how: (object: Changing) => void; found: Finding[] }>([
+    { title: 'replicas may change', how: ({ spec }) => Object.assign(spec, { replicas: 5 }), found: [] },
+    { title: 'ordinals may change', how: ({ spec }) => Object.assign(spec, { ordinals: { start: 1 } }), found: [] },
+    { title: 'the history may change', how: ({ spec }) => Object.assign(spec, { revisionHistoryLimit: 1 }), found: [] },
+    {
+      title: 'the service may not',
+      how: ({ spec }) => Object.assign(spec, { serviceName: 'other' }),
+      found: [
+        [
+          'Forbidden',
+          'spec',
+          "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        ],
+      ],
+    },
+    {
+      title: 'no more are available than ready',
+      how: ({ status }) => Object.assign(status, { replicas: 2, readyReplicas: 1, availableReplicas: 2 }),
+      found: [['Invalid', 'status.availableReplicas', 'Invalid value: 2: cannot be greater than status.readyReplicas']],
+    },
+  ])('$title', ({ how, found }) => {
+    expect(change(statefulSets, object({ serviceName: 's' }), how)).toEqual(found);
+  });
+
+  test('a negative history keeps everything, which is advised against', () => {
+    expect(advise(statefulSets, object({ revisionHistoryLimit: -1 }))).toEqual([
+      'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+    ]);
+  });
+
+  test('its name is a label', () => {
+    expect(statefulSets.strategy.nameRule?.('a.b')).toEqual(['must not contain dots']);
+  });
+});
+
+describe('replica sets and replication controllers', () => {
+  test('the selector of a replica set stays, and everything is told twice', () => {
+    const found = change(replicaSets, object({}), ({ spec }) => {
+      spec['selector'] = { matchLabels: { y: 'z' } };
+    });
+    expect(found).toEqual([
+      mismatch,
+      mismatch,
+      ['Invalid', 'spec.selector', 'Invalid value: {"matchLabels":{"y":"z"}}: field is immutable'],
+    ]);
+  });
+
+  test('a controller without a template', () => {
+    expect(judge(replicationControllers, { spec: {} })).toEqual([
+      ['Required', 'spec.selector', 'Required value'],
+      ['Required', 'spec.template', 'Required value'],
+    ]);
+  });
+
+  test('a controller takes selector and labels from its pods', () => {
+    expect(created(replicationControllers, { spec: { template } })).toMatchObject({
+      metadata: { labels: { a: 'b' } },
+      spec: { replicas: 1, selector: { a: 'b' } },
+    });
+  });
+
+  test('a controller of others', () => {
+    expect(judge(replicationControllers, { spec: { selector: { z: 'z' }, template } })).toEqual([mismatch]);
+  });
+
+  test('pods of a controller that end', () => {
+    const spec = { ...pod, restartPolicy: 'OnFailure', activeDeadlineSeconds: 1 };
+    expect(judge(replicationControllers, { spec: { template: { ...template, spec } } })).toEqual([
+      [
+        'NotSupported',
+        'spec.template.spec.restartPolicy',
+        'Unsupported value: "OnFailure": supported values: "Always"',
+      ],
+      [
+        'Forbidden',
+        'spec.template.spec.activeDeadlineSeconds',
+        'Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
+      ],
+    ]);
+  });
+});
+
+describe('controller revisions', () => {
+  test('need data and a number', () => {
+    expect(judge(controllerRevisions, { revision: -1 })).toEqual([
+      ['Invalid', 'revision', 'Invalid value: -1: must be greater than or equal to 0'],
+      ['Required', 'data', 'Required value: data is mandatory'],
+    ]);
+  });
+
+  test('keep their data', () => {
+    const found = judgeChange(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => {
+      Object.assign(one, { revision: 2, data: { a: 2 } });
+    });
+    expect(found).toEqual([['Invalid', 'data', 'Invalid value: {"a":2}: field is immutable']]);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../meta/index.ts';
+import { created, type Finding, judge, judgeChange } from '../core/pod-spec/testing/judge.ts';
+import { cronJobs } from './cron-jobs.ts';
+import { scheduleFault, timeZoneFaults } from './schedule.ts';
+
+// Fields and texts are those of the reference server.
+const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
+const jobTemplate = { spec: { template: { spec: pod } } };
+const cron = (spec: JsonObject): JsonObject => ({ spec: { schedule: '@hourly', jobTemplate, ...spec } });
+
+describe('schedules', () => {
+  test.each([
+    '* * * * *',
+    '*/5 0-6 1,15 JAN-Mar mon',
+    '0 0 ? * 5/1',
+    '59 23 31 12 6',
+    '@hourly',
+    '@annually',
+    '@every 1h30m',
+    '  0   0 * * *  ',
+  ])('%s', (schedule) => {
+    expect(scheduleFault(schedule)).toBeUndefined();
+  });
+
+  test.each([
+    ['', 'empty spec string'],
+    ['often', 'expected exactly 5 fields, found 1: [often]'],
+    ['* * * * * *', 'expected exactly 5 fields, found 6: [* * * * * *]'],
+    ['60 * * * *', 'end of range (60) above maximum (59): 60'],
+    ['* * 0 * *', 'beginning of range (0) below minimum (1): 0'],
+    ['* * * * 7', 'end of range (7) above maximum (6): 7'],
+    ['5-3 * * * *', 'beginning of range (5) beyond end of range (3): 5-3'],
+    ['*/0 * * * *', 'step of range should be a positive number: */0'],
+    ['1-2-3 * * * *', 'too many hyphens: 1-2-3'],
+    ['1/2/3 * * * *', 'too many slashes: 1/2/3'],
+    ['* * * foo *', 'failed to parse int from foo: strconv.Atoi: parsing "foo": invalid syntax'],
+    ['@noon', 'unrecognized descriptor: @noon'],
+    ['@every soon', 'failed to parse duration @every soon: time: invalid duration "soon"'],
+    ['TZ=Mars/Base * * * * *', 'provided bad location Mars/Base: unknown time zone Mars/Base'],
+  ])('%s: %s', (schedule, fault) => {
+    expect(scheduleFault(schedule)).toBe(fault);
+  });
+});
+
+describe('time zones', () => {
+  test.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Asia/Calcutta', 'Etc/GMT+5'])('%s', (zone) => {
+    expect(timeZoneFaults(zone)).toEqual([]);
+  });
+
+  test.each([
+    ['', ['timeZone must be nil or non-empty string']],
+    ['Mars/Base', ['unknown time zone Mars/Base']],
+    ['europe/berlin', ['unknown time zone europe/berlin']],
+    ['+01:00', ['unknown time zone +01:00']],
+    ['../etc', ['unknown time zone ../etc']],
+    ['Local', ['timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones']],
+  ])('%s', (zone, faults) => {
+    expect(timeZoneFaults(zone)).toEqual(faults);
+  });
+});
+
+describe('cron jobs', () => {
+  const J = 'spec.jobTemplate.spec';
+  test.each<{ title: string; spec: JsonObject; found: Finding[] }>([
+    { title: 'nothing wrong', spec: { timeZone: 'Europe/Berlin' }, found: [] },
+    { title: 'no schedule', spec: { schedule: '' }, found: [['Required', 'spec.schedule', 'Required value']] },
+    {
+      title: 'a zone in the schedule',
+      spec: { schedule: 'TZ=UTC 0 * * * *' },
+      found: [
+        [
+          'Invalid',
+          'spec.schedule',
+          'Invalid value: "TZ=UTC 0 * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
+        ],
+      ],
+    },
+    {
+      title: 'an unknown policy',
+      spec: { concurrencyPolicy: 'X' },
+      found: [
+        [
+          'NotSupported',
+          'spec.concurrencyPolicy',
+          'Unsupported value: "X": supported values: "Allow", "Forbid", "Replace"',
+        ],
+      ],
+    },
+    {
+      title: 'a negative deadline',
+      spec: { startingDeadlineSeconds: -1 },
+      found: [['Invalid', 'spec.startingDeadlineSeconds', 'Invalid value: -1: must be greater than or equal to 0']],
+    },
+    {
+      title: 'a selector of jobs that are not there',
+      spec: {
+        jobTemplate: { spec: { ...jobTemplate.spec, selector: { matchLabels: { a: 'b' } }, manualSelector: true } },
+      },
+      found: [
+        ['Invalid', `${J}.selector`, 'Invalid value: {"matchLabels":{"a":"b"}}: `selector` will be auto-generated'],
+        ['NotSupported', `${J}.manualSelector`, 'Unsupported value: true: supported values: "nil", "false"'],
+      ],
+    },
+    {
+      title: 'pods that always restart',
+      spec: { jobTemplate: { spec: { template: { spec: { containers: pod.containers } } } } },
+      found: [['Required', `${J}.template.spec.restartPolicy`, 'Required value: valid values: "OnFailure", "Never"']],
+    },
+  ])('$title', ({ spec, found }) => {
+    expect(judge(cronJobs, cron(spec))).toEqual(found);
+  });
+
+  test('the name leaves room for those of its jobs', () => {
+    expect(cronJobs.strategy.nameRule?.('a'.repeat(52))).toEqual([]);
+    expect(cronJobs.strategy.nameRule?.('a'.repeat(53))).toEqual(['must be no more than 52 characters']);
+  });
+
+  test('a job of the template gets no defaults but those of its pods', () => {
+    expect(created(cronJobs, cron({}))).toMatchObject({
+      spec: {
+        concurrencyPolicy: 'Allow',
+        failedJobsHistoryLimit: 1,
+        successfulJobsHistoryLimit: 3,
+        suspend: false,
+        jobTemplate: { spec: { template: { spec: { dnsPolicy: 'ClusterFirst' } } } },
+      },
+    });
+  });
+
+  test('a zone that stands in the schedule already may stay there, alone', () => {
+    const schedule = 'CRON_TZ=UTC 0 * * * *';
+    const change = (spec: JsonObject) =>
+      judgeChange(cronJobs, cron({ schedule }), (one) => Object.assign(one['spec'] as object, spec));
+    expect(change({ schedule: 'CRON_TZ=UTC 1 * * * *' })).toEqual([]);
+    expect(change({ timeZone: 'UTC' })).toEqual([
+      [
+        'Invalid',
+        'spec.schedule',
+        `Invalid value: "${schedule}": cannot use both timeZone field and TZ or CRON_TZ in schedule`,
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,501 @@
+import { describe, expect, test } from 'vitest';
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import { created, type Finding, judge, judgeChange, wording } from '../core/pod-spec/testing/judge.ts';
+import { jobs } from './jobs.ts';
+
+// Fields and texts are those of the reference server.
+const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
+const job = (spec: JsonObject): JsonObject => ({ metadata: { name: 'j' }, spec: { template: { spec: pod }, ...spec } });
+
+type Row = readonly [title: string, spec: JsonObject, ...found: Finding[]];
+
+function check(rows: readonly Row[]): void {
+  test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
+    expect(judge(jobs, job(spec))).toEqual(found);
+  });
+}
+
+const generated = {
+  'batch.kubernetes.io/controller-uid': 'u',
+  'batch.kubernetes.io/job-name': 'j',
+  'controller-uid': 'u',
+  'job-name': 'j',
+};
+
+describe('selector and labels', () => {
+  test('are made from uid and name, and the job without labels has them too', () => {
+    const made = created(jobs, job({ template: { metadata: { labels: { a: 'b' } }, spec: pod } }));
+    expect(made).toMatchObject({
+      metadata: { labels: { a: 'b', ...generated } },
+      spec: {
+        selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } },
+        template: { metadata: { labels: { a: 'b', ...generated } } },
+      },
+    });
+  });
+
+  test('a job keeps labels of its own', () => {
+    const { metadata } = created(jobs, { ...job({}), metadata: { name: 'j', labels: { x: 'y' } } });
+    expect(metadata.labels).toEqual({ x: 'y' });
+  });
+
+  test('are left alone when they are managed by hand', () => {
+    const labels = { a: 'b' };
+    const made = created(
+      jobs,
+      job({ manualSelector: true, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } }),
+    );
+    expect(made).toMatchObject({ spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } } });
+    expect(judge(jobs, job({ manualSelector: true }))).toEqual([
+      ['Required', 'spec.selector', 'Required value'],
+      ['Invalid', 'spec.template.metadata.labels', 'Invalid value: null: `selector` does not match template `labels`'],
+    ]);
+  });
+
+  test('a label that is not the one to be made', () => {
+    const labels = { 'job-name': 'other' };
+    const shown = JSON.stringify({
+      'batch.kubernetes.io/controller-uid': 'u',
+      'batch.kubernetes.io/job-name': 'j',
+      'controller-uid': 'u',
+      'job-name': 'other',
+    });
+    expect(judge(jobs, job({ template: { metadata: { labels }, spec: pod } }))).toEqual([
+      ['Invalid', 'spec.template.metadata.labels[job-name]', `Invalid value: ${shown}: must be 'j'`],
+    ]);
+  });
+
+  test('a selector that is not the one to be made', () => {
+    const found = judge(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
+    expect(found.map(([reason, field]) => [reason, field])).toEqual([
+      ['Invalid', 'spec.selector'],
+      ['Invalid', 'spec.template.metadata.labels'],
+    ]);
+    expect(found[0]?.[2]).toBe(
+      'Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: `selector` not auto-generated',
+    );
+  });
+});
+
+describe('the spec', () => {
+  check([
+    ['nothing wrong', {}],
+    [
+      'a negative number',
+      { backoffLimit: -1 },
+      ['Invalid', 'spec.backoffLimit', 'Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'pods that always restart',
+      { template: { spec: { ...pod, restartPolicy: 'Always' } } },
+      ['Required', 'spec.template.spec.restartPolicy', 'Required value: valid values: "OnFailure", "Never"'],
+    ],
+    [
+      'an unknown mode',
+      { completionMode: 'X' },
+      ['NotSupported', 'spec.completionMode', 'Unsupported value: "X": supported values: "NonIndexed", "Indexed"'],
+    ],
+    [
+      'indexes without an end',
+      { completionMode: 'Indexed', parallelism: 1 },
+      ['Required', 'spec.completions', 'Required value: when completion mode is Indexed'],
+    ],
+    [
+      'too many indexes at a time',
+      { completionMode: 'Indexed', completions: 1, parallelism: 100_001 },
+      [
+        'Invalid',
+        'spec.parallelism',
+        'Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed',
+      ],
+    ],
+    [
+      'limits of indexes that there are not',
+      { backoffLimitPerIndex: 1, maxFailedIndexes: 1 },
+      ['Invalid', 'spec.backoffLimitPerIndex', 'Invalid value: 1: requires indexed completion mode'],
+      ['Invalid', 'spec.maxFailedIndexes', 'Invalid value: 1: requires indexed completion mode'],
+    ],
+    [
+      'more failed indexes than indexes',
+      { completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1, maxFailedIndexes: 3 },
+      ['Invalid', 'spec.maxFailedIndexes', 'Invalid value: 3: must be less than or equal to completions'],
+    ],
+    [
+      'failed indexes without a limit for each',
+      { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 1 },
+      ['Required', 'spec.backoffLimitPerIndex', 'Required value: when maxFailedIndexes is specified'],
+    ],
+    [
+      'a great many indexes',
+      { completionMode: 'Indexed', completions: 100_001, backoffLimitPerIndex: 1 },
+      ['Required', 'spec.maxFailedIndexes', 'Required value: must be specified when completions is above 100000'],
+    ],
+    [
+      'a manager without a domain',
+      { managedBy: 'me' },
+      ['Invalid', 'spec.managedBy', 'Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'],
+    ],
+    [
+      'an unknown replacement policy',
+      { podReplacementPolicy: 'X' },
+      [
+        'NotSupported',
+        'spec.podReplacementPolicy',
+        'Unsupported value: "X": supported values: "Failed", "TerminatingOrFailed"',
+      ],
+    ],
+    [
+      'success of what has no indexes',
+      { successPolicy: { rules: [{ succeededCount: 1 }] } },
+      [
+        'Invalid',
+        'spec.successPolicy',
+        'Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":1}]}: requires indexed completion mode',
+      ],
+    ],
+  ]);
+
+  test('a name that its pods cannot have', () => {
+    const name = 'a'.repeat(62);
+    const spec = { completionMode: 'Indexed', completions: 11, template: { spec: pod } };
+    expect(judge(jobs, { metadata: { name }, spec })).toEqual([
+      [
+        'Invalid',
+        'metadata.name',
+        `Invalid value: "${name}": will not able to create pod with invalid DNS label: ${name}-10`,
+      ],
+    ]);
+  });
+});
+
+describe('failure policies', () => {
+  const R = 'spec.podFailurePolicy.rules[0]';
+  const policy = (rule: JsonObject) => ({ podFailurePolicy: { rules: [rule] } });
+  check([
+    ['nothing wrong', policy({ action: 'FailJob', onExitCodes: { operator: 'In', values: [1, 2] } })],
+    [
+      'no action and nothing to act on',
+      policy({}),
+      ['Required', `${R}.action`, 'Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]'],
+      ['Invalid', R, 'Invalid value: specifying one of OnExitCodes and OnPodConditions is required'],
+    ],
+    [
+      'an unknown action',
+      policy({ action: 'X', onExitCodes: { operator: 'In', values: [1] } }),
+      [
+        'NotSupported',
+        `${R}.action`,
+        'Unsupported value: "X": supported values: "Count", "FailIndex", "FailJob", "Ignore"',
+      ],
+    ],
+    [
+      'the index fails, but there is none',
+      policy({ action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } }),
+      ['Invalid', `${R}.action`, 'Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
+    ],
+    [
+      'both',
+      policy({
+        action: 'Ignore',
+        onExitCodes: { operator: 'In', values: [1] },
+        onPodConditions: [{ type: 'T', status: 'True' }],
+      }),
+      ['Invalid', R, 'Invalid value: specifying both OnExitCodes and OnPodConditions is not supported'],
+    ],
+    [
+      'codes out of order, twice, and success',
+      policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [2, 2, 0] } }),
+      ['Duplicate', `${R}.onExitCodes.values[1]`, 'Duplicate value: 2'],
+      ['Invalid', `${R}.onExitCodes.values[2]`, 'Invalid value: 0: must not be 0 for the In operator'],
+      ['Invalid', `${R}.onExitCodes.values`, 'Invalid value: [2,2,0]: must be ordered'],
+    ],
+    [
+      'no codes, no operator, no such container',
+      policy({ action: 'Ignore', onExitCodes: { containerName: 'x' } }),
+      ['Required', `${R}.onExitCodes.operator`, 'Required value: valid values: ["In" "NotIn"]'],
+      [
+        'Invalid',
+        `${R}.onExitCodes.containerName`,
+        'Invalid value: "x": must be one of the container or initContainer names in the pod template',
+      ],
+      ['Invalid', `${R}.onExitCodes.values`, 'Invalid value: null: at least one value is required'],
+    ],
+    [
+      'a condition that is none',
+      policy({ action: 'Ignore', onPodConditions: [{ type: 'a b', status: '' }] }),
+      ['Invalid', `${R}.onPodConditions[0].type`, `Invalid value: "a b": ${wording.qualified}`],
+      ['Required', `${R}.onPodConditions[0].status`, 'Required value: valid values: ["False" "True" "Unknown"]'],
+    ],
+    [
+      'pods that restart by themselves',
+      {
+        ...policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }),
+        template: { spec: { ...pod, restartPolicy: 'OnFailure' } },
+      },
+      [
+        'Invalid',
+        'spec.template.spec.restartPolicy',
+        'Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
+      ],
+    ],
+    [
+      'pods replaced too early',
+      {
+        ...policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }),
+        podReplacementPolicy: 'TerminatingOrFailed',
+      },
+      [
+        'NotSupported',
+        'spec.podReplacementPolicy',
+        'Unsupported value: "TerminatingOrFailed": supported values: "Failed"',
+      ],
+    ],
+  ]);
+
+  test('at most twenty rules', () => {
+    const rule = { action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } };
+    expect(judge(jobs, job({ podFailurePolicy: { rules: Array.from({ length: 21 }, () => rule) } }))).toEqual([
+      ['TooMany', 'spec.podFailurePolicy.rules', 'Too many: 21: must have at most 20 items'],
+    ]);
+  });
+});
+
+describe('success policies', () => {
+  const R = 'spec.successPolicy.rules[0]';
+  const policy = (rule: JsonObject) => ({
+    completionMode: 'Indexed',
+    completions: 10,
+    successPolicy: { rules: [rule] },
+  });
+  check([
+    ['nothing wrong', policy({ succeededIndexes: '1,3-5,7', succeededCount: 5 })],
+    [
+      'no rule',
+      { ...policy({}), successPolicy: { rules: [] } },
+      [
+        'Required',
+        'spec.successPolicy.rules',
+        'Required value: at least one rules must be specified when the successPolicy is specified',
+      ],
+    ],
+    [
+      'an empty rule',
+      policy({}),
+      ['Required', R, 'Required value: at least one of succeededCount or succeededIndexes must be specified'],
+    ],
+    [
+      'more than all',
+      policy({ succeededCount: 11 }),
+      [
+        'Invalid',
+        `${R}.succeededCount`,
+        'Invalid value: 11: must be less than or equal to 10 (the number of specified completions)',
+      ],
+    ],
+    [
+      'more than those',
+      policy({ succeededIndexes: '0-1', succeededCount: 3 }),
+      [
+        'Invalid',
+        `${R}.succeededCount`,
+        'Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)',
+      ],
+    ],
+    [
+      'an index that there is not',
+      policy({ succeededIndexes: '1-10' }),
+      [
+        'Invalid',
+        `${R}.succeededIndexes`,
+        'Invalid value: "1-10": error parsing succeededIndexes: too large index: "10"',
+      ],
+    ],
+    [
+      'indexes out of order',
+      policy({ succeededIndexes: '3,2' }),
+      [
+        'Invalid',
+        `${R}.succeededIndexes`,
+        'Invalid value: "3,2": error parsing succeededIndexes: non-increasing order, previous: 3, current: 2',
+      ],
+    ],
+    [
+      'no index at all',
+      policy({ succeededIndexes: 'x' }),
+      [
+        'Invalid',
+        `${R}.succeededIndexes`,
+        'Invalid value: "x": error parsing succeededIndexes: cannot convert string to integer for index: "x"',
+      ],
+    ],
+  ]);
+});
+
+interface Changing {
+  metadata: JsonObject;
+  spec: { [field: string]: unknown; template: { spec: { [field: string]: unknown }; metadata: JsonObject } };
+  status: { [field: string]: unknown };
+}
+
+const change = (spec: JsonObject, how: (job: Changing) => void): Finding[] =>
+  judgeChange(jobs, job(spec), (one: ApiObject) => how(one as unknown as Changing));
+
+describe('updates', () => {
+  const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
+  test.each<{ title: string; spec?: JsonObject; how: (job: Changing) => void; found: Finding[] }>([
+    { title: 'parallelism may change', how: ({ spec }) => Object.assign(spec, { parallelism: 5 }), found: [] },
+    {
+      title: 'completions may not',
+      how: ({ spec }) => Object.assign(spec, { completions: 5 }),
+      found: [['Invalid', 'spec.completions', 'Invalid value: 5: field is immutable']],
+    },
+    {
+      title: 'completions of an indexed job may, with its parallelism',
+      spec: indexed,
+      how: ({ spec }) => Object.assign(spec, { completions: 5, parallelism: 5 }),
+      found: [],
+    },
+    {
+      title: 'but not without',
+      spec: indexed,
+      how: ({ spec }) => Object.assign(spec, { completions: 5 }),
+      found: [
+        ['Invalid', 'spec.completions', 'Invalid value: 5: can only be modified in tandem with spec.parallelism'],
+      ],
+    },
+    {
+      title: 'the mode may not',
+      spec: indexed,
+      how: ({ spec }) => Object.assign(spec, { completionMode: 'NonIndexed' }),
+      found: [['Invalid', 'spec.completionMode', 'Invalid value: "NonIndexed": field is immutable']],
+    },
+    {
+      title: 'the manager may not',
+      how: ({ spec }) => Object.assign(spec, { managedBy: 'a.b/c' }),
+      found: [['Invalid', 'spec.managedBy', 'Invalid value: "a.b/c": field is immutable']],
+    },
+    {
+      title: 'where its pods run may change while it waits',
+      spec: { suspend: true },
+      how: ({ spec }) => {
+        spec.template.spec['nodeSelector'] = { a: 'b' };
+        spec.template.spec['tolerations'] = [{ operator: 'Exists' }];
+      },
+      found: [],
+    },
+  ])('$title', ({ spec = {}, how, found }) => {
+    expect(change(spec, how)).toEqual(found);
+  });
+
+  test('the template may not, and is shown', () => {
+    const found = change({}, ({ spec }) => {
+      spec.template.spec['nodeSelector'] = { a: 'b' };
+    });
+    expect(found).toHaveLength(1);
+    expect(found[0]?.[1]).toBe('spec.template');
+    expect(found[0]?.[2]).toMatch(
+      /^Invalid value: \{"labels":\{"batch\.kubernetes\.io\/controller-uid":"u".*"Spec":\{"Volumes":null,.*"NodeSelector":\{"a":"b"\}.*\}: field is immutable$/,
+    );
+  });
+
+  test('what is wrong with the spec is told twice', () => {
+    const found = change({}, ({ spec }) => Object.assign(spec, { backoffLimit: -1 }));
+    const negative: Finding = ['Invalid', 'spec.backoffLimit', 'Invalid value: -1: must be greater than or equal to 0'];
+    expect(found).toEqual([negative, negative]);
+  });
+});
+
+describe('status', () => {
+  const done = (...types: string[]) => types.map((type) => ({ type, status: 'True' }));
+  const times = { startTime: '2024-01-01T00:00:00Z', completionTime: '2024-01-02T00:00:00Z' };
+  test.each<{ title: string; spec?: JsonObject; status: JsonObject; found: Finding[] }>([
+    { title: 'complete', status: { ...times, conditions: done('SuccessCriteriaMet', 'Complete') }, found: [] },
+    {
+      title: 'complete at once',
+      status: { ...times, conditions: done('Complete') },
+      found: [
+        [
+          'Invalid',
+          'status.conditions',
+          'Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+        ],
+      ],
+    },
+    {
+      title: 'failed at once',
+      status: { startTime: times.startTime, conditions: done('Failed') },
+      found: [
+        [
+          'Invalid',
+          'status.conditions',
+          'Invalid value: cannot set Failed=True condition without the FailureTarget=true condition',
+        ],
+      ],
+    },
+    {
+      title: 'complete without times',
+      status: { conditions: done('SuccessCriteriaMet', 'Complete') },
+      found: [
+        ['Required', 'status.completionTime', 'Required value: completionTime is required for Complete jobs'],
+        ['Required', 'status.startTime', 'Required value: startTime is required for finished job'],
+      ],
+    },
+    {
+      title: 'an end before the start',
+      status: { ...times, startTime: '2024-01-03T00:00:00Z', conditions: done('SuccessCriteriaMet', 'Complete') },
+      found: [
+        [
+          'Invalid',
+          'status.completionTime',
+          'Invalid value: "2024-01-02T00:00:00Z": completionTime cannot be set before startTime',
+        ],
+      ],
+    },
+    {
+      title: 'an end of what goes on',
+      status: times,
+      found: [
+        [
+          'Invalid',
+          'status.completionTime',
+          'Invalid value: "2024-01-02T00:00:00Z": cannot set completionTime when there is no Complete=True condition',
+        ],
+      ],
+    },
+    {
+      title: 'complete with active pods',
+      status: { ...times, active: 1, conditions: done('SuccessCriteriaMet', 'Complete') },
+      found: [['Invalid', 'status.active', 'Invalid value: 1: active>0 is invalid for finished job']],
+    },
+    {
+      title: 'more ready than active',
+      status: { active: 1, ready: 2 },
+      found: [['Invalid', 'status.ready', 'Invalid value: 2: cannot set more ready pods than active']],
+    },
+    {
+      title: 'indexes of a job without',
+      status: { completedIndexes: '0' },
+      found: [
+        [
+          'Invalid',
+          'status.completedIndexes',
+          'Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode',
+        ],
+      ],
+    },
+    {
+      title: 'an index that failed and did not',
+      spec: { completionMode: 'Indexed', completions: 9, backoffLimitPerIndex: 1 },
+      status: { completedIndexes: '0-3', failedIndexes: '3,5' },
+      found: [
+        [
+          'Invalid',
+          'status.failedIndexes',
+          'Invalid value: "3,5": failedIndexes and completedIndexes overlap at index: 3',
+        ],
+      ],
+    },
+  ])('$title', ({ spec = {}, status, found }) => {
+    expect(change(spec, (one) => Object.assign(one, { status }))).toEqual(found);
+  });
+});

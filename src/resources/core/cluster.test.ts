@@ -1,0 +1,372 @@
+import { describe, expect, test } from 'vitest';
+import { events as newEvents } from '../events/events.ts';
+import { created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
+import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
+import { endpoints } from './endpoints.ts';
+import { events } from './events.ts';
+import { nodes } from './nodes.ts';
+import { persistentVolumeClaims } from './persistent-volume-claims.ts';
+import { persistentVolumes } from './persistent-volumes.ts';
+
+describe('nodes', () => {
+  const rows: readonly Row[] = [
+    ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
+    [
+      'an effect and a range',
+      { spec: { taints: [{ key: 'k', effect: 'Odd' }], podCIDR: 'x' } },
+      ['metadata.taints[0].effect', 'NotSupported', unsupported('Odd', 'NoSchedule', 'PreferNoSchedule', 'NoExecute')],
+      ['spec.podCIDRs[0]', 'Invalid', invalid('x', says.cidr)],
+    ],
+    ['no effect', { spec: { taints: [{ key: 'k' }] } }, ['metadata.taints[0].effect', 'Required', missing]],
+    [
+      'a taint twice',
+      {
+        spec: {
+          taints: [
+            { key: 'k', effect: 'NoExecute' },
+            { key: 'k', effect: 'NoExecute', value: 'v' },
+          ],
+        },
+      },
+      [
+        'metadata.taints[1]',
+        'Duplicate',
+        `${duplicate({ Key: 'k', Value: 'v', Effect: 'NoExecute', TimeAdded: null })}: taints must be unique by key and effect pair`,
+      ],
+    ],
+    ['one range of each family', { spec: { podCIDRs: ['10.0.0.0/24', 'fd00::/64'] } }],
+    [
+      'two ranges of one family',
+      { spec: { podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] } },
+      [
+        'spec.podCIDRs',
+        'Invalid',
+        invalid(['10.0.0.0/24', '10.0.1.0/24'], 'may specify no more than one CIDR for each IP family'),
+      ],
+    ],
+    [
+      'amounts below nothing',
+      { status: { capacity: { cpu: '-1' } } },
+      ['status.capacity.cpu', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
+      ['status.allocatable.cpu', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(nodes, fragment)).toEqual(sorted(expected));
+  });
+  test('ranges and the identity at the provider are given once', () => {
+    const before = { spec: { podCIDR: '10.0.0.0/24', providerID: 'p://1' } };
+    expect(onUpdate(nodes, before, { spec: { podCIDR: '10.0.1.0/24', providerID: 'p://2' } })).toEqual([
+      ['spec.podCIDRs', 'Forbidden', forbidden('node updates may not change podCIDR except from "" to valid')],
+      ['spec.providerID', 'Forbidden', forbidden('node updates may not change providerID except from "" to valid')],
+    ]);
+    expect(onUpdate(nodes, {}, before)).toEqual([]);
+  });
+  test('one range and the list of them agree, all of the capacity can be given out', () => {
+    const node = created(nodes, { spec: { podCIDR: '10.0.0.0/24' }, status: { capacity: { cpu: '4' } } });
+    expect(node['spec']).toEqual({ podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] });
+    expect(node['status']).toMatchObject({ allocatable: { cpu: '4' } });
+  });
+});
+
+describe('persistent volumes', () => {
+  const volume = (more: Fragment): Fragment => ({
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], ...more },
+  });
+  const csi = { driver: 'd.example.com', volumeHandle: 'h' };
+  const rows: readonly Row[] = [
+    ['a path', volume({ hostPath: { path: '/x' } })],
+    [
+      'neither size nor source',
+      { spec: { accessModes: ['ReadWriteOnce'] } },
+      ['spec', 'Required', required('must specify a volume type')],
+      ['spec.capacity', 'Required', missing],
+      ['spec.capacity', 'NotSupported', 'Unsupported value: null: supported values: "storage"'],
+    ],
+    ['no modes', volume({ accessModes: [], hostPath: { path: '/x' } }), ['spec.accessModes', 'Required', missing]],
+    [
+      'a mode',
+      volume({ accessModes: ['Odd'], hostPath: { path: '/x' } }),
+      [
+        'spec.accessModes',
+        'NotSupported',
+        unsupported('Odd', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'),
+      ],
+    ],
+    [
+      'one pod and others',
+      volume({ accessModes: ['ReadWriteOncePod', 'ReadOnlyMany'], hostPath: { path: '/x' } }),
+      ['spec.accessModes', 'Forbidden', forbidden('may not use ReadWriteOncePod with other access modes')],
+    ],
+    [
+      'no size at all',
+      volume({ capacity: { storage: '0' }, hostPath: { path: '/x' } }),
+      ['spec.capacity[storage]', 'Invalid', invalid('0', 'must be greater than zero')],
+    ],
+    [
+      'a step up',
+      volume({ hostPath: { path: '/a/../b' } }),
+      ['spec.hostPath.path', 'Invalid', invalid('/a/../b', "must not contain '..'")],
+    ],
+    [
+      'two sources',
+      volume({ hostPath: { path: '/x' }, csi }),
+      ['spec.csi', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+    ],
+    [
+      'the root recycled',
+      volume({ hostPath: { path: '/' }, persistentVolumeReclaimPolicy: 'Recycle' }),
+      [
+        'spec.persistentVolumeReclaimPolicy',
+        'Forbidden',
+        forbidden("may not be 'recycle' for a hostPath mount of '/'"),
+      ],
+    ],
+    [
+      'a local one anywhere',
+      volume({ local: { path: '/x' } }),
+      ['metadata.annotations', 'Required', required('Local volume requires node affinity')],
+    ],
+    [
+      'nodes without terms',
+      volume({ local: { path: '/x' }, nodeAffinity: {} }),
+      ['spec.nodeAffinity.required', 'Required', required('must specify required node constraints')],
+    ],
+    [
+      'a class',
+      volume({ hostPath: { path: '/x' }, storageClassName: 'BAD' }),
+      ['spec.storageClassName', 'Invalid', invalid('BAD', says.subdomain)],
+    ],
+    [
+      'a secret without a place',
+      volume({ csi: { ...csi, nodeStageSecretRef: { name: 's' } } }),
+      ['spec.csi.nodeStageSecretRef.namespace', 'Required', missing],
+    ],
+    [
+      'a driver',
+      volume({ csi: { ...csi, driver: 'bad_' } }),
+      ['spec.csi.driver', 'Invalid', invalid('bad_', says.subdomain)],
+    ],
+    [
+      'a relative path',
+      volume({ nfs: { server: 's', path: 'x' } }),
+      ['spec.nfs.path', 'Invalid', invalid('x', 'must be an absolute path')],
+    ],
+    [
+      'a policy',
+      volume({ hostPath: { path: '/x' }, persistentVolumeReclaimPolicy: 'Odd' }),
+      ['spec.persistentVolumeReclaimPolicy', 'NotSupported', unsupported('Odd', 'Delete', 'Recycle', 'Retain')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(persistentVolumes, fragment)).toEqual(sorted(expected));
+  });
+  test('defaults', () => {
+    const { spec, status } = created(persistentVolumes, volume({ hostPath: { path: '/x' } }));
+    expect(spec).toMatchObject({
+      persistentVolumeReclaimPolicy: 'Retain',
+      volumeMode: 'Filesystem',
+      hostPath: { path: '/x', type: '' },
+    });
+    expect(status).toEqual({ phase: 'Pending', lastPhaseTransitionTime: '2024-01-02T03:04:05Z' });
+  });
+  test('a volume stays what it is', () => {
+    const found = onUpdate(
+      persistentVolumes,
+      volume({ hostPath: { path: '/x' } }),
+      volume({ hostPath: { path: '/y' }, volumeMode: 'Block' }),
+    );
+    expect(found.map(([field, reason]) => [field, reason])).toEqual([
+      ['spec.persistentvolumesource', 'Forbidden'],
+      ['volumeMode', 'Invalid'],
+    ]);
+    expect(found[0]?.[2]).toMatch(/^Forbidden: spec.persistentvolumesource is immutable after creation\n@@/);
+    const grows = { ...csi, controllerExpandSecretRef: { name: 'a', namespace: 'b' } };
+    expect(onUpdate(persistentVolumes, volume({ csi }), volume({ csi: grows }))).toEqual([]);
+  });
+});
+
+describe('persistent volume claims', () => {
+  const claim = (more: Fragment): Fragment => ({
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more },
+  });
+  const rows: readonly Row[] = [
+    ['one gigabyte', claim({})],
+    [
+      'nothing told',
+      { spec: { accessModes: [], resources: {} } },
+      ['spec.accessModes', 'Required', required('at least 1 access mode is required')],
+      ['spec.resources[storage]', 'Required', missing],
+    ],
+    [
+      'a mode of volumes',
+      claim({ volumeMode: 'Odd' }),
+      ['spec.volumeMode', 'NotSupported', unsupported('Odd', 'Block', 'Filesystem')],
+    ],
+    [
+      'no size',
+      claim({ resources: { requests: { storage: '0' } } }),
+      ['spec.resources[storage]', 'Invalid', invalid('0', 'must be greater than zero')],
+    ],
+    [
+      'a source without a name',
+      claim({ dataSource: { kind: 'PersistentVolumeClaim' } }),
+      ['spec.dataSource.name', 'Required', missing],
+      ['spec.dataSourceRef.name', 'Required', missing],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(persistentVolumeClaims, fragment)).toEqual(sorted(expected));
+  });
+  test('sources stand in both fields; a kind that older clients do not know is dropped', () => {
+    const pvc = { kind: 'PersistentVolumeClaim', name: 'p' };
+    expect(created(persistentVolumeClaims, claim({ dataSource: pvc }))['spec']).toMatchObject({
+      dataSource: pvc,
+      dataSourceRef: pvc,
+    });
+    expect(
+      created(persistentVolumeClaims, claim({ dataSource: { kind: 'Odd', name: 'p' } }))['spec'],
+    ).not.toHaveProperty('dataSource');
+  });
+  test('a claim that is not bound never changes but for its volume', () => {
+    const why =
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+    const diff =
+      '@@ -1,6 +1,6 @@\n {\n  "AccessModes": [\n-  "ReadWriteOnce"\n+  "ReadWriteMany"\n  ],\n  "Selector": null,\n  "Resources": {\n';
+    expect(onUpdate(persistentVolumeClaims, claim({}), claim({ accessModes: ['ReadWriteMany'] }))).toEqual([
+      ['spec', 'Forbidden', forbidden(`${why}\n${diff}`)],
+    ]);
+    expect(onUpdate(persistentVolumeClaims, claim({}), claim({ volumeName: 'v' }))).toEqual([]);
+  });
+});
+
+describe('endpoints', () => {
+  const at = 'subsets[0].addresses[0].ip';
+  const address = (ip: string): Fragment => ({ subsets: [{ addresses: [{ ip }] }] });
+  const rows: readonly Row[] = [
+    ['an address and a port', { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 80 }] }] }],
+    [
+      'no address and no port',
+      { subsets: [{ addresses: [{ ip: 'nope' }], ports: [{ port: 0 }] }] },
+      [at, 'Invalid', invalid('nope', 'must be a valid IP address')],
+      [at, 'Invalid', invalid('nope', says.ip)],
+      ['subsets[0].ports[0].port', 'Invalid', invalid(0, says.port)],
+    ],
+    [
+      'nothing',
+      { subsets: [{}] },
+      ['subsets[0]', 'Required', required('must specify `addresses` or `notReadyAddresses`')],
+    ],
+    ['anywhere', address('0.0.0.0'), [at, 'Invalid', invalid('0.0.0.0', 'may not be unspecified (0.0.0.0)')]],
+    [
+      'itself',
+      address('127.1.2.3'),
+      [at, 'Invalid', invalid('127.1.2.3', 'may not be in the loopback range (127.0.0.0/8, ::1/128)')],
+    ],
+    [
+      'the link',
+      address('fe80::1'),
+      [at, 'Invalid', invalid('fe80::1', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')],
+    ],
+    [
+      'all on the link',
+      address('224.0.0.9'),
+      [at, 'Invalid', invalid('224.0.0.9', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')],
+    ],
+    [
+      'ports without names',
+      { subsets: [{ notReadyAddresses: [{ ip: '10.0.0.1' }], ports: [{ port: 1 }, { port: 2, name: 'A' }] }] },
+      ['subsets[0].ports[0].name', 'Required', missing],
+      ['subsets[0].ports[1].name', 'Invalid', invalid('A', says.label)],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(endpoints, fragment)).toEqual(sorted(expected));
+  });
+});
+
+describe('events', () => {
+  const about = { kind: 'Pod', name: 'p', namespace: 'ns' };
+  const full: Fragment = {
+    involvedObject: about,
+    reason: 'R',
+    action: 'A',
+    type: 'Normal',
+    eventTime: '2024-01-01T00:00:00.000000Z',
+    reportingComponent: 'example.com/c',
+    reportingInstance: 'i',
+  };
+  const rows: readonly Row[] = [
+    ['the old form', { involvedObject: about }],
+    [
+      'about another namespace',
+      { involvedObject: { ...about, namespace: 'other' } },
+      ['involvedObject.namespace', 'Invalid', invalid('other', 'does not match event.namespace')],
+    ],
+    [
+      'about the cluster, in a namespace',
+      { involvedObject: { kind: 'Node', name: 'n' } },
+      ['involvedObject.namespace', 'Invalid', invalid('', 'does not match event.namespace')],
+    ],
+    ['about the cluster', { involvedObject: { kind: 'Node' }, metadata: { namespace: 'default' } }],
+    ['the new form', full],
+    [
+      'the new form, of nobody',
+      { ...full, reportingComponent: '', reportingInstance: '', action: '', reason: '' },
+      ['reportingComponent', 'Required', missing],
+      ['reportingComponent', 'Invalid', invalid('', 'name part must be non-empty')],
+      ['reportingComponent', 'Invalid', invalid('', says.qualified)],
+      ['reportingInstance', 'Required', missing],
+      ['action', 'Required', missing],
+      ['reason', 'Required', missing],
+    ],
+    [
+      'too long',
+      { ...full, message: 'x'.repeat(1025), reason: 'x'.repeat(129) },
+      ['message', 'Invalid', invalid('', 'can have at most 1024 characters')],
+      ['reason', 'Invalid', invalid('', 'can have at most 128 characters')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(events, fragment)).toEqual(sorted(expected));
+  });
+
+  // These are handed on in the form of the core group, in which they are stored.
+  const stored = { ...newEvents, versions: events.versions };
+  const news: readonly Row[] = [
+    ['whole', full],
+    [
+      'neither time nor type',
+      { involvedObject: about, type: 'Odd' },
+      ['eventTime', 'Required', missing],
+      ['type', 'Invalid', invalid('', 'has invalid value: Odd')],
+    ],
+    [
+      'what belongs to the old form',
+      { ...full, count: 1, source: { component: 'c' }, firstTimestamp: '2024-01-01T00:00:00Z' },
+      ['count', 'Invalid', invalid('', 'needs to be unset')],
+      ['firstTimestamp', 'Invalid', invalid('', 'needs to be unset')],
+      ['source', 'Invalid', invalid('', 'needs to be unset')],
+    ],
+    [
+      'a series of one',
+      { ...full, series: { count: 1 } },
+      ['series.count', 'Invalid', invalid('', 'should be at least 2')],
+      ['series.lastObservedTime', 'Required', missing],
+    ],
+  ];
+  test.each(news)('of the new group: %s', (_, fragment, ...expected) => {
+    expect(onCreate(stored, fragment)).toEqual(sorted(expected));
+  });
+  test('of the new group: only the series goes on', () => {
+    const series = { count: 2, lastObservedTime: '2024-01-01T00:00:01.000000Z' };
+    expect(onUpdate(stored, full, { ...full, series })).toEqual([]);
+    expect(onUpdate(stored, full, { ...full, reason: 'S', reportingComponent: 'd' })).toEqual([
+      ['reason', 'Invalid', immutable('S')],
+      ['reportingController', 'Invalid', immutable('d')],
+    ]);
+  });
+  test('nothing is said besides', () => {
+    expect(warningsOf(events, { involvedObject: about })).toEqual([]);
+  });
+});

@@ -1,0 +1,309 @@
+import { describe, expect, test } from 'vitest';
+import { created, type Fragment, onCreate, onUpdate, type Row, sorted } from '../testing/kind.ts';
+import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
+import { configMaps } from './config-maps.ts';
+import { limitRanges } from './limit-ranges.ts';
+import { namespaces } from './namespaces.ts';
+import { resourceQuotas } from './resource-quotas.ts';
+import { secrets } from './secrets.ts';
+import { serviceAccounts } from './service-accounts.ts';
+
+const frozen = 'field is immutable when `immutable` is set';
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('config maps', () => {
+  const rows: readonly Row[] = [
+    ['no data', {}],
+    ['a key', { data: { 'bad key': '' } }, ['data[bad key]', 'Invalid', invalid('bad key', says.configKey)]],
+    ['a step up', { data: { '..': '' } }, ['data[..]', 'Invalid', invalid('..', "must not be '..'")]],
+    ['a key of bytes', { binaryData: { 'a b': '' } }, ['binaryData[a b]', 'Invalid', invalid('a b', says.configKey)]],
+    [
+      'a key twice',
+      { data: { a: '' }, binaryData: { a: '' } },
+      ['data[a]', 'Invalid', invalid('a', 'duplicate of key present in binaryData')],
+    ],
+    [
+      'too large',
+      { data: { a: 'x'.repeat(1024 * 1024 - 2) }, binaryData: { b: base64('xyz') } },
+      ['[]', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
+    ],
+    ['as large as may be', { data: { a: 'x'.repeat(1024 * 1024 - 3) }, binaryData: { b: base64('xyz') } }],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(configMaps, fragment)).toEqual(sorted(expected));
+  });
+
+  test('what is immutable keeps its data, and stays immutable', () => {
+    const before = { immutable: true, data: { a: '1' }, binaryData: { b: 'eA==' } };
+    expect(onUpdate(configMaps, before, { data: { a: '2' } })).toEqual([
+      ['binaryData', 'Forbidden', forbidden(frozen)],
+      ['data', 'Forbidden', forbidden(frozen)],
+      ['immutable', 'Forbidden', forbidden(frozen)],
+    ]);
+    expect(onUpdate(configMaps, { data: { a: '1' } }, { data: { a: '2' }, immutable: true })).toEqual([]);
+  });
+});
+
+describe('secrets', () => {
+  const account = 'metadata.annotations[kubernetes.io/service-account.name]';
+  const json = invalid('<secret contents redacted>', 'must be a JSON object');
+  const rows: readonly Row[] = [
+    ['no data', {}],
+    ['a key', { data: { 'bad key': 'eg==' } }, ['data[bad key]', 'Invalid', invalid('bad key', says.configKey)]],
+    [
+      'too large',
+      { data: { a: base64('x'.repeat(1024 * 1024 + 1)) } },
+      ['data', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
+    ],
+    ['a token of nobody', { type: 'kubernetes.io/service-account-token' }, [account, 'Required', missing]],
+    [
+      'a token of an account',
+      {
+        type: 'kubernetes.io/service-account-token',
+        metadata: { annotations: { 'kubernetes.io/service-account.name': 'a' } },
+      },
+    ],
+    ['no dockercfg', { type: 'kubernetes.io/dockercfg' }, ['data[.dockercfg]', 'Required', missing]],
+    [
+      'a dockercfg that is no JSON',
+      { type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('{') } },
+      ['data[.dockercfg]', 'Invalid', json],
+    ],
+    [
+      'a dockerconfigjson that is a list',
+      { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': base64('[]') } },
+      ['data[.dockerconfigjson]', 'Invalid', json],
+    ],
+    [
+      'neither user nor password',
+      { type: 'kubernetes.io/basic-auth' },
+      ['data[username]', 'Required', missing],
+      ['data[password]', 'Required', missing],
+    ],
+    ['a user alone', { type: 'kubernetes.io/basic-auth', stringData: { username: 'u' } }],
+    ['no key for ssh', { type: 'kubernetes.io/ssh-auth' }, ['data[ssh-privatekey]', 'Required', missing]],
+    [
+      'no certificate and key',
+      { type: 'kubernetes.io/tls', data: {} },
+      ['data[tls.crt]', 'Required', missing],
+      ['data[tls.key]', 'Required', missing],
+    ],
+    ['an empty certificate', { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(secrets, fragment)).toEqual(sorted(expected));
+  });
+
+  test('the type never changes; an immutable one keeps its data', () => {
+    expect(onUpdate(secrets, {}, { type: 'other' })).toEqual([['type', 'Invalid', immutable('other')]]);
+    expect(onUpdate(secrets, { immutable: true }, { immutable: true, stringData: { a: 'b' } })).toEqual([
+      ['data', 'Forbidden', forbidden(frozen)],
+    ]);
+  });
+});
+
+test('a service account tells only the names of its secrets', () => {
+  const account = created(serviceAccounts, { secrets: [{ name: 's', kind: 'Secret', namespace: 'n' }] });
+  expect(account['secrets']).toEqual([{ name: 's' }]);
+});
+
+describe('namespaces', () => {
+  test('finalizers are known or qualified', () => {
+    expect(onCreate(namespaces, { spec: { finalizers: ['example.com/f', 'odd'] } })).toEqual([
+      [
+        'spec.finalizers',
+        'Invalid',
+        invalid('odd', 'name is neither a standard finalizer name nor is it fully qualified'),
+      ],
+    ]);
+    expect(created(namespaces, { spec: { finalizers: ['a/b'] } })['spec']).toEqual({
+      finalizers: ['a/b', 'kubernetes'],
+    });
+  });
+  test('a namespace that lives is active', () => {
+    expect(onUpdate(namespaces, {}, { status: { phase: 'Terminating' } }, 'status')).toEqual([
+      ['status.Phase', 'Invalid', invalid('Terminating', "may only be 'Active' if `deletionTimestamp` is empty")],
+    ]);
+  });
+});
+
+describe('limit ranges', () => {
+  const at = 'spec.limits[0]';
+  const item = (more: Fragment): Fragment => ({ spec: { limits: [{ type: 'Container', ...more }] } });
+  const rows: readonly Row[] = [
+    ['no limits', { spec: { limits: [] } }],
+    [
+      'a minimum above the maximum, from which the defaults come',
+      item({ min: { cpu: '2' }, max: { cpu: '1' } }),
+      [`${at}.min[cpu]`, 'Invalid', invalid('2', 'min value 2 is greater than max value 1')],
+      [`${at}.default[cpu]`, 'Invalid', invalid('2', 'min value 2 is greater than default value 1')],
+      [`${at}.defaultRequest[cpu]`, 'Invalid', invalid('1', 'min value 2 is greater than default request value 1')],
+    ],
+    [
+      'a type',
+      { spec: { limits: [{ type: 'Odd' }] } },
+      [`${at}.type`, 'Invalid', invalid('Odd', 'must be a standard limit type or fully qualified')],
+    ],
+    ['a type of one’s own', { spec: { limits: [{ type: 'example.com/x' }] } }],
+    [
+      'a type twice',
+      { spec: { limits: [{ type: 'Pod' }, { type: 'Pod' }] } },
+      ['spec.limits[1].type', 'Duplicate', duplicate('Pod')],
+    ],
+    [
+      'defaults of a pod',
+      { spec: { limits: [{ type: 'Pod', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }] } },
+      [`${at}.default`, 'Forbidden', forbidden("may not be specified when `type` is 'Pod'")],
+      [`${at}.defaultRequest`, 'Forbidden', forbidden("may not be specified when `type` is 'Pod'")],
+    ],
+    [
+      'claims without a size',
+      { spec: { limits: [{ type: 'PersistentVolumeClaim' }] } },
+      [
+        `${at}.limits`,
+        'Required',
+        required('either minimum or maximum storage value is required, but neither was provided'),
+      ],
+    ],
+    ['claims of a size', { spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }] } }],
+    [
+      'a resource of no container',
+      { spec: { limits: [{ type: 'Pod', max: { storage: '1' } }] } },
+      [`${at}.max[storage]`, 'Invalid', invalid('storage', 'must be a standard resource for containers')],
+    ],
+    [
+      'a request above the limit',
+      item({ default: { cpu: '1' }, defaultRequest: { cpu: '2' } }),
+      [
+        `${at}.defaultRequest[cpu]`,
+        'Invalid',
+        invalid('2', 'default request value 2 is greater than default limit value 1'),
+      ],
+    ],
+    [
+      'a limit above the maximum',
+      item({ max: { cpu: '1' }, default: { cpu: '2' }, defaultRequest: { cpu: '1' } }),
+      [`${at}.default[cpu]`, 'Invalid', invalid('1', 'default value 2 is greater than max value 1')],
+    ],
+    [
+      'a ratio below one',
+      item({ maxLimitRequestRatio: { cpu: '500m' } }),
+      [`${at}.maxLimitRequestRatio[cpu]`, 'Invalid', invalid('500m', 'ratio 500m is less than 1')],
+    ],
+    [
+      'a ratio that the bounds rule out',
+      item({ min: { cpu: '1' }, max: { cpu: '2' }, maxLimitRequestRatio: { cpu: '3' } }),
+      [`${at}.maxLimitRequestRatio[cpu]`, 'Invalid', invalid('3', 'ratio 3 is greater than max/min = 2.000000')],
+    ],
+    [
+      'what cannot be promised twice',
+      item({ default: { 'example.com/gpu': '2' }, defaultRequest: { 'example.com/gpu': '1' } }),
+      [
+        `${at}.defaultRequest[example.com/gpu]`,
+        'Invalid',
+        invalid('1', 'default value 2 must equal to defaultRequest value 1 in example.com/gpu'),
+      ],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(limitRanges, fragment)).toEqual(sorted(expected));
+  });
+  test('defaults follow from bounds', () => {
+    expect(created(limitRanges, item({ default: { cpu: '500m' }, max: { cpu: '1' } }))['spec']).toEqual({
+      limits: [{ type: 'Container', max: { cpu: '1' }, default: { cpu: '500m' }, defaultRequest: { cpu: '500m' } }],
+    });
+  });
+});
+
+describe('resource quotas', () => {
+  const expressions = (...matchExpressions: Fragment[]): Fragment => ({
+    spec: { scopeSelector: { matchExpressions } },
+  });
+  const selectorPath = 'spec.scopeSelector.matchExpressions';
+  const rows: readonly Row[] = [
+    ['pods', { spec: { hard: { pods: '10', 'count/jobs.batch': '1', 'requests.example.com/gpu': '1' } } }],
+    [
+      'a name',
+      { spec: { hard: { bogus: '1' } } },
+      ['spec.hard[bogus]', 'Invalid', invalid('bogus', 'must be a standard resource type or fully qualified')],
+      ['spec.hard[bogus]', 'Invalid', invalid('bogus', 'must be a standard resource for quota')],
+    ],
+    [
+      'bare storage',
+      { spec: { hard: { storage: '1' } } },
+      ['spec.hard[storage]', 'Invalid', invalid('storage', 'must be a standard resource for quota')],
+    ],
+    [
+      'less than nothing',
+      { spec: { hard: { cpu: '-1' } } },
+      ['spec.hard[cpu]', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
+    ],
+    [
+      'half a pod',
+      { spec: { hard: { pods: '500m' } } },
+      ['spec.hard[pods]', 'Invalid', invalid('500m', 'must be an integer')],
+    ],
+    ['a scope', { spec: { scopes: ['Odd'] } }, ['spec.scopes', 'Invalid', invalid(['Odd'], 'unsupported scope')]],
+    [
+      'a scope that says nothing of services',
+      { spec: { hard: { services: '1' }, scopes: ['BestEffort'] } },
+      ['spec.scopes', 'Invalid', invalid(['BestEffort'], 'unsupported scope applied to resource')],
+    ],
+    [
+      'opposites',
+      { spec: { scopes: ['Terminating', 'NotTerminating'] } },
+      ['spec.scopes', 'Invalid', invalid(['Terminating', 'NotTerminating'], 'conflicting scopes')],
+    ],
+    [
+      'an operator',
+      expressions({ scopeName: 'PriorityClass', operator: 'Odd' }),
+      [`${selectorPath}.operator`, 'Invalid', invalid('Odd', 'not a valid selector operator')],
+    ],
+    [
+      'no values',
+      expressions({ scopeName: 'PriorityClass', operator: 'In' }),
+      [
+        `${selectorPath}.values`,
+        'Required',
+        required("must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+      ],
+    ],
+    [
+      'values too many',
+      expressions({ scopeName: 'PriorityClass', operator: 'Exists', values: ['x'] }),
+      [
+        `${selectorPath}.values`,
+        'Invalid',
+        invalid(['x'], "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"),
+      ],
+    ],
+    [
+      'a resource that the scope says nothing of',
+      {
+        spec: {
+          hard: { services: '1' },
+          scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'Exists' }] },
+        },
+      },
+      [
+        selectorPath,
+        'Invalid',
+        invalid(
+          { MatchExpressions: [{ ScopeName: 'PriorityClass', Operator: 'Exists', Values: null }] },
+          'unsupported scope applied to resource',
+        ),
+      ],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(resourceQuotas, fragment)).toEqual(sorted(expected));
+  });
+  test('scopes never change; usage is made of amounts', () => {
+    expect(onUpdate(resourceQuotas, { spec: {} }, { spec: { scopes: ['BestEffort'] } })).toEqual([
+      ['spec.scopes', 'Invalid', immutable(['BestEffort'])],
+    ]);
+    expect(onUpdate(resourceQuotas, {}, { status: { used: { pods: '-1' } } }, 'status')).toEqual([
+      ['status.used[pods]', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
+    ]);
+  });
+});

@@ -1,0 +1,60 @@
+import { formatTime, type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
+import type { Action } from '../../registry/index.ts';
+import type { Binding, PodStatus } from '../types/core-v1.ts';
+import type { PodObject } from './pods.ts';
+
+/** Gives a pod its node, which it then has for good. */
+export const bindPod: Action = async (posted, { namespace, name, objects, now }) => {
+  const { target = {}, metadata } = posted as unknown as Binding & { metadata: ObjectMeta };
+  const { kind = '', name: node = '' } = target;
+  // Told without a reason or details: what is posted here is no object with rules of its own.
+  const wrong: string[] = [];
+  if (kind !== '' && kind !== 'Node') {
+    wrong.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  }
+  if (node === '') wrong.push('target.name: Required value');
+  if (wrong.length > 0) throw new StatusError(500, '', wrong.length === 1 ? (wrong[0] ?? '') : `[${wrong.join(', ')}]`);
+  await objects.update('pods', namespace, name, (object) => {
+    const pod = object as unknown as PodObject;
+    const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);
+    if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);
+    pod.spec = { ...pod.spec, nodeName: node };
+    const { annotations = {} } = metadata;
+    if (Object.keys(annotations).length > 0) {
+      pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
+    }
+    pod.status = { ...pod.status, conditions: scheduled(pod.status?.conditions ?? [], now) };
+  });
+};
+
+function checkMeant({ uid = '', resourceVersion = '' }: ObjectMeta, found: ObjectMeta): string | undefined {
+  if (uid !== '' && uid !== found.uid) {
+    return `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found.uid}`;
+  }
+  if (resourceVersion !== '' && resourceVersion !== found.resourceVersion) {
+    return `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${found.resourceVersion}`;
+  }
+  return undefined;
+}
+
+function checkFree({ metadata, spec = {} }: PodObject): string | undefined {
+  const { name = '', deletionTimestamp } = metadata;
+  if (deletionTimestamp !== undefined) return `pod ${name} is being deleted, cannot be assigned to a host`;
+  if (spec.nodeName) return `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`;
+  if ((spec.schedulingGates ?? []).length > 0) return `pod ${name} has non-empty .spec.schedulingGates`;
+  return undefined;
+}
+
+type Conditions = NonNullable<PodStatus['conditions']>;
+
+function scheduled(conditions: Conditions, now: number): Conditions {
+  const type = 'PodScheduled';
+  const before = conditions.find((condition) => condition.type === type);
+  const since = before?.status === 'True' ? before.lastTransitionTime : formatTime(now);
+  // A time that nobody set is shown all the same.
+  const unset: object = { lastProbeTime: null };
+  const condition = { ...unset, ...(since === undefined ? {} : { lastTransitionTime: since }), status: 'True', type };
+  return before === undefined
+    ? [...conditions, condition]
+    : conditions.map((other) => (other === before ? condition : other));
+}

@@ -1,0 +1,319 @@
+import { describe, expect, test } from 'vitest';
+import { endpointSlices } from '../discovery/endpoint-slices.ts';
+import { created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
+import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
+import { ingressClasses } from './ingress-classes.ts';
+import { ingresses } from './ingresses.ts';
+import { ipAddresses } from './ip-addresses.ts';
+import { networkPolicies } from './network-policies.ts';
+import { serviceCidrs } from './service-cidrs.ts';
+
+const service = { service: { name: 's', port: { number: 80 } } };
+const ingress = (path: Fragment, host = 'a.b'): Fragment => ({
+  spec: { rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend: service, ...path }] } }] },
+});
+const at = 'spec.rules[0].http.paths[0]';
+
+describe('ingresses', () => {
+  const rows: readonly Row[] = [
+    ['a path to a service', ingress({})],
+    [
+      'host, path, backend and type',
+      {
+        spec: {
+          rules: [
+            {
+              host: 'BAD HOST',
+              http: {
+                paths: [
+                  { path: 'x', pathType: 'Prefix', backend: { service: { name: 's' } } },
+                  { path: '/', backend: {} },
+                ],
+              },
+            },
+          ],
+        },
+      },
+      ['spec.rules[0].host', 'Invalid', invalid('BAD HOST', says.subdomain)],
+      [`${at}.backend`, 'Required', required('port name or number is required')],
+      [`${at}.path`, 'Invalid', invalid('x', 'must be an absolute path')],
+      ['spec.rules[0].http.paths[1].pathType', 'Required', required('pathType must be specified')],
+    ],
+    [
+      'nothing',
+      { spec: {} },
+      ['spec', 'Invalid', 'Invalid value: null: either `defaultBackend` or `rules` must be specified'],
+    ],
+    ['no paths', { spec: { rules: [{ http: { paths: [] } }] } }, ['spec.rules[0].http.paths', 'Required', missing]],
+    [
+      'an address for a host',
+      ingress({}, '10.0.0.1'),
+      ['spec.rules[0].host', 'Invalid', invalid('10.0.0.1', 'must be a DNS name, not an IP address')],
+    ],
+    ['any host of a domain', ingress({}, '*.a.b')],
+    [
+      'a type',
+      ingress({ pathType: 'Odd' }),
+      [`${at}.pathType`, 'NotSupported', unsupported('Odd', 'Exact', 'ImplementationSpecific', 'Prefix')],
+    ],
+    [
+      'steps',
+      ingress({ path: '/a//b/..' }),
+      [`${at}.path`, 'Invalid', invalid('/a//b/..', "must not contain '//'")],
+      [`${at}.path`, 'Invalid', invalid('/a//b/..', "cannot end with '/..'")],
+    ],
+    ['any path', ingress({ pathType: 'ImplementationSpecific', path: '/a//b' })],
+    [
+      'two backends',
+      ingress({ backend: { ...service, resource: { kind: 'K', name: 'n' } } }),
+      [`${at}.backend`, 'Invalid', invalid('', 'cannot set both resource and service backends')],
+    ],
+    [
+      'no backend',
+      ingress({ backend: {} }),
+      [`${at}.backend`, 'Invalid', invalid('', 'resource or service backend is required')],
+    ],
+    [
+      'two ports',
+      ingress({ backend: { service: { name: 's', port: { name: 'p', number: 1 } } } }),
+      [`${at}.backend`, 'Invalid', invalid('', 'cannot set both port name & port number')],
+    ],
+    [
+      'a service',
+      ingress({ backend: { service: { name: '1', port: { number: 70000 } } } }),
+      [`${at}.backend.service.name`, 'Invalid', invalid('1', says.label1035)],
+      [`${at}.backend.service.port.number`, 'Invalid', invalid(70000, says.port)],
+    ],
+    [
+      'an object of no kind',
+      { spec: { defaultBackend: { resource: {} } } },
+      ['spec.defaultBackend.resource.kind', 'Required', required('kind is required')],
+      ['spec.defaultBackend.resource.name', 'Required', required('name is required')],
+    ],
+    [
+      'certificates and a class',
+      { spec: { defaultBackend: service, tls: [{ hosts: ['A'], secretName: 'B' }], ingressClassName: 'C' } },
+      ['spec.ingressClassName', 'Invalid', invalid('C', says.subdomain)],
+      ['spec.tls[0].hosts[0]', 'Invalid', invalid('A', says.subdomain)],
+      ['spec.tls[0].secretName', 'Invalid', invalid('B', says.subdomain)],
+    ],
+    [
+      'two classes',
+      {
+        metadata: { annotations: { 'kubernetes.io/ingress.class': 'a' } },
+        spec: { defaultBackend: service, ingressClassName: 'b' },
+      },
+      [
+        'annotations.kubernetes.io/ingress.class',
+        'Invalid',
+        invalid('a', 'must match `ingressClassName` when both are specified'),
+      ],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(ingresses, fragment)).toEqual(sorted(expected));
+  });
+  test('the old place of the class is told', () => {
+    const metadata = { annotations: { 'kubernetes.io/ingress.class': 'a' } };
+    expect(warningsOf(ingresses, { metadata, spec: { defaultBackend: service } })).toEqual([
+      `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
+    ]);
+  });
+});
+
+describe('ingress classes', () => {
+  const parameters = (more: Fragment): Fragment => ({
+    spec: { controller: 'a.b/c', parameters: { kind: 'K', name: 'n', ...more } },
+  });
+  const rows: readonly Row[] = [
+    ['a controller', { spec: { controller: 'a.b/c' } }],
+    ['no controller', { spec: {} }, ['spec.controller', 'Required', missing]],
+    [
+      'no path',
+      { spec: { controller: 'no slash' } },
+      ['spec.controller', 'Invalid', invalid('no slash', 'must be a domain-prefixed path (such as "acme.io/foo")')],
+    ],
+    ['a domain', { spec: { controller: 'A/b' } }, ['spec.controller', 'Invalid', invalid('A', says.subdomain)]],
+    [
+      'a scope',
+      parameters({ scope: 'Odd' }),
+      ['spec.parameters.scope', 'NotSupported', unsupported('Odd', 'Cluster', 'Namespace')],
+    ],
+    [
+      'no namespace',
+      parameters({ scope: 'Namespace' }),
+      ['spec.parameters.namespace', 'Required', required("`parameters.scope` is set to 'Namespace'")],
+    ],
+    [
+      'a namespace of the cluster',
+      parameters({ namespace: 'n' }),
+      ['spec.parameters.namespace', 'Forbidden', forbidden("`parameters.scope` is set to 'Cluster'")],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(ingressClasses, fragment)).toEqual(sorted(expected));
+  });
+  test('the controller stays', () => {
+    expect(onUpdate(ingressClasses, { spec: { controller: 'a.b/c' } }, { spec: { controller: 'a.b/d' } })).toEqual([
+      ['spec.controller', 'Invalid', immutable('a.b/d')],
+    ]);
+  });
+});
+
+describe('network policies', () => {
+  const policy = (rule: Fragment): Fragment => ({ spec: { podSelector: {}, ingress: [rule] } });
+  const port = 'spec.ingress[0].ports[0]';
+  const from = 'spec.ingress[0].from[0]';
+  const rows: readonly Row[] = [
+    ['a range', policy({ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] })],
+    [
+      'no range and no port',
+      policy({ from: [{ ipBlock: { cidr: 'nope' } }], ports: [{ port: 70000 }] }),
+      [`${from}.ipBlock.cidr`, 'Invalid', invalid('nope', says.cidr)],
+      [`${port}.port`, 'Invalid', invalid(70000, says.port)],
+    ],
+    [
+      'an exception that is none',
+      policy({ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', '10.0.0.0/8'] } }] }),
+      [`${from}.ipBlock.except[0]`, 'Invalid', invalid('11.0.0.0/16', 'must be a strict subset of `cidr`')],
+      [`${from}.ipBlock.except[1]`, 'Invalid', invalid('10.0.0.0/8', 'must be a strict subset of `cidr`')],
+    ],
+    ['nobody', policy({ from: [{}] }), [from, 'Required', required('must specify a peer')]],
+    [
+      'a range and pods',
+      policy({ from: [{ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }] }),
+      [from, 'Forbidden', forbidden('may not specify both ipBlock and another peer')],
+    ],
+    [
+      'ports downwards',
+      policy({ ports: [{ port: 80, endPort: 79 }] }),
+      [`${port}.endPort`, 'Invalid', invalid(80, 'must be greater than or equal to `port`')],
+    ],
+    [
+      'ports to nowhere',
+      policy({ ports: [{ endPort: 79 }] }),
+      [`${port}.endPort`, 'Invalid', invalid(79, 'may not be specified when `port` is not specified')],
+    ],
+    [
+      'ports from a name',
+      policy({ ports: [{ port: 'http', endPort: 79 }] }),
+      [`${port}.endPort`, 'Invalid', invalid(79, 'may not be specified when `port` is non-numeric')],
+    ],
+    [
+      'a type',
+      { spec: { podSelector: {}, policyTypes: ['Odd'] } },
+      ['spec.policyTypes[0]', 'NotSupported', unsupported('Odd', 'Egress', 'Ingress')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(networkPolicies, fragment)).toEqual(sorted(expected));
+  });
+  test('defaults', () => {
+    const { spec } = created(networkPolicies, { spec: { podSelector: {}, egress: [{ ports: [{ port: 1 }] }] } });
+    expect(spec).toMatchObject({ policyTypes: ['Ingress', 'Egress'], egress: [{ ports: [{ protocol: 'TCP' }] }] });
+  });
+});
+
+describe('addresses and their ranges', () => {
+  test('an address belongs to something, for ever', () => {
+    const of = (name: string) => ({ spec: { parentRef: { resource: 'services', name } } });
+    expect(onCreate(ipAddresses, { spec: {} })).toEqual([['spec.parentRef', 'Required', missing]]);
+    const shown = { Group: '', Resource: 'services', Namespace: '', Name: 'b' };
+    expect(onUpdate(ipAddresses, of('a'), of('b'))).toEqual([['spec.parentRef', 'Invalid', immutable(shown)]]);
+  });
+  test.each([
+    ['10.0.0.1', []],
+    ['fd00::1', []],
+    ['fd00:0::1', ['must be a canonical format IP address']],
+    ['x', ['ParseAddr("x"): unable to parse IP']],
+  ])('the name %s', (name, expected) => {
+    expect(ipAddresses.strategy.nameRule?.(name)).toEqual(expected);
+  });
+  const rows: readonly Row[] = [
+    ['one of each family', { spec: { cidrs: ['10.0.0.0/24', 'fd00::/64'] } }],
+    ['none', { spec: {} }, ['spec.cidrs', 'Required', required('at least one CIDR required')]],
+    ['no range', { spec: { cidrs: ['x'] } }, ['spec.cidrs[0]', 'Invalid', invalid('x', says.cidr)]],
+    [
+      'two of one family',
+      { spec: { cidrs: ['10.0.0.0/24', '10.0.1.0/24'] } },
+      [
+        'spec.cidrs',
+        'Invalid',
+        invalid(
+          { CIDRs: ['10.0.0.0/24', '10.0.1.0/24'] },
+          'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96',
+        ),
+      ],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(serviceCidrs, fragment)).toEqual(sorted(expected));
+  });
+  test('a family may be added, nothing else', () => {
+    const of = (...cidrs: string[]) => ({ spec: { cidrs } });
+    expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.0.0/24', 'fd00::/64'))).toEqual([]);
+    expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.1.0/24'))).toEqual([
+      ['spec.cidrs[0]', 'Invalid', immutable('10.0.1.0/24')],
+    ]);
+  });
+});
+
+describe('endpoint slices', () => {
+  const slice = (endpoint: Fragment, addressType = 'IPv4'): Fragment => ({ addressType, endpoints: [endpoint] });
+  const first = 'endpoints[0].addresses[0]';
+  const rows: readonly Row[] = [
+    ['an address', { ...slice({ addresses: ['10.0.0.1'] }), ports: [{ name: 'h', port: 80 }] }],
+    [
+      'neither type nor address',
+      slice({ addresses: [] }, 'IPv5'),
+      ['addressType', 'NotSupported', unsupported('IPv5', 'FQDN', 'IPv4', 'IPv6')],
+      ['endpoints[0].addresses', 'Required', required('must contain at least 1 address')],
+    ],
+    [
+      'another family',
+      slice({ addresses: ['fd00::1'] }),
+      [first, 'Invalid', invalid('fd00::1', 'must be a valid IPv4 address')],
+    ],
+    [
+      'itself',
+      slice({ addresses: ['::1'] }, 'IPv6'),
+      [first, 'Invalid', invalid('::1', 'may not be in the loopback range (127.0.0.0/8, ::1/128)')],
+    ],
+    [
+      'a name without a domain',
+      slice({ addresses: ['x'] }, 'FQDN'),
+      [first, 'Invalid', invalid('x', 'should be a domain with at least two segments separated by dots')],
+    ],
+    [
+      'too many addresses',
+      slice({ addresses: Array.from({ length: 101 }, (_, i) => `10.0.0.${i + 1}`) }),
+      ['endpoints[0].addresses', 'TooMany', 'Too many: 101: must have at most 100 items'],
+    ],
+    [
+      'node, host and hints',
+      slice({
+        addresses: ['10.0.0.1'],
+        nodeName: 'A',
+        hostname: 'B',
+        hints: { forZones: [{ name: 'z' }, { name: 'z' }] },
+      }),
+      ['endpoints[0].hostname', 'Invalid', invalid('B', says.label)],
+      ['endpoints[0].nodeName', 'Invalid', invalid('A', says.subdomain)],
+      ['endpoints[0].hints.forZones[1].name', 'Duplicate', duplicate('z')],
+    ],
+    [
+      'ports',
+      { addressType: 'IPv4', endpoints: [], ports: [{}, { protocol: 'Odd' }, { name: 'A' }] },
+      ['ports[1].name', 'Duplicate', duplicate('')],
+      ['ports[1].protocol', 'NotSupported', unsupported('Odd', 'SCTP', 'TCP', 'UDP')],
+      ['ports[2].name', 'Invalid', invalid('A', says.label)],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(endpointSlices, fragment)).toEqual(sorted(expected));
+  });
+  test('the type of the addresses stays', () => {
+    const of = (addressType: string) => ({ addressType, endpoints: [] });
+    expect(onUpdate(endpointSlices, of('IPv4'), of('IPv6'))).toEqual([['addressType', 'Invalid', immutable('IPv6')]]);
+  });
+});

@@ -1,0 +1,179 @@
+import {
+  type ApiObject,
+  formatTime,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  StatusError,
+  selectorFromObject,
+  statusError,
+} from '../../meta/index.ts';
+import type { Action, ActionCall } from '../../registry/index.ts';
+import type { PodObject } from '../core/pods.ts';
+import type { ObjectOf } from '../define.ts';
+import type { PodDisruptionBudget } from '../types/policy-v1.ts';
+
+type Budget = ObjectOf<typeof PodDisruptionBudget>;
+
+const budgets = 'poddisruptionbudgets.policy';
+/** How often a pod that changes meanwhile is looked at anew. */
+const maxAttempts = 20;
+/** So many pods of a budget may be on their way at a time. */
+const maxDisrupted = 2_000;
+
+/** Deletes a pod if its disruption budget allows that, and takes it off the budget. */
+export const evictPod: Action = async (posted, call) => {
+  const options = (posted['deleteOptions'] ?? {}) as JsonObject;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await evict(options, call);
+      return;
+    } catch (error) {
+      if (!(error instanceof Overtaken) || attempt === maxAttempts) throw error;
+    }
+  }
+};
+
+/** The pod has changed since it was looked at. */
+class Overtaken extends StatusError {}
+
+async function evict(options: JsonObject, call: ActionCall): Promise<void> {
+  const { namespace, name, objects } = call;
+  const pod = (await objects.get('pods', namespace, name)) as unknown as PodObject;
+  if (needsNoBudget(pod)) {
+    const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
+    await (ended ? objects.delete('pods', namespace, name, options) : removeAsIs(pod, options, call));
+    return;
+  }
+  const guarding = await budgetsOf(pod, call);
+  const [budget] = guarding;
+  if (guarding.length > 1) {
+    const why = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw new StatusError(500, '', why);
+  }
+  if (budget === undefined) {
+    await objects.delete('pods', namespace, name, options);
+  } else if (isSpare(pod, budget)) {
+    try {
+      await removeAsIs(pod, options, call);
+    } catch (error) {
+      if (error instanceof Overtaken) throw notProcessed(budget);
+      throw error;
+    }
+  } else {
+    await objects.update(budgets, namespace, budget.metadata.name ?? '', (found) => {
+      // The options of the eviction may ask for a rehearsal too: that is tried on a copy.
+      const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
+      take(tried as unknown as Budget, name, call.now);
+    });
+    await objects.delete('pods', namespace, name, options);
+  }
+}
+
+const isRehearsal = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && dryRun.length > 0;
+
+const isDeleted = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** It does not run, or not for long any more. */
+const needsNoBudget = (pod: PodObject): boolean =>
+  isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
+
+/** Deletes the pod unless it has changed, when the request does not say itself which state it means. */
+async function removeAsIs(
+  pod: PodObject,
+  options: JsonObject,
+  { namespace, name, objects }: ActionCall,
+): Promise<void> {
+  const given = (options['preconditions'] ?? {}) as JsonObject;
+  if (given['resourceVersion'] !== undefined) return objects.delete('pods', namespace, name, options);
+  const { resourceVersion = '' } = pod.metadata;
+  try {
+    await objects.delete('pods', namespace, name, { ...options, preconditions: { ...given, resourceVersion } });
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 409) throw error;
+    throw new Overtaken(error.code, error.reason, error.message, error.details);
+  }
+}
+
+async function budgetsOf(pod: PodObject, { namespace, objects }: ActionCall): Promise<Budget[]> {
+  const all = (await objects.list(budgets, namespace)) as readonly ApiObject[] as unknown as readonly Budget[];
+  return all.filter(({ spec }) => {
+    const selector = selectorFromObject(spec?.selector as Json | undefined);
+    return selector.requirements.length > 0 && selector.matches(pod.metadata.labels ?? {});
+  });
+}
+
+/** Whether a pod that is not ready may go without being taken off the budget. */
+function isSpare({ status: podStatus }: PodObject, { spec = {}, status = {} }: Budget): boolean {
+  const ready = podStatus?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  if (ready) return false;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status;
+  return spec.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
+}
+
+/** Takes one disruption off the budget, for this pod. @throws StatusError 403, 429 */
+function take(budget: Budget, pod: string, now: number): void {
+  const { name = '', generation = 0 } = budget.metadata;
+  const { status = {} } = budget;
+  const { disruptionsAllowed = 0, disruptedPods = {} } = status;
+  if ((status.observedGeneration ?? 0) < generation) throw notProcessed(budget);
+  const refused = (why: string) =>
+    statusError.forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why);
+  if (disruptionsAllowed < 0) throw refused('pdb disruptions allowed is negative');
+  if (Object.keys(disruptedPods).length > maxDisrupted) {
+    throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  }
+  if (disruptionsAllowed === 0) throw tooMany(whyNone(budget), 0);
+  budget.status = {
+    ...status,
+    disruptionsAllowed: disruptionsAllowed - 1,
+    disruptedPods: { ...disruptedPods, [pod]: formatTime(now) },
+    ...(disruptionsAllowed === 1 ? { conditions: exhausted(budget, now) } : {}),
+  };
+}
+
+const notProcessed = ({ metadata }: Budget): StatusError =>
+  tooMany(`The disruption budget ${metadata.name} is still being processed by the server.`, 10);
+
+function tooMany(message: string, retryAfterSeconds: number): StatusError {
+  return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message }],
+    ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+  });
+}
+
+const allowed = 'DisruptionAllowed';
+
+function whyNone({ metadata, status = {} }: Budget): string {
+  const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
+  const told = conditions.find(({ type, status, message }) => type === allowed && status === 'False' && message);
+  const budget = `The disruption budget ${metadata.name}`;
+  if (told?.reason === 'SyncFailed') {
+    return `${budget} does not allow evicting pods currently because it failed sync: ${told.message}`;
+  }
+  if (currentHealthy <= desiredHealthy) {
+    return `${budget} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  }
+  const detail = told === undefined ? '' : ` (${told.reason}): ${told.message}`;
+  return `${budget} does not allow evicting pods currently${detail}`;
+}
+
+type Conditions = NonNullable<NonNullable<Budget['status']>['conditions']>;
+
+/** The conditions of a budget of which nothing is left. */
+function exhausted({ status = {} }: Budget, now: number): Conditions {
+  const { conditions = [], observedGeneration } = status;
+  const before = conditions.find(({ type }) => type === allowed);
+  const since = before?.status === 'False' ? before.lastTransitionTime : undefined;
+  const condition = {
+    type: allowed,
+    status: 'False',
+    reason: 'InsufficientPods',
+    message: '',
+    lastTransitionTime: since ?? formatTime(now),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+  };
+  return before === undefined
+    ? [...conditions, condition]
+    : conditions.map((other) => (other === before ? condition : other));
+}

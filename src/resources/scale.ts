@@ -1,0 +1,53 @@
+import {
+  type ApiObject,
+  at,
+  fieldError,
+  isJsonObject,
+  type JsonObject,
+  jsonCopy,
+  selectorFromObject,
+  validateObjectMeta,
+} from '../meta/index.ts';
+import type { Subresource } from '../registry/index.ts';
+import { Scale } from './types/autoscaling-v1.ts';
+
+const labelSelectorOf = (object: ApiObject): string => {
+  const selector = at(object, 'spec', 'selector');
+  return isJsonObject(selector) ? selectorFromObject(selector).text : '';
+};
+
+/** How many there shall be and are of what an object makes: `spec.replicas`, `status.replicas` and its selector. */
+export function scale(
+  selectorOf: (object: ApiObject) => string = labelSelectorOf,
+): Pick<Subresource, 'kind' | 'group' | 'version' | 'schema' | 'view'> {
+  return {
+    kind: 'Scale',
+    group: 'autoscaling',
+    version: 'v1',
+    schema: Scale,
+    view: {
+      read: (object) => {
+        const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+        const wanted = at(object, 'spec', 'replicas') ?? 0;
+        const selector = selectorOf(object);
+        return {
+          kind: 'Scale',
+          apiVersion: 'autoscaling/v1',
+          metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ApiObject['metadata'],
+          spec: wanted === 0 ? {} : { replicas: wanted },
+          status: { replicas: at(object, 'status', 'replicas') ?? 0, ...(selector === '' ? {} : { selector }) },
+        };
+      },
+      write: (object, view) => {
+        const spec: JsonObject = isJsonObject(object['spec']) ? object['spec'] : {};
+        object['spec'] = { ...spec, replicas: jsonCopy(at(view, 'spec', 'replicas') ?? 0) };
+      },
+      validate: (view) => {
+        const found = validateObjectMeta(view.metadata, { namespaced: true, finalizerNames: [] });
+        const replicas = at(view, 'spec', 'replicas') ?? 0;
+        if (typeof replicas !== 'number' || replicas >= 0) return found;
+        return [...found, fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')];
+      },
+    },
+  };
+}

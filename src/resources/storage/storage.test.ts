@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { created, type Fragment, onCreate, onUpdate, type Row, replaced, sorted } from '../testing/kind.ts';
+import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
+import { csiDrivers } from './csi-drivers.ts';
+import { csiNodes } from './csi-nodes.ts';
+import { csiStorageCapacities } from './csi-storage-capacities.ts';
+import { storageClasses } from './storage-classes.ts';
+import { volumeAttachments } from './volume-attachments.ts';
+
+describe('storage classes', () => {
+  const rows: readonly Row[] = [
+    ['a provisioner', { provisioner: 'example.com/p' }],
+    [
+      'neither provisioner nor policy',
+      { provisioner: '', reclaimPolicy: 'Odd' },
+      ['provisioner', 'Required', missing],
+      ['reclaimPolicy', 'NotSupported', unsupported('Odd', 'Delete', 'Retain')],
+    ],
+    ['a provisioner that is none', { provisioner: 'a b' }, ['provisioner', 'Invalid', invalid('a b', says.qualified)]],
+    [
+      'a mode',
+      { provisioner: 'p', volumeBindingMode: 'Odd' },
+      ['volumeBindingMode', 'NotSupported', unsupported('Odd', 'Immediate', 'WaitForFirstConsumer')],
+    ],
+    [
+      'no key',
+      { provisioner: 'p', parameters: { '': 'x' } },
+      ['parameters', 'Invalid', invalid('', 'field can not be empty.')],
+    ],
+    [
+      'places twice',
+      {
+        provisioner: 'p',
+        allowedTopologies: [
+          { matchLabelExpressions: [{ key: 'k', values: ['a', 'a'] }] },
+          { matchLabelExpressions: [{ key: 'k', values: ['a'] }] },
+        ],
+      },
+      ['allowedTopologies[0].matchLabelExpressions[0].values[1]', 'Duplicate', duplicate('a')],
+      ['allowedTopologies[1].matchLabelExpressions', 'Duplicate', duplicate('')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(storageClasses, fragment)).toEqual(sorted(expected));
+  });
+  test('defaults', () => {
+    expect(created(storageClasses, { provisioner: 'p' })).toMatchObject({
+      reclaimPolicy: 'Delete',
+      volumeBindingMode: 'Immediate',
+    });
+  });
+  test('a class stays as it is', () => {
+    const changed = { provisioner: 'q', parameters: { a: 'b' }, reclaimPolicy: 'Retain' };
+    expect(onUpdate(storageClasses, { provisioner: 'p' }, { ...changed, volumeBindingMode: 'Immediate' })).toEqual([
+      ['parameters', 'Forbidden', forbidden('updates to parameters are forbidden.')],
+      ['provisioner', 'Forbidden', forbidden('updates to provisioner are forbidden.')],
+      ['reclaimPolicy', 'Forbidden', forbidden('updates to reclaimPolicy are forbidden.')],
+    ]);
+    expect(
+      onUpdate(storageClasses, { provisioner: 'p' }, { provisioner: 'p', volumeBindingMode: 'WaitForFirstConsumer' }),
+    ).toEqual([['volumeBindingMode', 'Invalid', immutable('WaitForFirstConsumer')]]);
+  });
+});
+
+describe('drivers', () => {
+  const rows: readonly Row[] = [
+    ['nothing told', { spec: {} }],
+    [
+      'a policy',
+      { spec: { fsGroupPolicy: 'Odd' } },
+      ['spec.fsGroupPolicy', 'NotSupported', unsupported('Odd', 'File', 'None', 'ReadWriteOnceWithFSType')],
+    ],
+    [
+      'a life',
+      { spec: { volumeLifecycleModes: ['Odd'] } },
+      ['spec.volumeLifecycleModes', 'NotSupported', unsupported('Odd', 'Persistent', 'Ephemeral')],
+    ],
+    [
+      'tokens',
+      { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }, { audience: 'a' }] } },
+      [
+        'spec.tokenRequests[0].expirationSeconds',
+        'Invalid',
+        invalid(599, 'may not specify a duration less than 10 minutes'),
+      ],
+      ['spec.tokenRequests[1].audience', 'Duplicate', duplicate('a')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(csiDrivers, fragment)).toEqual(sorted(expected));
+  });
+  test('defaults; the generation counts changes alone', () => {
+    const driver = created(csiDrivers, { spec: {} });
+    expect(driver['spec']).toEqual({
+      attachRequired: true,
+      fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      podInfoOnMount: false,
+      requiresRepublish: false,
+      seLinuxMount: false,
+      storageCapacity: false,
+      volumeLifecycleModes: ['Persistent'],
+    });
+    expect(driver.metadata.generation).toBeUndefined();
+    expect(replaced(csiDrivers, driver, { spec: { requiresRepublish: true } }).metadata.generation).toBe(1);
+  });
+  test('what others rely on stays', () => {
+    expect(
+      onUpdate(csiDrivers, { spec: {} }, { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } }),
+    ).toEqual([
+      ['spec.attachedRequired', 'Invalid', immutable(false)],
+      ['spec.volumeLifecycleModes', 'Invalid', immutable(['Ephemeral'])],
+    ]);
+  });
+});
+
+describe('drivers on nodes', () => {
+  const driver = (more: Fragment): Fragment => ({ spec: { drivers: [{ name: 'd', nodeID: 'i', ...more }] } });
+  const rows: readonly Row[] = [
+    ['none', { spec: { drivers: [] } }],
+    [
+      'neither name nor id',
+      driver({ name: 'BAD_', nodeID: '' }),
+      ['spec.drivers[0].name', 'Invalid', invalid('BAD_', says.subdomain)],
+      ['spec.drivers[0].nodeID', 'Required', missing],
+    ],
+    [
+      'a long id',
+      driver({ nodeID: 'x'.repeat(193) }),
+      ['spec.drivers[0].nodeID', 'Invalid', invalid('x'.repeat(193), 'must be 192 characters or less')],
+    ],
+    ['keys twice', driver({ topologyKeys: ['a', 'a'] }), ['spec.drivers[0]', 'Duplicate', duplicate('a')]],
+    [
+      'a driver twice',
+      {
+        spec: {
+          drivers: [
+            { name: 'd', nodeID: 'i' },
+            { name: 'd', nodeID: 'j' },
+          ],
+        },
+      },
+      ['spec.drivers[1].name', 'Duplicate', duplicate('d')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(csiNodes, fragment)).toEqual(sorted(expected));
+  });
+  test('a driver that stays is what it was', () => {
+    const shown = { Name: 'd', NodeID: 'j', TopologyKeys: null, Allocatable: null };
+    expect(onUpdate(csiNodes, driver({}), driver({ nodeID: 'j' }))).toEqual([
+      ['CSINodeDriver', 'Invalid', immutable(shown)],
+    ]);
+  });
+});
+
+describe('capacities', () => {
+  const rows: readonly Row[] = [
+    ['some', { storageClassName: 'sc', capacity: '1Gi' }],
+    ['a class', { storageClassName: 'BAD_' }, ['storageClassName', 'Invalid', invalid('BAD_', says.subdomain)]],
+    [
+      'less than nothing',
+      { storageClassName: 'sc', capacity: '-1', maximumVolumeSize: '-1' },
+      ['capacity', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
+      ['maximumVolumeSize', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(csiStorageCapacities, fragment)).toEqual(sorted(expected));
+  });
+  test('the class stays', () => {
+    expect(onUpdate(csiStorageCapacities, { storageClassName: 'a' }, { storageClassName: 'b' })).toEqual([
+      ['storageClassName', 'Invalid', immutable('b')],
+    ]);
+  });
+});
+
+describe('attachments', () => {
+  const rows: readonly Row[] = [
+    ['a volume', { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }],
+    [
+      'nothing',
+      { spec: { attacher: '', nodeName: '', source: {} } },
+      ['spec.attacher', 'Required', missing],
+      ['spec.nodeName', 'Invalid', invalid('', says.subdomain)],
+      ['spec.source', 'Required', required('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
+    ],
+    [
+      'an inline volume of another kind',
+      {
+        spec: {
+          attacher: 'a',
+          nodeName: 'n',
+          source: {
+            inlineVolumeSpec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1' }, hostPath: { path: '/x' } },
+          },
+        },
+      },
+      [
+        'spec.source.inlineVolumeSpec.capacity',
+        'Forbidden',
+        forbidden('may not be specified in the context of inline volumes'),
+      ],
+      [
+        'spec.source.inlineVolumeSpec.csi',
+        'Required',
+        required('has to be specified in the context of inline volumes'),
+      ],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(volumeAttachments, fragment)).toEqual(sorted(expected));
+  });
+  test('an attachment stays as it is', () => {
+    const of = (nodeName: string) => ({ spec: { attacher: 'a', nodeName, source: { persistentVolumeName: 'p' } } });
+    const shown = { Attacher: 'a', Source: { PersistentVolumeName: 'p', InlineVolumeSpec: null }, NodeName: 'm' };
+    expect(onUpdate(volumeAttachments, of('n'), of('m'))).toEqual([['spec', 'Invalid', immutable(shown)]]);
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Client } from '../client/index.ts';
+import type { ApiObject, JsonObject } from '../meta/index.ts';
+import { createServer, type OrchServer } from './server.ts';
+
+// Plugins with real kinds, a registry and a store. Expected values are those of recorded exchanges where there is one.
+let server: OrchServer;
+let client: Client;
+beforeAll(async () => {
+  server = await createServer({ apiDomain: 'k8s.io' });
+  ({ client } = server);
+});
+afterAll(() => server.close());
+
+const at = (resource: string, namespace: string) => ({ apiVersion: 'v1', resource, namespace });
+const create = (kind: string, resource: string, namespace: string, name: string, fields: JsonObject = {}) =>
+  client.create<ApiObject>(at(resource, namespace), {
+    apiVersion: 'v1',
+    kind,
+    ...fields,
+    metadata: { name, ...((fields['metadata'] as JsonObject | undefined) ?? {}) },
+  });
+const pod = (namespace: string, name: string, container: JsonObject = {}, spec: JsonObject = {}) =>
+  create('Pod', 'pods', namespace, name, { spec: { containers: [{ name: 'c', image: 'i', ...container }], ...spec } });
+
+async function openNamespace(name: string, labels: { [key: string]: string } = {}) {
+  await client.create(
+    { apiVersion: 'v1', resource: 'namespaces' },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
+  );
+  await create('ServiceAccount', 'serviceaccounts', name, 'default', { automountServiceAccountToken: false });
+}
+
+const failure = (message: string, code = 403) => ({ code, message });
+
+describe('admission in a server', () => {
+  it('completes a pod as recorded', async () => {
+    await openNamespace('plain');
+    const made = await pod('plain', 'p', {}, { automountServiceAccountToken: false });
+    expect(made['spec']).toEqual({
+      automountServiceAccountToken: false,
+      containers: [
+        {
+          image: 'i',
+          imagePullPolicy: 'Always',
+          name: 'c',
+          resources: {},
+          terminationMessagePath: '/dev/termination-log',
+          terminationMessagePolicy: 'File',
+        },
+      ],
+      dnsPolicy: 'ClusterFirst',
+      enableServiceLinks: true,
+      preemptionPolicy: 'PreemptLowerPriority',
+      priority: 0,
+      restartPolicy: 'Always',
+      schedulerName: 'default-scheduler',
+      securityContext: {},
+      serviceAccount: 'default',
+      serviceAccountName: 'default',
+      terminationGracePeriodSeconds: 30,
+      tolerations: ['not-ready', 'unreachable'].map((key) => ({
+        effect: 'NoExecute',
+        key: `node.kubernetes.io/${key}`,
+        operator: 'Exists',
+        tolerationSeconds: 300,
+      })),
+    });
+  });
+
+  it('mounts the token of a service account', async () => {
+    await openNamespace('token');
+    const made = await pod('token', 'p', {}, { automountServiceAccountToken: true });
+    expect(made['spec']).toMatchObject({ volumes: [{ projected: { defaultMode: 420 } }] });
+  });
+
+  it('needs a service account', async () => {
+    await expect(pod('default', 'p')).rejects.toMatchObject(
+      failure(
+        'pods "p" is forbidden: error looking up service account default/default: serviceaccount "default" not found',
+      ),
+    );
+  });
+
+  it('keeps to limit ranges as recorded', async () => {
+    await openNamespace('limits');
+    const limit = {
+      type: 'Container',
+      default: { cpu: '200m' },
+      defaultRequest: { cpu: '100m' },
+      max: { cpu: '1' },
+      min: { cpu: '50m' },
+    };
+    await create('LimitRange', 'limitranges', 'limits', 'l', { spec: { limits: [limit] } });
+    expect(await pod('limits', 'within')).toMatchObject({
+      spec: { containers: [{ resources: { limits: { cpu: '200m' }, requests: { cpu: '100m' } } }] },
+    });
+    await expect(pod('limits', 'lim', { resources: { limits: { cpu: '2' } } })).rejects.toMatchObject(
+      failure('pods "lim" is forbidden: maximum cpu usage per Container is 1, but limit is 2'),
+    );
+  });
+
+  it('keeps to the level of a namespace', async () => {
+    await openNamespace('tight', { 'pod-security.kubernetes.io/enforce': 'baseline' });
+    await expect(pod('tight', 'p', {}, { hostNetwork: true })).rejects.toMatchObject(
+      failure('pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'),
+    );
+    const wrong = openNamespace('wrong', { 'pod-security.kubernetes.io/enforce': 'none' });
+    await expect(wrong).rejects.toMatchObject(
+      failure(
+        'Namespace "wrong" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "none": must be one of privileged, baseline, restricted',
+        422,
+      ),
+    );
+  });
+
+  it('taints nodes and protects volumes', async () => {
+    const node = await client.create(
+      { apiVersion: 'v1', resource: 'nodes' },
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } },
+    );
+    expect(node).toMatchObject({ spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } });
+    await openNamespace('claims');
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    expect(await create('PersistentVolumeClaim', 'persistentvolumeclaims', 'claims', 'c', { spec })).toMatchObject({
+      metadata: { finalizers: ['kubernetes.io/pvc-protection'] },
+    });
+  });
+});
+
+describe('quotas in a server', () => {
+  const hard = { configmaps: '10', 'count/secrets': '5' };
+  const usedIn = async (namespace: string) => {
+    const { status } = await client.get<ApiObject>({ ...at('resourcequotas', namespace), name: 'q' });
+    return (status as { used: JsonObject }).used;
+  };
+  async function openQuota(namespace: string) {
+    await openNamespace(namespace);
+    const quota = await create('ResourceQuota', 'resourcequotas', namespace, 'q', { spec: { hard } });
+    const status = { hard, used: { configmaps: '0', 'count/secrets': '0' } };
+    await client.update({ ...at('resourcequotas', namespace), name: 'q', subresource: 'status' }, { ...quota, status });
+  }
+
+  it('are never exceeded by 64 creators', async () => {
+    await openQuota('many');
+    const creators = Array.from({ length: 64 }, (_, i) => create('ConfigMap', 'configmaps', 'many', `c${i}`));
+    const outcomes = await Promise.allSettled(creators);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    expect(refused?.reason).toMatchObject({
+      code: 403,
+      message: expect.stringMatching(
+        /^configmaps "c\d+" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=10, limited: configmaps=10$/,
+      ) as string,
+    });
+    expect(await usedIn('many')).toMatchObject({ configmaps: '10' });
+    expect((await client.list(at('configmaps', 'many'))).items).toHaveLength(10);
+  });
+
+  it('get back what was refused after they had counted it', async () => {
+    await openQuota('back');
+    await create('ConfigMap', 'configmaps', 'back', 'once');
+    await expect(create('ConfigMap', 'configmaps', 'back', 'once')).rejects.toMatchObject({ code: 409 });
+    expect(await usedIn('back')).toMatchObject({ configmaps: '1' });
+  });
+});
+
+describe('priorities in a server', () => {
+  it('has those of the system from the start', async () => {
+    const place = { apiVersion: 'scheduling.k8s.io/v1', resource: 'priorityclasses' };
+    const { items } = await client.list<ApiObject>(place);
+    expect(items.map(({ metadata, value }) => [metadata.name, value])).toEqual([
+      ['system-cluster-critical', 2_000_000_000],
+      ['system-node-critical', 2_000_001_000],
+    ]);
+    await openNamespace('critical');
+    expect(await pod('critical', 'p', {}, { priorityClassName: 'system-node-critical' })).toMatchObject({
+      spec: { priority: 2_000_001_000, preemptionPolicy: 'PreemptLowerPriority' },
+    });
+  });
+});

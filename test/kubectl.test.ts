@@ -106,7 +106,7 @@ describe.skipIf(!installed)('kubectl', () => {
 
   it('get -w sees changes', async () => {
     const env = { ...process.env, HOME: server.folder, KUBECONFIG: server.kubeconfig };
-    const watch = spawn('kubectl', ['get', 'cm', '-n', 'shop', '-w', '-o', 'name', '--output-watch-events'], { env });
+    const watch = spawn('kubectl', ['get', 'cm', '-n', 'shop', '-w', '--output-watch-events'], { env });
     let seen = '';
     const until = (text: string) =>
       new Promise<void>((resolve) => {
@@ -116,13 +116,23 @@ describe.skipIf(!installed)('kubectl', () => {
     watch.stdout.on('data', (piece: Buffer) => {
       seen += piece.toString();
     });
-    await until('configmap/settings');
+    await until('settings');
     await kubectl('create', 'configmap', 'late', '-n', 'shop', '--from-literal=a=b');
-    await until('configmap/late');
+    await until('late');
     await kubectl('delete', 'configmap', 'late', '-n', 'shop');
     await until('DELETED');
     watch.kill();
-    expect(seen).toMatch(/ADDED +configmap\/settings[\s\S]*ADDED +configmap\/late\nDELETED +configmap\/late\n/);
+    expect(seen).toMatch(/^ADDED +settings +\d.*\n(?:.*\n)*ADDED +late +1 .*\nDELETED +late +1 /m);
+  });
+
+  it('makes objects from the command line, which newer releases send as protobuf', async () => {
+    expect(await kubectl('create', 'deployment', 'made', '--image=example.com/i:1', '-n', 'shop')).toBe(
+      'deployment.apps/made created\n',
+    );
+    expect(
+      await kubectl('get', 'deploy', 'made', '-n', 'shop', '-o', 'jsonpath={.spec.template.spec.containers[0].image}'),
+    ).toBe('example.com/i:1');
+    expect(await kubectl('auth', 'can-i', 'delete', 'pods')).toBe('yes\n');
   });
 
   it('labels and annotates', async () => {

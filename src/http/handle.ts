@@ -83,7 +83,18 @@ async function compressed(response: ApiResponse, { method, headers }: ApiRequest
   if (method !== 'GET' || response.status !== 200 || !acceptsGzip(headers['accept-encoding'])) return response;
   const { body, encoding } = await compressBody(response.body);
   if (encoding === undefined) return { ...response, body };
-  return { ...response, body, headers: { ...response.headers, 'content-encoding': encoding, vary: 'Accept-Encoding' } };
+  return {
+    ...response,
+    body,
+    headers: {
+      ...response.headers,
+      'content-encoding': encoding,
+      vary: [response.headers['vary'], 'Accept-Encoding']
+        .flat()
+        .filter((name) => name !== undefined)
+        .join(', '),
+    },
+  };
 }
 
 const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), verb: '', resource: undefined };

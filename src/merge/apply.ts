@@ -10,7 +10,7 @@ import {
 import { checkIntent } from './check-intent.ts';
 import { lastAppliedTo, movedOwners, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
-import { equalSets, isEmpty, recursiveDifference, union } from './field-set.ts';
+import { isEmpty, recursiveDifference, union } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { giveUp } from './give-up.ts';
 import { merge } from './merge.ts';
@@ -125,7 +125,7 @@ function applied(
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
   const left = dispossessed(others, transition);
-  const moved = after !== before || last === undefined || !equalSets(last.fields, fields);
+  const moved = after !== before || applier !== last;
   const self = moved ? withTime(applier, now) : applier;
   return { object: after, owners: isEmpty(fields) ? left : [...left, self], applier: self };
 }

@@ -90,9 +90,12 @@ export function elementText(element: Element): string {
   }
 }
 
+/** Text that stands in JSON as it is. */
+const plainText = /^[ !#-[\]-~]*$/;
+
 /** JSON with the keys of every object sorted. */
 export function stableText(value: Json): string {
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return plainText.test(value) ? `"${value}"` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return `[${value.map(stableText).join(',')}]`;
   const members = Object.keys(value).sort();

@@ -183,3 +183,100 @@ describe('deletecollection', () => {
     expect((await made.names('configmaps')).names).toEqual(['a']);
   });
 });
+
+describe('an object that cannot be read', () => {
+  const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+  const holding = async (unsafeDeletion: boolean) => {
+    const made = bench({ unsafeDeletion });
+    await made.create('configmaps', note('good'));
+    await made.store.commit([], [{ key: '/configmaps/ns/bad', value: Buffer.from('{"kind":') }]);
+    return made;
+  };
+
+  it('goes when that is asked for and allowed', async () => {
+    const { names, write } = await holding(true);
+    expect((await names('configmaps')).names).toEqual(['bad', 'good']);
+    expect(await failure(write('configmaps', { name: 'bad' }, remove()))).toMatchObject({ code: 500 });
+    expect((await write('configmaps', { name: 'bad' }, remove(unsafe))).deleted).toEqual({ name: 'bad', uid: '' });
+    expect((await names('configmaps')).names).toEqual(['good']);
+    expect(await failure(write('configmaps', { name: 'bad' }, remove(unsafe)))).toMatchObject({ code: 404 });
+  });
+
+  it('stays without the feature: the option is as if it were not there', async () => {
+    const { names, write } = await holding(false);
+    expect(await failure(write('configmaps', { name: 'bad' }, remove(unsafe)))).toMatchObject({ code: 500 });
+    expect((await write('configmaps', { name: 'good' }, remove({ ...unsafe, dryRun: ['All'] }))).deleted).toBeDefined();
+    expect((await names('configmaps')).names).toEqual(['bad', 'good']);
+  });
+
+  it('is the only one that goes so', async () => {
+    const { write } = await holding(true);
+    expect(await failure(write('configmaps', { name: 'good' }, remove(unsafe)))).toMatchObject({
+      code: 422,
+      message:
+        'configmaps "good" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is exclusively used to delete corrupt object(s), try again by removing this option',
+    });
+  });
+
+  it.each([
+    ['dryRun', ['All']],
+    ['gracePeriodSeconds', 0],
+    ['orphanDependents', false],
+    ['preconditions', {}],
+    ['propagationPolicy', 'Background'],
+  ])('goes by no option beside: %s', async (name, value) => {
+    const { write } = await holding(true);
+    expect(await failure(write('configmaps', { name: 'bad' }, remove({ ...unsafe, [name]: value })))).toMatchObject({
+      code: 422,
+      message: `DeleteOptions.meta.k8s.io "" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: cannot be set together with .${name}`,
+    });
+  });
+
+  it('does not go with a collection', async () => {
+    const { registry, target } = await holding(true);
+    expect(await failure(registry.deleteCollection(target('configmaps'), {}, unsafe, how))).toMatchObject({
+      code: 422,
+      message: expect.stringContaining('is not allowed with DELETECOLLECTION') as string,
+    });
+  });
+});
+
+describe('an object with a time to live', () => {
+  it('is gone when the time is over since it was last written', async () => {
+    const { create, change, clock, names } = bench();
+    await create('configmaps', note('stays'));
+    await create('pings', { metadata: { name: 'p' } });
+    clock.advance(50_000);
+    await change('pings', 'p', merge({ metadata: { labels: { a: 'b' } } }));
+    clock.advance(50_000);
+    expect((await names('pings')).names).toEqual(['p']);
+    clock.advance(20_000);
+    await create('configmaps', note('later'));
+    expect((await names('pings')).names).toEqual([]);
+    expect((await names('configmaps')).names).toEqual(['later', 'stays']);
+  });
+});
+
+describe('an object that gets time to end', () => {
+  it('is seen marked before it goes', async () => {
+    const { create, registry, target, write } = bench();
+    const { metadata } = await create('pings', { metadata: { name: 'p' } });
+    const stream = await registry.watch(target('pings'), { resourceVersion: metadata.resourceVersion ?? '' });
+    await write('pings', { name: 'p' }, remove({ gracePeriodSeconds: 0 }));
+    const seen: string[] = [];
+    for await (const events of stream) {
+      for (const { type, object } of events) {
+        seen.push(`${type} ${/"deletionGracePeriodSeconds":(\d+)/.exec(object?.bytes ?? '')?.[1]}`);
+      }
+      if (seen.length === 2) break;
+    }
+    expect(seen).toEqual(['MODIFIED 0', 'DELETED 0']);
+  });
+
+  it('never gets more than a calendar holds', async () => {
+    const { create, change } = bench();
+    await create('pings', { metadata: { name: 'p' } });
+    const marked = await change('pings', 'p', remove({ gracePeriodSeconds: Number.MAX_SAFE_INTEGER }));
+    expect(marked.metadata.deletionTimestamp).toBe('9999-12-31T23:59:59Z');
+  });
+});

@@ -9,6 +9,12 @@ export interface FeatureGate {
 }
 
 export const featureGates = {
+  AllowUnsafeMalformedObjectDeletion: {
+    stage: 'alpha',
+    default: false,
+    locked: false,
+    help: 'stored objects that cannot be read may be deleted by who asks for just that',
+  },
   APIResponseCompression: {
     stage: 'beta',
     default: true,

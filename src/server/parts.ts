@@ -55,6 +55,7 @@ export async function createParts(
   const authenticate = await authenticatorOf(settings);
   const authorize = authorizerOf(names);
   const store = given ?? (await openStore(settings, clock));
+  const features = resolveFeatures(settings.featureGates);
   const registry: Registry = createRegistry({
     store,
     names,
@@ -62,6 +63,7 @@ export async function createParts(
     random,
     definitions,
     watchSeconds: settings.minRequestTimeout,
+    unsafeDeletion: features.AllowUnsafeMalformedObjectDeletion,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
     admission: makePlugins(
@@ -89,7 +91,6 @@ export async function createParts(
     findType,
     pause: turn,
   });
-  const features = resolveFeatures(settings.featureGates);
   const compress = features.APIResponseCompression;
   const handler = createHandler({
     registry,

@@ -190,6 +190,14 @@ const widgets = kind({
   storage: { group: 'example.com', resource: 'widgets', version: 'v2' },
 });
 
+/** Lives for a minute, and ends by itself as soon as it is asked to. */
+const pings = kind({
+  plural: 'pings',
+  kind: 'Ping',
+  schema: struct('core/v1.Ping', { ...typeMeta, metadata: field(3, ObjectMeta) }),
+  strategy: { ttlSeconds: 60, returnsDeleted: true, gracePeriod: (_, asked) => asked ?? 0 },
+});
+
 /** A question that is answered and not kept. */
 const reviews = kind({
   group: 'authorization.{domain}',
@@ -283,7 +291,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     names,
     clock,
     random: seededRandom(),
-    definitions: [notes, deployments, namespaces, widgets, reviews, gauges],
+    definitions: [notes, deployments, namespaces, widgets, pings, reviews, gauges],
     admission: [],
     answers,
     listings,

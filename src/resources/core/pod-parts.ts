@@ -44,7 +44,7 @@ export const resources: ObjectPart<PodObject> = {
     }
     for (const list of lists) {
       const containers = spec[list];
-      if (containers !== undefined) Object.assign(spec, { [list]: resized(containers, sent[list] ?? []) });
+      if (containers) Object.assign(spec, { [list]: resized(containers, sent[list] ?? []) });
     }
   },
   validate: validateResize,
@@ -101,7 +101,8 @@ function withResources(spec: PodSpec, old: PodSpec): PodSpec {
   const rest: PodSpec = { ...spec };
   for (const list of lists) {
     const containers = spec[list];
-    if (containers === undefined) continue;
+    // It is null where a client says so.
+    if (!containers) continue;
     Object.assign(rest, {
       [list]: containers.map((container, i) => {
         const before = old[list]?.[i];

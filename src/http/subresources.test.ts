@@ -1,0 +1,539 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../meta/index.ts';
+import { type Fixture, makeFixture } from './testing/fixture.ts';
+
+const ns = '/api/v1/namespaces/default';
+const pods = `${ns}/pods`;
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
+const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+const mergePatch = { 'content-type': 'application/merge-patch+json' };
+
+let server: Fixture;
+beforeAll(async () => {
+  server = await makeFixture();
+});
+afterAll(() => server.close());
+
+/** Status and body of an answer. */
+async function ask(method: string, url: string, body?: Json, headers: { [name: string]: string } = {}) {
+  const answer = await server.send(method, url, { ...(body === undefined ? {} : { body }), headers });
+  return { status: answer.status, headers: answer.headers, body: answer.json() as JsonObject };
+}
+
+const patch = (url: string, body: Json) => ask('PATCH', url, body, mergePatch);
+
+const pod = (name: string, spec: JsonObject = {}, labels: { [key: string]: string } = {}): JsonObject => ({
+  metadata: { name, labels },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+});
+
+async function make(url: string, object: JsonObject): Promise<JsonObject> {
+  const { status, body } = await ask('POST', url, object);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body;
+}
+
+const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const deployment = (name: string): JsonObject => ({
+  metadata: { name },
+  spec: { selector: { matchLabels: { app: 'x' }, matchExpressions: [{ key: 'a', operator: 'Exists' }] }, template },
+});
+
+describe('scale', () => {
+  const scale = (name: string) => `${deployments}/${name}/scale`;
+  const made = async (name: string) => {
+    const labels = { app: 'x', a: '1' };
+    await make(deployments, {
+      ...deployment(name),
+      spec: {
+        selector: (deployment(name)['spec'] as JsonObject)['selector'] as Json,
+        template: { ...template, metadata: { labels } },
+      },
+    });
+  };
+
+  it('shows replicas and selector as an object of its own', async () => {
+    await made('shown');
+    const { status, body } = await ask('GET', scale('shown'));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      spec: { replicas: 1 },
+      status: { replicas: 0, selector: 'a,app=x' },
+    });
+    expect(Object.keys(body['metadata'] as JsonObject)).toEqual([
+      'name',
+      'namespace',
+      'uid',
+      'resourceVersion',
+      'creationTimestamp',
+    ]);
+  });
+
+  it('changes the replicas and nothing else, and counts as a change of the object', async () => {
+    await made('changed');
+    expect((await patch(scale('changed'), { spec: { replicas: 3 } })).body['spec']).toEqual({ replicas: 3 });
+    const { body } = await ask('GET', `${deployments}/changed`);
+    expect(body).toMatchObject({
+      metadata: { generation: 2 },
+      spec: { replicas: 3, selector: { matchLabels: { app: 'x' } } },
+    });
+    expect(body['kind']).toBe('Deployment');
+    const put = { metadata: { name: 'changed', namespace: 'default' }, spec: {} };
+    expect((await ask('PUT', scale('changed'), put)).body['spec']).toEqual({});
+    expect((await ask('GET', `${deployments}/changed`)).body['spec']).toMatchObject({ replicas: 0 });
+  });
+
+  it('refuses a negative number before it looks at the version', async () => {
+    await made('negative');
+    const body = { metadata: { name: 'negative', resourceVersion: '1' }, spec: { replicas: -4 } };
+    expect(await ask('PUT', scale('negative'), body)).toMatchObject({
+      status: 422,
+      body: {
+        message:
+          'Scale.autoscaling "negative" is invalid: spec.replicas: Invalid value: -4: must be greater than or equal to 0',
+        details: { group: 'autoscaling', kind: 'Scale', name: 'negative' },
+      },
+    });
+  });
+
+  it('refuses another object or an old version of this one', async () => {
+    await made('old');
+    const put = (metadata: JsonObject) =>
+      ask('PUT', scale('old'), { metadata: { name: 'old', ...metadata }, spec: { replicas: 2 } });
+    expect(await put({ resourceVersion: '1' })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('deployments.apps "old": the object has been modified') as string },
+    });
+    expect(await put({ uid: 'other' })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('deployments/scale.apps "old": Precondition failed: UID') as string },
+    });
+  });
+
+  it('is not there for an absent object', async () => {
+    expect((await ask('GET', scale('absent'))).body['message']).toBe('deployments.apps "absent" not found');
+    expect((await patch(scale('absent'), {})).body['message']).toBe('deployments.apps "absent" not found');
+  });
+
+  it('takes the plain labels of a replication controller as its selector', async () => {
+    const url = `${ns}/replicationcontrollers`;
+    await make(url, { metadata: { name: 'rc' }, spec: { selector: { app: 'x' }, template } });
+    expect((await ask('GET', `${url}/rc/scale`)).body['status']).toEqual({ replicas: 0, selector: 'app=x' });
+  });
+});
+
+describe('status', () => {
+  it('of a deployment leaves its labels alone', async () => {
+    await make(deployments, {
+      ...deployment('labelled'),
+      metadata: { name: 'labelled', labels: { a: '1' } },
+      spec: { selector: { matchLabels: { app: 'x' } }, template },
+    });
+    const { body } = await patch(`${deployments}/labelled/status`, {
+      metadata: { labels: { a: '2' } },
+      spec: { replicas: 9 },
+      status: { observedGeneration: 1 },
+    });
+    expect(body).toMatchObject({
+      metadata: { labels: { a: '1' } },
+      spec: { replicas: 1 },
+      status: { observedGeneration: 1 },
+    });
+  });
+});
+
+describe('binding', () => {
+  const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  const to = (name: string, node = 'node-9'): JsonObject => ({
+    metadata: { name },
+    target: { kind: 'Node', name: node },
+  });
+
+  it('gives a pod its node, once', async () => {
+    await make(pods, pod('b'));
+    expect(await ask('POST', `${pods}/b/binding`, to('b'))).toMatchObject({ status: 201, body: done });
+    const { body } = await ask('GET', `${pods}/b`);
+    expect(body).toMatchObject({
+      spec: { nodeName: 'node-9' },
+      status: { conditions: [{ type: 'PodScheduled', status: 'True', lastProbeTime: null }] },
+    });
+    expect(await ask('POST', `${pods}/b/binding`, to('b'))).toMatchObject({
+      status: 409,
+      body: {
+        message: 'Operation cannot be fulfilled on pods/binding "b": pod b is already assigned to node "node-9"',
+        details: { name: 'b', kind: 'pods/binding' },
+      },
+    });
+  });
+
+  it('is served beside the pods too', async () => {
+    await make(pods, pod('beside'));
+    expect((await ask('POST', `${ns}/bindings`, to('beside'))).status).toBe(201);
+    expect((await ask('GET', `${pods}/beside`)).body['spec']).toMatchObject({ nodeName: 'node-9' });
+  });
+
+  it('of a rehearsal is not kept', async () => {
+    await make(pods, pod('dry'));
+    expect((await ask('POST', `${pods}/dry/binding?dryRun=All`, to('dry'))).status).toBe(201);
+    expect((await ask('GET', `${pods}/dry`)).body['spec']).not.toHaveProperty('nodeName');
+  });
+
+  it('refuses pods that are not there, that wait at a gate, and another name', async () => {
+    await make(pods, pod('gated', { schedulingGates: [{ name: 'example.com/g' }] }));
+    const message = async (url: string, body: JsonObject) => (await ask('POST', url, body)).body['message'];
+    expect(await message(`${pods}/absent/binding`, to('absent'))).toBe('pods "absent" not found');
+    expect(await message(`${pods}/gated/binding`, to('gated'))).toContain(
+      'pod gated has non-empty .spec.schedulingGates',
+    );
+    expect(await message(`${pods}/gated/binding`, to('other'))).toBe(
+      'name in URL does not match name in Binding object',
+    );
+    expect(await message(`${pods}/gated/binding`, to('gated', ''))).toBe('target.name: Required value');
+  });
+});
+
+describe('eviction', () => {
+  const evict = (name: string, more: JsonObject = {}, query = '') =>
+    ask('POST', `${pods}/${name}/eviction${query}`, {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name },
+      ...more,
+    });
+  const running = async (name: string, app: string, ready = true) => {
+    await make(pods, pod(name, { nodeName: 'n' }, { app }));
+    const conditions = ready ? [{ type: 'Ready', status: 'True' }] : [];
+    await patch(`${pods}/${name}/status`, { status: { phase: 'Running', conditions } });
+  };
+  const budget = async (name: string, app: string, status: JsonObject) => {
+    await make(budgets, { metadata: { name }, spec: { minAvailable: 1, selector: { matchLabels: { app } } } });
+    await patch(`${budgets}/${name}/status`, { status });
+  };
+
+  it('deletes a pod that no budget guards', async () => {
+    await make(pods, pod('free'));
+    expect(await evict('free')).toMatchObject({ status: 201, body: { status: 'Success', code: 201 } });
+    expect((await ask('GET', `${pods}/free`)).status).toBe(404);
+    expect((await evict('free')).body['message']).toBe('pods "free" not found');
+  });
+
+  it('waits for a budget that nobody has looked at', async () => {
+    await running('unseen', 'unseen');
+    await budget('unseen', 'unseen', { observedGeneration: 0, disruptionsAllowed: 1 });
+    const answer = await evict('unseen');
+    expect(answer.headers['retry-after']).toBe('10');
+    expect(answer).toMatchObject({
+      status: 429,
+      body: {
+        reason: 'TooManyRequests',
+        message: "Cannot evict pod as it would violate the pod's disruption budget.",
+        details: {
+          causes: [
+            {
+              reason: 'DisruptionBudget',
+              message: 'The disruption budget unseen is still being processed by the server.',
+            },
+          ],
+          retryAfterSeconds: 10,
+        },
+      },
+    });
+  });
+
+  it('takes a pod off its budget until nothing is left', async () => {
+    for (const name of ['one', 'two']) await running(name, 'kept');
+    const counts = {
+      observedGeneration: 1,
+      disruptionsAllowed: 1,
+      currentHealthy: 2,
+      desiredHealthy: 1,
+      expectedPods: 2,
+    };
+    await budget('kept', 'kept', counts);
+    expect((await evict('one', {}, '?dryRun=All')).status).toBe(201);
+    expect((await evict('one', { deleteOptions: { dryRun: ['All'] } })).status).toBe(201);
+    expect((await ask('GET', `${budgets}/kept`)).body['status']).toMatchObject({ disruptionsAllowed: 1 });
+    expect((await evict('one')).status).toBe(201);
+    const { body } = await ask('GET', `${budgets}/kept`);
+    expect(body['status']).toMatchObject({
+      disruptionsAllowed: 0,
+      disruptedPods: { one: expect.any(String) as string },
+      conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' }],
+    });
+    expect((await ask('GET', `${pods}/one`)).body['metadata']).toMatchObject({ deletionGracePeriodSeconds: 30 });
+    await patch(`${budgets}/kept/status`, { status: { currentHealthy: 1 } });
+    const refused = await evict('two');
+    expect(refused).toMatchObject({
+      status: 429,
+      body: {
+        details: { causes: [{ message: 'The disruption budget kept needs 1 healthy pods and has 1 currently' }] },
+      },
+    });
+    expect(refused.headers['retry-after']).toBeUndefined();
+    // It is on its way already: that disturbs nobody any more.
+    expect((await evict('one')).status).toBe(201);
+  });
+
+  it('lets a pod go that is not healthy while enough are', async () => {
+    await running('sick', 'sick', false);
+    await budget('sick', 'sick', { observedGeneration: 1, currentHealthy: 2, desiredHealthy: 2 });
+    expect((await evict('sick')).status).toBe(201);
+    expect((await ask('GET', `${budgets}/sick`)).body['status']).not.toHaveProperty('disruptedPods');
+  });
+
+  it('does not choose between budgets', async () => {
+    await running('torn', 'torn');
+    await budget('torn-1', 'torn', { observedGeneration: 1 });
+    await budget('torn-2', 'torn', { observedGeneration: 1 });
+    expect(await evict('torn')).toMatchObject({
+      status: 500,
+      body: {
+        message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+      },
+    });
+  });
+
+  it('deletes with the options that it holds', async () => {
+    await running('quick', 'quick');
+    const preconditions = { uid: 'another' };
+    expect((await evict('quick', { deleteOptions: { preconditions } })).status).toBe(409);
+    expect((await evict('quick', { deleteOptions: { gracePeriodSeconds: 0 } })).status).toBe(201);
+    expect((await ask('GET', `${pods}/quick`)).status).toBe(404);
+  });
+});
+
+describe('parts of a pod', () => {
+  it('take containers for a look, which stay', async () => {
+    await make(pods, pod('looked', {}, { a: '1' }));
+    const url = `${pods}/looked/ephemeralcontainers`;
+    const debug = { name: 'debug', image: 'sh' };
+    const { status, body } = await patch(url, {
+      metadata: { labels: { a: '2' } },
+      spec: { nodeName: 'n', ephemeralContainers: [debug] },
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body).toMatchObject({ metadata: { labels: { a: '1' } }, spec: { ephemeralContainers: [debug] } });
+    expect(body['spec']).not.toHaveProperty('nodeName');
+    expect(await patch(url, { spec: { ephemeralContainers: null } })).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ field: 'spec.ephemeralContainers', reason: 'FieldValueForbidden' }] } },
+    });
+  });
+
+  it('take other amounts of processor and memory within a class', async () => {
+    const resources = (cpu: string) => ({ requests: { cpu, memory: '1Mi' } });
+    const spec = (cpu: string, image = 'i') => ({ containers: [{ name: 'c', image, resources: resources(cpu) }] });
+    await make(pods, pod('resized', spec('1')));
+    const url = `${pods}/resized/resize`;
+    const grown = await patch(url, { spec: spec('2', 'other') });
+    expect(grown.status, JSON.stringify(grown.body)).toBe(200);
+    expect(grown.body).toMatchObject({ metadata: { generation: 2 }, spec: spec('2') });
+    const message = async (body: JsonObject) => (await patch(url, body)).body['message'];
+    expect(await message({ spec: { containers: [{ name: 'c', image: 'i' }] } })).toContain(
+      'Pod QOS Class may not change',
+    );
+    const limited = { ...resources('2'), limits: { cpu: '2', memory: '1Mi' } };
+    expect(await message({ spec: { containers: [{ name: 'c', image: 'i', resources: limited }] } })).toContain(
+      'Invalid value: "Guaranteed": Pod QOS Class may not change as a result of resizing',
+    );
+    expect(await message({ spec: { containers: [] } })).toContain('only cpu and memory resources are mutable');
+  });
+});
+
+describe('deletion of pods', () => {
+  const remove = (name: string, query = '') => ask('DELETE', `${pods}/${name}${query}`);
+
+  it('gives one that runs time to end, and less of it, never more', async () => {
+    await make(pods, pod('runs', { nodeName: 'n' }));
+    const { status, body } = await remove('runs');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ kind: 'Pod', metadata: { deletionGracePeriodSeconds: 30, generation: 2 } });
+    const until = (answer: { body: JsonObject }) => {
+      const { deletionTimestamp, deletionGracePeriodSeconds } = answer.body['metadata'] as JsonObject;
+      return [Date.parse(deletionTimestamp as string), deletionGracePeriodSeconds];
+    };
+    const [first] = until({ body }) as [number];
+    expect(until(await remove('runs', '?gracePeriodSeconds=5'))).toEqual([first - 25_000, 5]);
+    expect(until(await remove('runs', '?gracePeriodSeconds=60'))).toEqual([first - 25_000, 5]);
+    expect(until(await remove('runs'))).toEqual([first - 25_000, 5]);
+    expect((await remove('runs', '?gracePeriodSeconds=0')).body).toMatchObject({
+      kind: 'Pod',
+      metadata: { deletionGracePeriodSeconds: 0 },
+    });
+    expect((await remove('runs')).status).toBe(404);
+  });
+
+  it('takes the time of its spec, one second at the least', async () => {
+    await make(pods, pod('own', { nodeName: 'n', terminationGracePeriodSeconds: 7 }));
+    expect((await remove('own')).body['metadata']).toMatchObject({ deletionGracePeriodSeconds: 7 });
+    await make(pods, pod('below', { nodeName: 'n' }));
+    expect((await remove('below', '?gracePeriodSeconds=-5')).body['metadata']).toMatchObject({
+      deletionGracePeriodSeconds: 1,
+    });
+  });
+
+  it('removes at once what runs nowhere or no more', async () => {
+    await make(pods, pod('nowhere'));
+    await make(pods, pod('over', { nodeName: 'n' }));
+    await patch(`${pods}/over/status`, { status: { phase: 'Succeeded' } });
+    for (const name of ['nowhere', 'over']) {
+      expect((await remove(name, '?dryRun=All')).body['metadata']).toMatchObject({ deletionGracePeriodSeconds: 0 });
+      expect((await remove(name)).body['metadata']).toMatchObject({ deletionGracePeriodSeconds: 0 });
+      expect((await remove(name)).status).toBe(404);
+    }
+  });
+
+  it('waits for finalizers whatever the time', async () => {
+    await make(pods, { ...pod('held'), metadata: { name: 'held', finalizers: ['example.com/f'] } });
+    expect((await remove('held', '?gracePeriodSeconds=0')).body['metadata']).toMatchObject({
+      deletionGracePeriodSeconds: 0,
+      finalizers: ['example.com/f'],
+    });
+    expect((await patch(`${pods}/held`, { metadata: { finalizers: null } })).status).toBe(200);
+    expect((await ask('GET', `${pods}/held`)).status).toBe(404);
+  });
+});
+
+describe('namespaces', () => {
+  const url = '/api/v1/namespaces';
+  const finalize = (name: string, finalizers: string[]) =>
+    ask('PUT', `${url}/${name}/finalize`, { metadata: { name }, spec: { finalizers } });
+
+  it('are marked, and stay until nothing in their spec holds them', async () => {
+    await make(url, { metadata: { name: 'short' } });
+    const { status, body } = await ask('DELETE', `${url}/short`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      kind: 'Namespace',
+      metadata: { deletionTimestamp: expect.any(String) as string },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Terminating' },
+    });
+    expect(body['metadata']).not.toHaveProperty('deletionGracePeriodSeconds');
+    expect((await ask('DELETE', `${url}/short`)).body).toEqual(body);
+    expect((await finalize('short', ['kubernetes', 'example.com/mine'])).body['spec']).toEqual({
+      finalizers: ['kubernetes', 'example.com/mine'],
+    });
+    expect((await finalize('short', ['mine'])).status).toBe(422);
+    expect((await finalize('short', [])).status).toBe(200);
+    expect((await ask('GET', `${url}/short`)).status).toBe(404);
+  });
+
+  it('that nothing in their spec holds are still marked first', async () => {
+    await make(url, { metadata: { name: 'bare' } });
+    await finalize('bare', []);
+    expect((await ask('GET', `${url}/bare`)).status).toBe(200);
+    expect((await ask('DELETE', `${url}/bare`)).body['status']).toEqual({ phase: 'Terminating' });
+    expect((await ask('DELETE', `${url}/bare`)).body['kind']).toBe('Namespace');
+    expect((await ask('GET', `${url}/bare`)).status).toBe(404);
+  });
+
+  it('are told apart by the preconditions of their own', async () => {
+    await make(url, { metadata: { name: 'meant' } });
+    const { body } = await ask('DELETE', `${url}/meant`, { preconditions: { resourceVersion: '1' } });
+    expect(body['message']).toMatch(
+      /^Operation cannot be fulfilled on namespaces "meant": Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: \d+$/,
+    );
+  });
+});
+
+describe('what goes on to a node', () => {
+  let agent: Server;
+  beforeAll(async () => {
+    agent = createServer((request, response) => {
+      response.setHeader('x-seen', `${request.method} ${request.url}`);
+      response.end(JSON.stringify(request.headers));
+    });
+    await new Promise<void>((done) => agent.listen(0, '127.0.0.1', done));
+  });
+  afterAll(() => new Promise((done) => agent.close(done)));
+
+  it('is not there without the pod', async () => {
+    for (const place of ['log', 'exec', 'attach', 'portforward', 'proxy']) {
+      const answer = await ask('GET', `${pods}/absent/${place}`);
+      expect([place, answer.status, answer.body['message']]).toEqual([place, 404, 'pods "absent" not found']);
+    }
+    expect((await ask('POST', `${pods}/absent/exec`)).status).toBe(404);
+    expect((await ask('PUT', `${pods}/absent/exec`)).status).toBe(405);
+    expect((await ask('GET', `${ns}/services/absent:80/proxy/x`)).body['message']).toBe('services "absent" not found');
+    expect((await ask('GET', '/api/v1/nodes/absent/proxy/')).body['message']).toBe('nodes "absent" not found');
+  });
+
+  it('needs a node', async () => {
+    await make(pods, pod('waits'));
+    const log = await server.send('GET', `${pods}/waits/log`);
+    expect([log.status, log.text]).toEqual([204, '']);
+    for (const place of ['exec', 'attach', 'portforward']) {
+      const { status, body } = await ask('GET', `${pods}/waits/${place}`);
+      expect([place, status, body['message']]).toEqual([place, 400, 'pod waits does not have a host assigned']);
+    }
+    expect((await ask('GET', `${pods}/waits/proxy`)).body['message']).toBe('address not allowed');
+  });
+
+  it('needs to know the container', async () => {
+    const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }));
+    await make(pods, pod('many', { containers, initContainers: [{ name: 'first', image: 'i' }] }));
+    const message = async (query: string) => (await ask('GET', `${pods}/many/log${query}`)).body['message'];
+    expect(await message('')).toBe(
+      'a container name must be specified for pod many, choose one of: [a b] or one of the init containers: [first]',
+    );
+    expect(await message('?container=z')).toBe('container z is not valid for pod many');
+    expect((await server.send('GET', `${pods}/many/log?container=b`)).status).toBe(204);
+    expect(await message('?container=a&tailLines=-1')).toBe(
+      'PodLogOptions "many" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+    );
+  });
+
+  it('needs a node that is there and can be reached', async () => {
+    await make(pods, pod('lost', { nodeName: 'gone' }));
+    expect((await ask('GET', `${pods}/lost/log`)).body['message']).toBe('nodes "gone" not found');
+    await make('/api/v1/nodes', {
+      metadata: { name: 'down' },
+      status: {
+        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+        daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
+      },
+    });
+    await make(pods, pod('far', { nodeName: 'down' }));
+    expect(await ask('GET', `${pods}/far/log`)).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining('error trying to reach service: ') as string },
+    });
+    expect(await ask('GET', `${pods}/far/exec`)).toMatchObject({
+      status: 400,
+      body: { message: 'Upgrade request required' },
+    });
+  });
+
+  it('never leads to the machine of the server by way of a pod', async () => {
+    const { port } = agent.address() as AddressInfo;
+    await make(pods, pod('inside', { nodeName: 'down' }));
+    await patch(`${pods}/inside/status`, { status: { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] } });
+    expect(await ask('GET', `${pods}/inside:${port}/proxy/`)).toMatchObject({
+      status: 400,
+      body: { message: 'address not allowed' },
+    });
+  });
+
+  it('tells that a service has nobody to serve it', async () => {
+    await make(`${ns}/services`, { metadata: { name: 'web' }, spec: { clusterIP: 'None', ports: [{ port: 80 }] } });
+    await make(`${ns}/endpoints`, { metadata: { name: 'web' } });
+    const message = async (name: string) => (await ask('GET', `${ns}/services/${name}/proxy`)).body['message'];
+    expect(await message('web')).toBe('no endpoints available for service "web"');
+    expect(await message('web:81')).toBe('no service port 81 found for service "web"');
+    expect(await message('ftp:web:80')).toBe('invalid service request "ftp:web:80"');
+  });
+});
+
+describe('deprecated versions', () => {
+  it("name what to use instead in this server's own words", async () => {
+    const { headers } = await server.send('GET', `${ns}/endpoints`);
+    expect(headers['warning']).toEqual([
+      '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',
+    ]);
+  });
+});

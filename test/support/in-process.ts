@@ -1,0 +1,244 @@
+import {
+  type Client,
+  createServer,
+  type OrchServer,
+  openMemoryStore,
+  type ServerSettings,
+  type Status,
+  type Store,
+  StoreError,
+} from '../../src/server/index.ts';
+import { type DrivenClock, drivenClock } from '../../src/store/testing/driven-clock.ts';
+
+/** A whole server in this process whose time is driven, over a store that can hold its news back. */
+export interface World {
+  readonly server: OrchServer;
+  readonly client: Client;
+  readonly clock: DrivenClock;
+  readonly store: HeldStore;
+  /** Sends a request with all rights and reads the whole answer. */
+  readonly send: (method: string, url: string, body?: unknown, headers?: { [name: string]: string }) => Promise<Answer>;
+  /** Opens a watch and reads it from then on; resolves when everything that is to be had at once has been read. */
+  readonly watch: (url: string, headers?: { [name: string]: string }) => Promise<Watching>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire brought
+  readonly body: any;
+}
+
+export async function startWorld(settings: Partial<ServerSettings> = {}, seed = 1, under?: Store): Promise<World> {
+  const clock = drivenClock();
+  const store = heldStore(under ?? openMemoryStore({ clock }));
+  const random = seededRandom(seed);
+  const server = await createServer({ securePort: 0, apiDomain: 'k8s.io', ...settings }, { clock, random, store });
+  const { client } = server;
+  const open = (method: string, url: string, headers: { [name: string]: string }, body?: unknown, signal?: AbortSignal) =>
+    client.request({
+      method,
+      url,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  return {
+    server,
+    client,
+    clock,
+    store,
+    send: async (method, url, body, headers = {}) => {
+      const response = await open(method, url, headers, body);
+      return { status: response.status, headers: response.headers, body: JSON.parse(await textOf(response.body)) };
+    },
+    watch: async (url, headers = {}) => {
+      const stop = new AbortController();
+      const response = await open('GET', url, headers, undefined, stop.signal);
+      const watching = new Watching(response, () => stop.abort());
+      await turns();
+      return watching;
+    },
+    close: async () => {
+      store.release();
+      await server.close();
+    },
+  };
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+export interface Event {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an object, a Status, a Table
+  readonly object: any;
+}
+
+/** A watch that is read as fast as it comes. */
+export class Watching {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly events: Event[] = [];
+  /** The answer to a request that was refused. */
+  refusal: Status | undefined;
+  /** The stream has ended, or the request was refused. */
+  ended = false;
+  readonly close: () => void;
+
+  constructor(response: Awaited<ReturnType<Client['request']>>, close: () => void) {
+    this.status = response.status;
+    this.headers = response.headers;
+    this.close = close;
+    void this.#read(response.body);
+  }
+
+  /** Type and name of each event; `END` for the bookmark that closes the initial events. */
+  get seen(): string[] {
+    return this.events.map(({ type, object }) => {
+      const { name, annotations } = object.metadata ?? {};
+      if (annotations?.['k8s.io/initial-events-end'] === 'true') return 'END';
+      return name === undefined ? type : `${type} ${name}`;
+    });
+  }
+
+  async #read(body: AsyncIterable<Uint8Array>): Promise<void> {
+    let rest = '';
+    for await (const piece of body) {
+      rest += Buffer.from(piece).toString();
+      if (this.status !== 200) continue;
+      const lines = rest.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.events.push(JSON.parse(line) as Event);
+    }
+    if (this.status !== 200) this.refusal = JSON.parse(rest) as Status;
+    this.ended = true;
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function turns(count = 12): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+/** Whether it is settled once everything has run that can without time passing. */
+export async function isSettled(work: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const done = () => {
+    settled = true;
+  };
+  work.then(done, done);
+  await turns();
+  return settled;
+}
+
+/** The result of `work`, while time passes. */
+export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, ms = 10): Promise<T> {
+  let settled = false;
+  const done = () => {
+    settled = true;
+  };
+  work.then(done, done);
+  for (let i = 0; !settled; i++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (i > 2 && !settled) world.clock.advance(ms);
+    if (i > 100_000) throw new Error('it never ends');
+  }
+  return work;
+}
+
+/** A store whose watches can be told late, or be cut off. */
+export interface HeldStore extends Store {
+  /** Watchers hear of nothing until `release`. */
+  hold(): void;
+  release(): void;
+  /** Every watch fails now, as when a network fails. */
+  cut(): void;
+}
+
+function heldStore(store: Store): HeldStore {
+  let held = false;
+  let queued: (() => void)[] = [];
+  const watches = new Set<{ fail: () => void }>();
+  const tell = (call: () => void) => {
+    if (held) queued.push(call);
+    else call();
+  };
+  const release = () => {
+    held = false;
+    const calls = queued;
+    queued = [];
+    for (const call of calls) call();
+  };
+  return {
+    revision: () => store.revision(),
+    get: (key, revision) => store.get(key, revision),
+    list: (range) => store.list(range),
+    commit: (guards, writes) => store.commit(guards, writes),
+    compact: (revision) => store.compact(revision),
+    close: () => store.close(),
+    hold: () => {
+      held = true;
+    },
+    release,
+    cut: () => {
+      release();
+      for (const watch of watches) watch.fail();
+    },
+    watch: (prefix, after, sink) => {
+      let open = true;
+      const end = () => {
+        open = false;
+        watches.delete(watch);
+      };
+      const inner = store.watch(prefix, after, {
+        batch: (revision, changes) => tell(() => open && sink.batch(revision, changes)),
+        error: (error) =>
+          tell(() => {
+            if (!open) return;
+            end();
+            sink.error(error);
+          }),
+      });
+      const watch = {
+        fail: () => {
+          inner.close();
+          end();
+          sink.error(new StoreError('unavailable', 'cut off'));
+        },
+      };
+      watches.add(watch);
+      return {
+        progress: () => inner.progress(),
+        close: () => {
+          end();
+          inner.close();
+        },
+      };
+    },
+  };
+}
+
+/** A generator that always runs the same way: mulberry32. */
+export function seededRandom(seed: number) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return (t ^ (t >>> 14)) >>> 0;
+  };
+  const hex = () => next().toString(16).padStart(8, '0');
+  return {
+    integer: (below: number) => next() % below,
+    uuid: () => {
+      const [a, b, c, d] = [hex(), hex(), hex(), hex()];
+      return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
+    },
+  };
+}
+

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const [kind = '', cert = '', key = '', folder = ''] = process.argv.slice(2);
 const chunk = 256 * 1024;
 
-/** @type {{ [kind: string]: () => https.ServerOptions | import('node:http').RequestListener }} */
+/** @type {{ [kind: string]: () => (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => unknown }} */
 const programs = {
   get: () => {
     const body = readFileSync(join(folder, 'body'));
@@ -60,11 +60,12 @@ async function create() {
     /** @type {Buffer[]} */
     const pieces = [];
     request.on('data', (piece) => pieces.push(piece));
-    request.on('end', async () => {
+    request.on('end', () => {
       const body = Buffer.concat(pieces);
-      await store.put(`/bare/${made++}`, body);
-      response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': body.length });
-      response.end(body);
+      void store.put(`/bare/${made++}`, body).then(() => {
+        response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+        response.end(body);
+      });
     });
   };
 }

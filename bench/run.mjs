@@ -167,18 +167,12 @@ function memory(pid, key) {
 
 const bare = (/** @type {string} */ kind) =>
   start(
-    [
-      join(here, 'bare.mjs'),
-      kind,
-      join(folder, 'data', 'server.crt'),
-      join(folder, 'data', 'server.key'),
-      folder,
-    ],
+    [join(here, 'bare.mjs'), kind, join(folder, 'data', 'server.crt'), join(folder, 'data', 'server.key'), folder],
     /^(\d+)/,
   );
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-await (await orch('data', 'lmdb')).child.kill();
+(await orch('data', 'lmdb')).child.kill();
 await sleep(300);
 const server = await orch('data', 'lmdb');
 if (only.has('start')) report('start to ready', server.ms, '< 500 ms', server.ms < 500, 'second start, embedded store');

@@ -10,14 +10,14 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 /** Ends the process with a sentence a person can act on when this Node is too old to run the project. */
-export function requireNode() {
+function requireNode() {
   if (major > 20 || (major === 20 && minor >= 19)) return;
   console.error(`orch needs Node 20.19 or newer; this is ${process.version}.`);
   process.exit(1);
 }
 
 /** Installs the locked packages unless the installed set already stems from this very lock file. */
-export function install() {
+function install() {
   requireNode();
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))

@@ -9,7 +9,7 @@ export function impersonates(headers: RequestHeaders): boolean {
 }
 
 /** Whom a request asks to speak for, and every right that this takes. Throws the 400 StatusError when it names no user. */
-export function impersonated(
+function impersonated(
   headers: RequestHeaders,
   names: Names,
 ): { readonly user: User; readonly rights: readonly NonNullable<Attributes['resource']>[] } {

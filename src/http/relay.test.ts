@@ -32,7 +32,10 @@ async function textOf(body: unknown): Promise<string> {
 }
 
 it('passes method, path, body and headers on, but not who asks', async () => {
-  const request = requestOf('POST', '/ignored', { body: 'hello', headers: { 'x-mine': '1', authorization: 'Bearer secret' } });
+  const request = requestOf('POST', '/ignored', {
+    body: 'hello',
+    headers: { 'x-mine': '1', authorization: 'Bearer secret' },
+  });
   const answer = await relay(request, here(), '/there?a=b');
   expect(answer.status).toBe(201);
   expect(answer.headers['content-type']).toBe('text/plain');

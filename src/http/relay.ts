@@ -31,11 +31,7 @@ const ownHeaders = new Set([
  * endpoint is who it says is not checked: it has no name that an authority could vouch for.
  * @throws StatusError 503 when it cannot be reached
  */
-export async function relay(
-  request: ApiRequest,
-  { scheme, host, port }: Endpoint,
-  path: string,
-): Promise<ApiResponse> {
+export async function relay(request: ApiRequest, { scheme, host, port }: Endpoint, path: string): Promise<ApiResponse> {
   const { method } = request;
   const body = method === 'GET' || method === 'HEAD' ? new Uint8Array(0) : await request.body(maxBody);
   const options = {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
-import { elementOf } from './fields-of.ts';
+import { elementOf, identityOf } from './fields-of.ts';
 import { elementText } from './path.ts';
 import {
   type ListShape,
@@ -74,21 +74,18 @@ function checkList(shape: ListShape, list: Json[], path: string, findings: strin
       tell(path, `element ${i}: ${why}`, findings);
       return;
     }
-    const element = elementOf(shape, entry);
-    if (seen.has(element)) tell(path, `duplicate entries for key ${elementText(element)}`, findings);
-    seen.add(element);
+    const identity = identityOf(shape, entry);
+    if (seen.has(identity)) tell(path, `duplicate entries for key ${textOf(shape, entry)}`, findings);
+    seen.add(identity);
     if (passes(shape.element, entry)) continue;
-    if (shape.element.kind === 'struct') checkEntry(shape.element, entry as JsonObject, path, element, findings);
-    else check(shape.element, entry, `${path}${elementText(element)}`, findings);
+    // The path is spelled only when there is something to tell.
+    const inside: string[] = [];
+    check(shape.element, entry, '', inside);
+    for (const finding of inside) findings.push(`${path}${textOf(shape, entry)}${finding}`);
   }
 }
 
-/** As any struct, but the path is spelled only when there is something to tell. */
-function checkEntry(shape: StructShape, entry: JsonObject, path: string, element: string, findings: string[]): void {
-  const inside: string[] = [];
-  check(shape, entry, '', inside);
-  for (const finding of inside) findings.push(`${path}${elementText(element)}${finding}`);
-}
+const textOf = (shape: ListShape, entry: Json): string => elementText(elementOf(shape, entry));
 
 function whyUnkeyed(shape: ListShape, entry: Json): string | undefined {
   if (entry === null) return 'associative list with keys may not have a null element';

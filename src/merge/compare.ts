@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../meta/index.ts';
 import { type FieldSet, type FieldSetDraft, leaf } from './field-set.ts';
-import { elementOf, wholeOf } from './fields-of.ts';
+import { elementOf, identityOf, wholeOf } from './fields-of.ts';
 import { type Element, fieldElement } from './path.ts';
 import { free, type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
@@ -142,40 +142,40 @@ function walkList(shape: ListShape, before: Json, after: Json, found: Difference
   let end = 0;
   while (end < rest && jsonEqual(old[old.length - 1 - end], now[now.length - 1 - end])) end++;
   if (start + end === old.length && old.length === now.length) return;
-  const was = entriesByElement(shape, old.slice(start, old.length - end));
-  const is = entriesByElement(shape, now.slice(start, now.length - end));
+  const was = entriesByIdentity(shape, old.slice(start, old.length - end));
+  const is = entriesByIdentity(shape, now.slice(start, now.length - end));
   const equal = [...old.slice(0, start), ...old.slice(old.length - end)];
   for (const entry of equal) {
-    const element = elementOf(shape, entry);
-    if (!was.has(element) && !is.has(element)) continue;
+    const identity = identityOf(shape, entry);
+    if (!was.has(identity) && !is.has(identity)) continue;
     // It is there several times: both lists count as a whole.
-    walkEntries(shape, entriesByElement(shape, old), entriesByElement(shape, now), found);
+    walkEntries(shape, entriesByIdentity(shape, old), entriesByIdentity(shape, now), found);
     return;
   }
   walkEntries(shape, was, is, found);
 }
 
-type Entries = ReadonlyMap<Element, Json[]>;
+type Entries = ReadonlyMap<string, Json[]>;
 
 function walkEntries(shape: ListShape, was: Entries, is: Entries, found: Differences): void {
-  for (const [element, entries] of was) walkEntry(shape, element, entries, is.get(element) ?? [], found);
-  for (const [element, entries] of is) if (!was.has(element)) walkEntry(shape, element, [], entries, found);
+  for (const [identity, entries] of was) walkEntry(shape, entries, is.get(identity) ?? [], found);
+  for (const [identity, entries] of is) if (!was.has(identity)) walkEntry(shape, [], entries, found);
 }
 
-function entriesByElement(shape: ListShape, list: readonly Json[]): Entries {
-  const found = new Map<Element, Json[]>();
+function entriesByIdentity(shape: ListShape, list: readonly Json[]): Entries {
+  const found = new Map<string, Json[]>();
   for (const entry of list) {
-    const element = elementOf(shape, entry);
-    const same = found.get(element);
-    if (same === undefined) found.set(element, [entry]);
+    const identity = identityOf(shape, entry);
+    const same = found.get(identity);
+    if (same === undefined) found.set(identity, [entry]);
     else same.push(entry);
   }
   return found;
 }
 
 /** An entry that is there several times, from a write of another time, counts as one value. */
-function walkEntry(shape: ListShape, element: Element, was: Json[], is: Json[], found: Differences): void {
-  found.path.push(element);
+function walkEntry(shape: ListShape, was: Json[], is: Json[], found: Differences): void {
+  found.path.push(elementOf(shape, (was.length > 0 ? was : is)[0] as Json));
   if (was.length <= 1 && is.length <= 1) {
     walk(shape.element, was[0], is[0], found);
   } else if (was.length >= 2 && is.length >= 2) {

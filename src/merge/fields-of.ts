@@ -72,3 +72,16 @@ function listNode(shape: ListShape, list: readonly Json[], self: boolean, whole:
 export function elementOf(shape: ListShape, entry: Json): Element {
   return shape.listType === 'map' ? entryElement(shape.keys, entry) : valueElement(entry);
 }
+
+/**
+ * Tells the entries of a list apart as their elements do, and costs less: the text itself where entries are told apart
+ * by one text.
+ */
+export function identityOf(shape: ListShape, entry: Json): string {
+  let value: Json | undefined = entry;
+  const [key] = shape.keys;
+  if (key !== undefined && shape.keys.length === 1 && isJsonObject(entry)) {
+    value = Object.hasOwn(entry, key.name) ? entry[key.name] : key.default;
+  }
+  return typeof value === 'string' ? value : `\0${elementOf(shape, entry)}`;
+}

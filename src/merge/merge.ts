@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, jsonEqual, setKey } from '../meta/index.ts';
-import { elementOf } from './fields-of.ts';
-import type { Element } from './path.ts';
+import { identityOf } from './fields-of.ts';
 import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /**
@@ -55,8 +54,8 @@ function mergedObject(shape: ObjectShape, live: JsonObject | undefined, intent: 
 
 function mergedList(shape: ListShape, live: Json[], intent: Json[]): Json[] {
   if (intent.length === 0) return live;
-  const old = live.map((entry) => elementOf(shape, entry));
-  const order = intent.map((entry) => elementOf(shape, entry));
+  const old = live.map((entry) => identityOf(shape, entry));
+  const order = intent.map((entry) => identityOf(shape, entry));
   const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
   const out = inStep
     ? intent.map((entry, i) => merged(shape.element, live[i], entry))
@@ -64,10 +63,10 @@ function mergedList(shape: ListShape, live: Json[], intent: Json[]): Json[] {
   return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
 }
 
-/** `old` and `order` are the elements of the live and the intended entries. */
-function interleaved(shape: ListShape, live: Json[], old: Element[], intent: Json[], order: Element[]): Json[] {
+/** `old` and `order` are the identities of the live and the intended entries. */
+function interleaved(shape: ListShape, live: Json[], old: string[], intent: Json[], order: string[]): Json[] {
   const wanted = new Set(order);
-  const known = new Map<Element, Json | undefined>();
+  const known = new Map<string, Json | undefined>();
   // An entry that is there several times is replaced, not merged.
   for (const [i, element] of old.entries()) known.set(element, known.has(element) ? undefined : live[i]);
   const sharedOrder = order.filter((element) => known.has(element));
@@ -75,7 +74,7 @@ function interleaved(shape: ListShape, live: Json[], old: Element[], intent: Jso
   let next = 0;
   let shared = 0;
   const takeWanted = () => {
-    const element = order[next] as Element;
+    const element = order[next] as string;
     if (element === sharedOrder[shared]) shared++;
     out.push(merged(shape.element, known.get(element), intent[next] as Json));
     next++;

@@ -7,7 +7,9 @@ const count = 5_000;
 
 async function filled() {
   const made = bench();
-  await Promise.all(Array.from({ length: count }, (_, i) => made.create('configmaps', note(`n${i}`, {}, { labels: { i: String(i) } }))));
+  await Promise.all(
+    Array.from({ length: count }, (_, i) => made.create('configmaps', note(`n${i}`, {}, { labels: { i: String(i) } }))),
+  );
   return made;
 }
 

@@ -108,9 +108,13 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#cancel = cancel;
   }
 
-  /** The time is over: whoever has seen everything is told so, and the iteration ends. */
+  /** The time is over: whoever waits for more is told how much of the history that was, and the iteration ends. */
   end(): void {
-    if (this.#waiting && this.#progress !== undefined) this.#last = this.#progress();
+    if (this.#waiting && this.#progress !== undefined && this.#subscription !== undefined) {
+      const { revision } = this.#subscription;
+      // A watch that starts in the future has nothing to tell of what comes before its start.
+      if (revision <= this.#progress()) this.#last = revision;
+    }
     this.close();
   }
 

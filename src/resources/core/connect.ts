@@ -9,13 +9,20 @@ const preferred = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'Exte
 const agentPort = 10_250;
 
 /** The agent of a node. @throws StatusError 404, 500 */
-export async function agentOf({ objects }: ConnectCall, name: string): Promise<Pick<Endpoint, 'host' | 'port' | 'scheme'>> {
+export async function agentOf(
+  { objects }: ConnectCall,
+  name: string,
+): Promise<Pick<Endpoint, 'host' | 'port' | 'scheme'>> {
   const { status = {} } = (await objects.get('nodes', '', name)) as unknown as ObjectOf<typeof Node>;
   const addresses = status.addresses ?? [];
   const found = preferred.flatMap((type) => addresses.find((address) => address.type === type)?.address ?? []);
   const [host] = found;
   if (host === undefined) {
-    throw new StatusError(500, '', `no preferred addresses found; known addresses: [${addresses.map(({ address }) => address).join(' ')}]`);
+    throw new StatusError(
+      500,
+      '',
+      `no preferred addresses found; known addresses: [${addresses.map(({ address }) => address).join(' ')}]`,
+    );
   }
   return { scheme: 'https', host, port: String(status.daemonEndpoints?.kubeletEndpoint?.Port || agentPort) };
 }
@@ -86,5 +93,7 @@ export const proxyService: Connect = async (call) => {
     checkAddress(host);
     return { scheme, host, port: String(target.port ?? ''), path: '' };
   }
-  throw statusError.unavailable(`no endpoints available for service ${JSON.stringify(subsets.length === 0 ? name : call.name)}`);
+  throw statusError.unavailable(
+    `no endpoints available for service ${JSON.stringify(subsets.length === 0 ? name : call.name)}`,
+  );
 };

@@ -76,7 +76,11 @@ function validateLogOptions(query: ConnectCall['query']): FieldError[] {
 }
 
 /** Streams to and from a pod: what its node's agent is asked for, and the query that it is asked with. */
-function stream(place: string, queryOf: (query: ConnectCall['query']) => [string, string][], choosesContainer: boolean): Connect {
+function stream(
+  place: string,
+  queryOf: (query: ConnectCall['query']) => [string, string][],
+  choosesContainer: boolean,
+): Connect {
   return async (call): Promise<Endpoint> => {
     const { namespace, name, query } = call;
     const pod = await podOf(call);
@@ -105,4 +109,8 @@ export const podExec = stream(
   true,
 );
 export const podAttach = stream('attach', flagsOf, true);
-export const podPortForward = stream('portForward', (query) => query.getAll('ports').map((port) => ['port', port]), false);
+export const podPortForward = stream(
+  'portForward',
+  (query) => query.getAll('ports').map((port) => ['port', port]),
+  false,
+);

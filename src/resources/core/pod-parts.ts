@@ -72,7 +72,8 @@ function validateResize(pod: PodObject, old: PodObject, { names }: { readonly na
   if (old.status?.qosClass !== undefined && old.status.qosClass !== qosClass(spec)) {
     found.push(fieldError.invalid('spec', qosClass(spec), 'Pod QOS Class may not change as a result of resizing'));
   }
-  if (before.resources !== undefined) found.push(fieldError.forbidden('spec', 'pods with pod-level resources cannot be resized'));
+  if (before.resources !== undefined)
+    found.push(fieldError.forbidden('spec', 'pods with pod-level resources cannot be resized'));
   for (const list of lists) found.push(...validateAmounts(spec[list] ?? [], before[list] ?? [], `spec.${list}`));
   const rest = withResources(spec, before);
   if (same(rest, before)) return found;

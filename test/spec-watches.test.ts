@@ -281,6 +281,7 @@ describe('selectors', () => {
       metadata: { name },
       spec: { containers: [{ name: 'c', image: 'i' }], ...(node === undefined ? {} : { nodeName: node }) },
     });
+    await world.send('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
     const here = await watch('fieldSelector=spec.nodeName%3Dn1', {}, pods);
     const waiting = await watch('fieldSelector=spec.nodeName%3D', {}, pods);
     for (const body of [pod('a', 'n1'), pod('b', 'n2'), pod('c')]) await world.send('POST', pods, body);

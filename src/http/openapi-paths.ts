@@ -153,7 +153,7 @@ function operationOf(
   suffix: string,
 ): Operation {
   const { group, version } = writer.version;
-  const { kind } = served.resource.definition;
+  const { kind, strategy } = served.resource.definition;
   const { id, says, ...shape } = shapes[verb];
   const typeName = (name: string) => openApiName(name, writer.names);
   const own = typeName(served.version.schema.name);
@@ -172,7 +172,8 @@ function operationOf(
     list: typeName(listTypeOf(served)),
     watch: typeName(metaTypes.watchEvent),
     watchlist: typeName(metaTypes.watchEvent),
-    delete: typeName(metaTypes.status),
+    // What is deleted in steps is gone by then for some callers and not for others.
+    delete: strategy.returnsDeleted === true && strategy.termination === undefined ? own : typeName(metaTypes.status),
     deletecollection: typeName(metaTypes.status),
     get: own,
     create: own,

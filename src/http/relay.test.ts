@@ -34,7 +34,7 @@ async function textOf(body: unknown): Promise<string> {
 it('passes method, path, body and headers on, but not who asks', async () => {
   const request = requestOf('POST', '/ignored', {
     body: 'hello',
-    headers: { 'x-mine': '1', authorization: 'Bearer secret' },
+    headers: { 'x-mine': '1', authorization: 'Bearer secret', 'impersonate-user': 'jane' },
   });
   const answer = await relay(request, here(), '/there?a=b');
   expect(answer.status).toBe(201);
@@ -47,6 +47,7 @@ it('passes method, path, body and headers on, but not who asks', async () => {
   expect(seen.body).toBe('hello');
   expect(seen.headers).toMatchObject({ 'x-mine': '1', 'content-length': '5' });
   expect(seen.headers['authorization']).toBeUndefined();
+  expect(seen.headers['impersonate-user']).toBeUndefined();
 });
 
 it('ends with the client', async () => {

@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as plainRequest } from 'node:http';
+import { type IncomingHttpHeaders, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
@@ -57,9 +57,9 @@ export async function relay(request: ApiRequest, { scheme, host, port }: Endpoin
 }
 
 function passed(headers: IncomingHttpHeaders | ApiRequest['headers']): { [name: string]: string | string[] } {
-  const out: OutgoingHttpHeaders & { [name: string]: string | string[] } = {};
+  const out: { [name: string]: string | string[] } = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !ownHeaders.has(name) && !name.startsWith(':')) out[name] = value;
+    if (value !== undefined && !ownHeaders.has(name) && !/^(?::|impersonate-)/.test(name)) out[name] = value;
   }
   return out;
 }

@@ -387,6 +387,12 @@ describe('deletion of pods', () => {
     }
   });
 
+  it('has only begun for who wants the dependents gone as well', async () => {
+    await make(pods, pod('begun', { nodeName: 'n' }));
+    expect((await remove('begun', '?orphanDependents=false')).status).toBe(202);
+    expect((await remove('begun', '?orphanDependents=false&gracePeriodSeconds=0')).status).toBe(200);
+  });
+
   it('waits for finalizers whatever the time', async () => {
     await make(pods, { ...pod('held'), metadata: { name: 'held', finalizers: ['example.com/f'] } });
     expect((await remove('held', '?gracePeriodSeconds=0')).body['metadata']).toMatchObject({
@@ -526,6 +532,39 @@ describe('what goes on to a node', () => {
     expect(await message('web')).toBe('no endpoints available for service "web"');
     expect(await message('web:81')).toBe('no service port 81 found for service "web"');
     expect(await message('ftp:web:80')).toBe('invalid service request "ftp:web:80"');
+  });
+});
+
+describe('a token of a service account', () => {
+  it('is not to be had here', async () => {
+    await make(`${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
+    const answer = await ask('POST', `${ns}/serviceaccounts/sa/token`, { metadata: {}, spec: {} });
+    expect([answer.status, answer.body['message']]).toEqual([
+      501,
+      'serviceaccounts/token is not served by this server',
+    ]);
+  });
+});
+
+describe('the approval of a certificate request', () => {
+  it('changes its conditions alone, and tells when', async () => {
+    const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const request = Buffer.from('-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n');
+    const spec = { request: request.toString('base64'), signerName: 'example.com/s', usages: ['client auth'] };
+    await make(url, { metadata: { name: 'r' }, spec });
+    const { status, body } = await patch(`${url}/r/approval`, {
+      spec: { signerName: 'example.com/other' },
+      status: { certificate: 'AAAA', conditions: [{ type: 'Approved', status: 'True', reason: 'r' }] },
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body['spec']).toMatchObject({ signerName: 'example.com/s' });
+    const time = expect.stringMatching(/^\d{4}-/) as string;
+    expect(body['status']).toEqual({
+      conditions: [{ type: 'Approved', status: 'True', reason: 'r', lastUpdateTime: time, lastTransitionTime: time }],
+    });
+    // The status itself decides nothing.
+    const { body: after } = await patch(`${url}/r/status`, { status: { conditions: null } });
+    expect((after['status'] as JsonObject)['conditions']).toHaveLength(1);
   });
 });
 

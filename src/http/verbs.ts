@@ -183,10 +183,13 @@ async function written(
   const view = viewOf(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
   const { warnings } = result;
-  const status = result.created ? 201 : 200;
+  const { created, deleted } = result;
+  // Who wants the dependents gone too, in the old way of saying so, is told when that has only begun.
+  const begun = change.verb === 'delete' && deleted === undefined && change.options['orphanDependents'] === false;
+  const status = created ? 201 : begun ? 202 : 200;
   const answer: ApiResponse =
     result.object === undefined
-      ? valueAnswer(status, result.created ? doneStatus : deletedStatus(target, result), form)
+      ? valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form)
       : { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
   return deprecation(target, answer, warnings);
 }

@@ -1,7 +1,7 @@
 import { type ApiObject, formatTime, type JsonObject, jsonCopy, parseTime } from '../meta/index.ts';
 import type { StrategyContext } from './definition.ts';
 import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './job.ts';
 import { metadataOf } from './metadata.ts';
 import type { Resource } from './resource.ts';
 

@@ -15,38 +15,10 @@ import {
 } from '../meta/index.ts';
 import { type DecodedBody, decodeBody, decodePatched } from './body.ts';
 import { fromStorage, spokenOf, subresourceView } from './convert.ts';
-import type { Core } from './core.ts';
-import type { StrategyContext } from './definition.ts';
 import { draftDelete } from './delete-draft.ts';
-import type { DeleteOptions } from './delete-options.ts';
+import type { Draft, Job } from './job.ts';
 import { metadataOf } from './metadata.ts';
-import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
-
-/** A write as asked for: what does not depend on the object that is there. */
-export interface Job {
-  readonly core: Core;
-  readonly target: Target;
-  readonly change: Change;
-  readonly options: WriteOptions;
-  readonly dryRun: boolean;
-  readonly context: StrategyContext;
-  /** Set when the change is a deletion. */
-  readonly deletion: DeleteOptions | undefined;
-}
-
-/** What is to be stored, in the storage version. */
-export interface Draft {
-  object: ApiObject;
-  /** What was sent to a view of the object: admission sees it instead, and only then is it written into the object. */
-  readonly view?: ApiObject;
-  /** The object goes: `object` is its last state. */
-  remove: boolean;
-  /** The object is stored once more, marked as deleted, and goes right after. */
-  readonly passing?: boolean;
-  /** Its name was made up here. */
-  readonly generated: boolean;
-  readonly warnings: string[];
-}
+import type { Change, PatchFormat, Target } from './types.ts';
 
 /** What the change makes of the object that is there, before defaults, admission and validation. */
 export function makeDraft(job: Job, old: ApiObject | undefined): Draft {

@@ -39,7 +39,9 @@ export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): O
         if (dryRun || jsonEqual(object, before)) return;
         const value = Buffer.from(storedText(resource.format, object));
         const { key, revision } = entry;
-        if ((await core.store.commit([{ key, revision }], [{ key, value }])).ok) return;
+        const { ttlSeconds: ttl } = resource.definition.strategy;
+        const written = ttl === undefined ? { key, value } : { key, value, ttl };
+        if ((await core.store.commit([{ key, revision }], [written])).ok) return;
       }
       throw statusError.modified(resource.id, name);
     },

@@ -126,7 +126,7 @@ async function fromSnapshot(
 }
 
 /** So many objects are looked at before others get their turn. */
-const slice = 2_000;
+const slice = 1_000;
 
 /** Those that match, at most so many, without holding anybody up however few they are. */
 async function gather(

@@ -13,7 +13,7 @@ const longestMs = 2 ** 31 - 1;
 /** How many objects that were there at the start are handed on at a time. */
 const initialBatch = 250;
 /** And how many are looked at for them before others get their turn. */
-const initialSlice = 2_000;
+const initialSlice = 1_000;
 
 /**
  * What brings a client up to date, then everything that changes. A state from which changes can no longer be told is

@@ -15,7 +15,8 @@ import { describe, describeDeleted, describeText, isCorrupt, readObject, storedT
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
-import { checkFresh, checkPatchFormat, completeDraft, completeView, type Draft, type Job, makeDraft } from './draft.ts';
+import { checkFresh, checkPatchFormat, completeDraft, completeView, makeDraft } from './draft.ts';
+import type { Draft, Job } from './job.ts';
 import { unreadable } from './read.ts';
 import { keyOf } from './selection.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';

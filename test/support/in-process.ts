@@ -153,6 +153,8 @@ export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, m
 
 /** A store whose watches can be told late, or be cut off. */
 export interface HeldStore extends Store {
+  /** The store itself, which holds nothing back. */
+  readonly under: Store;
   /** Watchers hear of nothing until `release`. */
   hold(): void;
   release(): void;
@@ -175,6 +177,7 @@ function heldStore(store: Store): HeldStore {
     for (const call of calls) call();
   };
   return {
+    under: store,
     revision: () => store.revision(),
     get: (key, revision) => store.get(key, revision),
     list: (range) => store.list(range),

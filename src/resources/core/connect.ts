@@ -2,7 +2,7 @@ import { ipAddress, StatusError, statusError } from '../../meta/index.ts';
 import type { Connect, ConnectCall, Endpoint } from '../../registry/index.ts';
 import type { ObjectOf } from '../define.ts';
 import type { Endpoints, Node, Service } from '../types/core-v1.ts';
-import type { PodObject } from './pods.ts';
+import type { PodObject } from './pod-object.ts';
 
 /** Addresses of a node by how well they serve to reach its agent. */
 const preferred = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];

@@ -23,7 +23,8 @@ export const namespaces = resource({
       kind: 'Namespace',
       part: {
         take: (namespace, { spec }) => {
-          namespace.spec = { finalizers: spec?.finalizers ?? [] };
+          const finalizers = spec?.finalizers ?? [];
+          namespace.spec = finalizers.length === 0 ? {} : { finalizers };
         },
         validate: ({ spec }, _, { names }) => validateFinalizers(spec?.finalizers ?? [], names.product),
       },

@@ -1,7 +1,7 @@
 import { formatTime, type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
 import type { Action } from '../../registry/index.ts';
 import type { Binding, PodStatus } from '../types/core-v1.ts';
-import type { PodObject } from './pods.ts';
+import type { PodObject } from './pod-object.ts';
 
 /** Gives a pod its node, which it then has for good. */
 export const bindPod: Action = async (posted, { namespace, name, objects, now }) => {

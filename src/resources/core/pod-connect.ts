@@ -2,7 +2,7 @@ import { type FieldError, fieldError, parseTime, statusError } from '../../meta/
 import type { Connect, ConnectCall, Endpoint } from '../../registry/index.ts';
 import type { PodSpec } from '../types/core-v1.ts';
 import { agentOf } from './connect.ts';
-import type { PodObject } from './pods.ts';
+import type { PodObject } from './pod-object.ts';
 
 const podOf = async ({ objects, namespace, name }: ConnectCall): Promise<PodObject> =>
   (await objects.get('pods', namespace, name)) as unknown as PodObject;

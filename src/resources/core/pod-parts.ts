@@ -2,12 +2,12 @@ import { type FieldError, fieldError, getKey, type Json, type Names } from '../.
 import type { ObjectPart } from '../../registry/index.ts';
 import { type Container, PodSpec } from '../types/core-v1.ts';
 import { same } from '../validate/common.ts';
+import type { PodObject } from './pod-object.ts';
 import { lineDiff } from './pod-spec/line-diff.ts';
 import { validateEphemeralContainersUpdate } from './pod-spec/pod-update.ts';
 import { qosClass } from './pod-spec/qos.ts';
 import { internalText } from './pod-spec/shown.ts';
 import { validatePod } from './pod-spec/validate.ts';
-import type { PodObject } from './pods.ts';
 
 /** Containers that are added to a pod for a look at it. */
 export const ephemeralContainers: ObjectPart<PodObject> = {

@@ -1,12 +1,13 @@
 import { formatAge } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { resource } from '../define.ts';
 import { evictPod } from '../policy/eviction.ts';
 import { Binding, Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
 import { Eviction } from '../types/policy-v1.ts';
 import { proxyPod } from './connect.ts';
 import { bindPod } from './pod-binding.ts';
 import { podAttach, podExec, podLog, podPortForward } from './pod-connect.ts';
+import type { PodObject } from './pod-object.ts';
 import { ephemeralContainers, resources } from './pod-parts.ts';
 import { completeAffinity } from './pod-spec/affinity.ts';
 import { isNew, same } from './pod-spec/controller.ts';
@@ -16,8 +17,6 @@ import { validatePodMetaUpdate, validatePodSpecUpdate } from './pod-spec/pod-upd
 import { qosClass } from './pod-spec/qos.ts';
 import { validateNewPod, validatePod } from './pod-spec/validate.ts';
 import { warnOfPod } from './pod-spec/warnings.ts';
-
-export type PodObject = ObjectOf<typeof Pod>;
 
 export const pods = resource({
   group: '',

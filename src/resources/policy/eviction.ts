@@ -9,7 +9,7 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import type { Action, ActionCall } from '../../registry/index.ts';
-import type { PodObject } from '../core/pods.ts';
+import type { PodObject } from '../core/pod-object.ts';
 import type { ObjectOf } from '../define.ts';
 import type { PodDisruptionBudget } from '../types/policy-v1.ts';
 

@@ -1,0 +1,31 @@
+import type { ApiObject } from '../meta/index.ts';
+import type { Core } from './core.ts';
+import type { StrategyContext } from './definition.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import type { Change, Target, WriteOptions } from './types.ts';
+
+/** A write as asked for: what does not depend on the object that is there. */
+export interface Job {
+  readonly core: Core;
+  readonly target: Target;
+  readonly change: Change;
+  readonly options: WriteOptions;
+  readonly dryRun: boolean;
+  readonly context: StrategyContext;
+  /** Set when the change is a deletion. */
+  readonly deletion: DeleteOptions | undefined;
+}
+
+/** What is to be stored, in the storage version. */
+export interface Draft {
+  object: ApiObject;
+  /** What was sent to a view of the object: admission sees it instead, and only then is it written into the object. */
+  readonly view?: ApiObject;
+  /** The object goes: `object` is its last state. */
+  remove: boolean;
+  /** The object is stored once more, marked as deleted, and goes right after. */
+  readonly passing?: boolean;
+  /** Its name was made up here. */
+  readonly generated: boolean;
+  readonly warnings: string[];
+}

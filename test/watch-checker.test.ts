@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect, it } from 'vitest';
+import { type ApiObject, StatusError } from '../src/server/index.ts';
+import { inTime, seededRandom, startWorld, turns, type World } from './support/in-process.ts';
+import { type Counts, Journal, type Selection, Watcher, withoutKind } from './support/watch-checker.ts';
+
+// 50 watchers join, leave and come back at random during 20,000 writes, while history is compacted, the cache is cut
+// off from the store and its window moves on: no watcher is ever told a wrong event, one twice, or none.
+const writes = 20_000;
+const watchers = 50;
+const namespaces = ['w0', 'w1', 'w2', 'w3', 'w4'];
+const names = 12;
+const tiers = ['a', 'b', 'c'];
+
+const labelsOf = ({ metadata }: ApiObject) => metadata.labels ?? {};
+const tier = (object: ApiObject) => labelsOf(object)['tier'];
+const kinds: readonly Omit<Selection, 'namespace'>[] = [
+  { matches: () => true },
+  { labelSelector: 'tier=a', matches: (object) => tier(object) === 'a' },
+  { labelSelector: 'tier!=a', matches: (object) => tier(object) !== 'a' },
+  { labelSelector: 'tier in (a,b)', matches: (object) => ['a', 'b'].includes(tier(object) ?? '') },
+  { labelSelector: 'tier notin (a,b),odd', matches: (o) => !['a', 'b'].includes(tier(o) ?? '') && 'odd' in labelsOf(o) },
+  { labelSelector: '!tier', matches: (object) => tier(object) === undefined },
+  { fieldSelector: 'metadata.name=n3', matches: ({ metadata }) => metadata.name === 'n3' },
+  { fieldSelector: 'metadata.name!=n3', matches: ({ metadata }) => metadata.name !== 'n3' },
+  { fieldSelector: 'metadata.namespace=w2', matches: ({ metadata }) => metadata.namespace === 'w2' },
+];
+
+class Run {
+  readonly counts: Counts & { pieces: number; inconsistent: number; cuts: number; compactions: number };
+  readonly #world: World;
+  readonly #journal: Journal;
+  readonly #watchers: readonly Watcher[];
+  readonly #integer: (below: number) => number;
+  #texts = 0;
+  #held = false;
+  /** At most so much time passes with each write (ms): five minutes of history are many writes or few. */
+  #pace = 100;
+
+  constructor(world: World, journal: Journal, seed: number) {
+    this.#world = world;
+    this.#journal = journal;
+    this.#integer = seededRandom(seed).integer;
+    const joined = { list: 0, cached: 0, stream: 0, plain: 0, resumed: 0, ofBookmark: 0 };
+    this.counts = {
+      joined,
+      events: 0,
+      bookmarks: 0,
+      expired: 0,
+      ended: 0,
+      pieces: 0,
+      inconsistent: 0,
+      cuts: 0,
+      compactions: 0,
+    };
+    this.#watchers = Array.from({ length: watchers }, (_, i) => {
+      return new Watcher(world.client, journal, this.counts, this.#selection(i));
+    });
+  }
+
+  async carryOut(): Promise<void> {
+    while (this.#journal.entries.length < writes) {
+      await this.#write();
+      if (this.#chance(4)) await turns(1);
+      if (this.#chance(6)) await this.#act(this.#pick(this.#watchers));
+      if (this.#chance(250)) await this.#compact();
+      if (this.#chance(500)) await this.#listInPieces();
+      if (this.#chance(700)) await this.#cut();
+      if (this.#chance(300)) this.#hold();
+      if (this.#chance(1_000)) this.#pace = this.#pick([20, 100, 500, 2_000, 5_000]);
+      this.#check();
+    }
+    await this.#finish();
+  }
+
+  #chance(of: number): boolean {
+    return this.#integer(of) === 0;
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return from[this.#integer(from.length)] as T;
+  }
+
+  #selection(i: number): Selection {
+    const kind = kinds[i % kinds.length] as Selection;
+    const namespace = this.#pick(namespaces);
+    // One item by its path; one namespace; or all of them.
+    if (i % 10 === 9) {
+      const name = `n${this.#integer(names)}`;
+      return { namespace, name, matches: ({ metadata }) => metadata.namespace === namespace && metadata.name === name };
+    }
+    if (i % 2 === 0) return kind;
+    return { ...kind, namespace, matches: (object) => object.metadata.namespace === namespace && kind.matches(object) };
+  }
+
+  /** One write, or several at the same time. Those that another one makes impossible are refused, and that is all. */
+  async #write(): Promise<void> {
+    const refused = (error: unknown) => {
+      if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error;
+    };
+    const together = this.#chance(10) ? 1 + this.#integer(6) : 1;
+    const work = Array.from({ length: together }, () => this.#change().catch(refused));
+    await Promise.all(work);
+    this.#world.clock.advance(this.#integer(this.#pace));
+  }
+
+  async #change(): Promise<unknown> {
+    const { client } = this.#world;
+    const name = `n${this.#integer(names)}`;
+    const place = { apiVersion: 'v1', resource: 'configmaps', namespace: this.#pick(namespaces) };
+    const item = { ...place, name };
+    const labels = {
+      ...(this.#chance(3) ? {} : { tier: this.#pick(tiers) }),
+      ...(this.#chance(2) ? { odd: '' } : {}),
+    };
+    const data = { n: String(++this.#texts), text: 'x'.repeat(this.#integer(200)) };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data } as ApiObject;
+    switch (this.#integer(8)) {
+      case 0:
+      case 1:
+        return client.create(place, object);
+      case 2:
+      case 3:
+        return client.update(item, object);
+      case 4:
+        return client.patch(item, 'merge', { metadata: { labels: { tier: this.#pick([...tiers, null]) } } });
+      case 5:
+      case 6:
+        return client.patch(item, 'merge', { data: { n: data.n } });
+      default:
+        return client.delete(item);
+    }
+  }
+
+  /** A watcher that is away comes back; another one leaves, stops reading for a while, or goes on reading. */
+  async #act(watcher: Watcher): Promise<void> {
+    if (watcher.done !== undefined) {
+      const choice = this.#integer(6);
+      if (choice < 2) {
+        watcher.leave();
+        // It is gone for good before it comes back.
+        while (watcher.done !== undefined) await turns(1);
+      } else if (choice < 4) watcher.stopReading();
+      else watcher.resumeReading();
+      return;
+    }
+    await this.#join(watcher);
+  }
+
+  #join(watcher: Watcher): Promise<void> {
+    // While the news is held back, no one can be shown the latest state.
+    const how = this.#held ? 'cached' : this.#pick(['list', 'cached', 'stream', 'plain'] as const);
+    const bookmarks = this.#chance(2);
+    const timeout = this.#chance(3) ? { timeoutSeconds: 30 + this.#integer(600) } : {};
+    return inTime(this.#world, watcher.join(how, { bookmarks, ...timeout }));
+  }
+
+  async #compact(): Promise<void> {
+    const { store } = this.#world;
+    const latest = await store.revision();
+    await store.compact(Math.max(1, latest - this.#integer(300)));
+    this.counts.compactions++;
+  }
+
+  /** The cache loses the store for a while; now and then what happens meanwhile is compacted away. */
+  async #cut(): Promise<void> {
+    this.#held = false;
+    this.#world.store.cut();
+    this.counts.cuts++;
+    if (!this.#chance(4)) return;
+    const { latest } = this.#journal;
+    while (this.#journal.latest < latest + 3) await this.#change().catch(() => {});
+    await this.#world.store.compact(await this.#world.store.revision());
+  }
+
+  /** The cache hears of nothing for a while. */
+  #hold(): void {
+    if (this.#held) this.#world.store.release();
+    else this.#world.store.hold();
+    this.#held = !this.#held;
+  }
+
+  /** All pieces of a list show one state, whatever is written between them. */
+  async #listInPieces(): Promise<void> {
+    if (this.#held) this.#hold();
+    const { client } = this.#world;
+    const place = { apiVersion: 'v1', resource: 'configmaps' };
+    const kind = this.#pick(kinds);
+    const { labelSelector, fieldSelector } = kind;
+    const query = {
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      limit: 1 + this.#integer(12),
+    };
+    let page = await inTime(this.#world, client.list<ApiObject>(place, query));
+    const { resourceVersion } = page.metadata;
+    const found = [...page.items];
+    while (page.metadata.continue !== undefined) {
+      for (let i = this.#integer(40); i > 0; i--) await this.#write();
+      if (this.#chance(12)) this.#world.clock.advance(400_000);
+      try {
+        page = await inTime(this.#world, client.list<ApiObject>(place, { ...query, continue: page.metadata.continue }));
+      } catch (error) {
+        if (!(error instanceof StatusError) || error.code !== 410) throw error;
+        const rest = String(error.metadata['continue']);
+        await inTime(this.#world, client.list(place, { ...query, continue: rest }));
+        this.counts.inconsistent++;
+        return;
+      }
+      expect(page.metadata.resourceVersion).toBe(resourceVersion);
+      found.push(...page.items);
+    }
+    const expected = this.#journal.at(Number(resourceVersion), kind).map(withoutKind);
+    if (!isDeepStrictEqual(found, expected)) throw new Error(`the pieces at ${resourceVersion} are not the state then`);
+    this.counts.pieces++;
+  }
+
+  #check(): void {
+    for (const { failure } of this.#watchers) if (failure !== undefined) throw failure;
+  }
+
+  /** Everybody comes back and is told the rest; then each holds what is listed. */
+  async #finish(): Promise<void> {
+    this.#world.store.release();
+    this.#held = false;
+    for (const watcher of this.#watchers) watcher.resumeReading();
+    for (let i = 0; this.#watchers.some(({ done, missing }) => done === undefined || missing !== undefined); i++) {
+      for (const watcher of this.#watchers) if (watcher.done === undefined) await this.#join(watcher);
+      await turns();
+      this.#check();
+      if (i < 300) continue;
+      const { selection, missing } = this.#watchers.find((watcher) => watcher.missing !== undefined) as Watcher;
+      throw new Error(`never told: ${missing?.type} of ${JSON.stringify(missing?.object)} to ${JSON.stringify(selection)}`);
+    }
+    for (const watcher of this.#watchers) await watcher.compareWithList();
+    for (const watcher of this.#watchers) watcher.leave();
+  }
+}
+
+it('tells every watcher everything once, in order, whatever happens', { timeout: 120_000 }, async () => {
+  const seed = Number(process.env['WATCH_CHECKER_SEED'] ?? Date.now() % 1_000_000_000);
+  const world = await startWorld({}, seed);
+  for (const name of namespaces) await world.send('POST', '/api/v1/namespaces', { metadata: { name } });
+  const journal = new Journal(world.store.under, await world.store.revision());
+  const run = new Run(world, journal, seed);
+  try {
+    await run.carryOut();
+  } catch (error) {
+    throw new Error(`seed ${seed}, after ${journal.entries.length} writes: ${(error as Error).message}`, { cause: error });
+  } finally {
+    journal.close();
+    await world.close();
+  }
+  // Everything that may happen did.
+  const { joined, ...counts } = run.counts;
+  if (process.env['WATCH_CHECKER_SEED']) console.log(run.counts);
+  expect(Math.min(...Object.values(joined))).toBeGreaterThan(20);
+  expect(counts.expired).toBeGreaterThan(50);
+  expect(counts.bookmarks).toBeGreaterThan(100);
+  expect(counts.events).toBeGreaterThan(writes);
+  expect(Math.min(counts.ended, counts.cuts, counts.compactions, counts.pieces, counts.inconsistent)).toBeGreaterThan(0);
+});

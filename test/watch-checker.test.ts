@@ -27,7 +27,7 @@ const kinds: readonly Omit<Selection, 'namespace'>[] = [
 ];
 
 class Run {
-  readonly counts: Counts & { pieces: number; inconsistent: number; cuts: number; compactions: number };
+  readonly counts: Counts & { pieces: number; inconsistent: number; cuts: number; compactions: number; edges: number };
   readonly #world: World;
   readonly #journal: Journal;
   readonly #watchers: readonly Watcher[];
@@ -52,6 +52,7 @@ class Run {
       inconsistent: 0,
       cuts: 0,
       compactions: 0,
+      edges: 0,
     };
     this.#watchers = Array.from({ length: watchers }, (_, i) => {
       return new Watcher(world.client, journal, this.counts, this.#selection(i));
@@ -66,7 +67,8 @@ class Run {
       if (this.#chance(250)) await this.#compact();
       if (this.#chance(500)) await this.#listInPieces();
       if (this.#chance(700)) await this.#cut();
-      if (this.#chance(300)) this.#hold();
+      if (this.#chance(300)) await this.#hold();
+      if (this.#chance(800)) await this.#comeFromTheEdge();
       if (this.#chance(1_000)) this.#pace = this.#pick([20, 100, 500, 2_000, 5_000]);
       this.#check();
     }
@@ -113,7 +115,7 @@ class Run {
       ...(this.#chance(3) ? {} : { tier: this.#pick(tiers) }),
       ...(this.#chance(2) ? { odd: '' } : {}),
     };
-    const data = { n: String(++this.#texts), text: 'x'.repeat(this.#integer(200)) };
+    const data = { n: String(++this.#texts), text: 'x'.repeat(this.#integer(1_000)) };
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data } as ApiObject;
     switch (this.#integer(8)) {
       case 0:
@@ -137,22 +139,65 @@ class Run {
     if (watcher.done !== undefined) {
       const choice = this.#integer(6);
       if (choice < 2) {
-        watcher.leave();
-        // It is gone for good before it comes back.
-        while (watcher.done !== undefined) await turns(1);
+        await this.#leave(watcher);
       } else if (choice < 4) watcher.stopReading();
       else watcher.resumeReading();
       return;
     }
-    await this.#join(watcher);
+    // Some stay away for long.
+    if (this.#watchers.indexOf(watcher) % 3 > 0 || this.#chance(8)) await this.#join(watcher);
   }
 
-  #join(watcher: Watcher): Promise<void> {
+  /** It is gone for good before it comes back. */
+  async #leave(watcher: Watcher): Promise<void> {
+    watcher.leave();
+    while (watcher.done !== undefined) await turns(1);
+  }
+
+  async #join(watcher: Watcher): Promise<void> {
     // While the news is held back, no one can be shown the latest state.
     const how = this.#held ? 'cached' : this.#pick(['list', 'cached', 'stream', 'plain'] as const);
-    const bookmarks = this.#chance(2);
-    const timeout = this.#chance(3) ? { timeoutSeconds: 30 + this.#integer(600) } : {};
-    return inTime(this.#world, watcher.join(how, { bookmarks, ...timeout }));
+    await inTime(this.#world, watcher.join(how, this.#options()));
+    if (this.#chance(4)) watcher.stopReading();
+  }
+
+  #options() {
+    const timeout = this.#chance(3) ? { timeoutSeconds: this.#pick([1, 2, 60, 600]) } : {};
+    return { bookmarks: this.#chance(2), ...timeout };
+  }
+
+  /** A watcher comes back with the oldest version of all that are still good. */
+  async #comeFromTheEdge(): Promise<void> {
+    const { client } = this.#world;
+    const place = { apiVersion: 'v1', resource: 'configmaps' };
+    const isExpired = async (version: number) => {
+      const watch = await client.watch(place, { resourceVersion: String(version) });
+      let expired = false;
+      const reading = (async () => {
+        for await (const _ of watch) break;
+      })();
+      reading.catch(() => {
+        expired = true;
+      });
+      await turns(2);
+      watch.close();
+      return expired;
+    };
+    let low = 1;
+    let high = this.#journal.latest;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (await isExpired(middle)) low = middle + 1;
+      else high = middle;
+    }
+    const watcher = this.#pick(this.#watchers);
+    await this.#leave(watcher);
+    watcher.remember(Math.max(low, this.#journal.first));
+    const { expired } = this.counts;
+    await watcher.join('list', this.#options());
+    await turns(2);
+    expect(this.counts.expired).toBe(expired);
+    this.counts.edges++;
   }
 
   async #compact(): Promise<void> {
@@ -173,16 +218,26 @@ class Run {
     await this.#world.store.compact(await this.#world.store.revision());
   }
 
-  /** The cache hears of nothing for a while. */
-  #hold(): void {
-    if (this.#held) this.#world.store.release();
-    else this.#world.store.hold();
+  /** The cache hears of nothing for a while. Who asks for the latest state then is shown it when the news is there. */
+  async #hold(): Promise<void> {
+    const { store } = this.#world;
     this.#held = !this.#held;
+    if (this.#held) {
+      store.hold();
+      return;
+    }
+    const watcher = this.#pick(this.#watchers);
+    await this.#leave(watcher);
+    watcher.remember(undefined);
+    const joined = watcher.join(this.#pick(['list', 'stream', 'plain'] as const), this.#options());
+    await Promise.race([joined, turns(2)]);
+    store.release();
+    await inTime(this.#world, joined);
   }
 
   /** All pieces of a list show one state, whatever is written between them. */
   async #listInPieces(): Promise<void> {
-    if (this.#held) this.#hold();
+    if (this.#held) await this.#hold();
     const { client } = this.#world;
     const place = { apiVersion: 'v1', resource: 'configmaps' };
     const kind = this.#pick(kinds);
@@ -223,14 +278,16 @@ class Run {
   async #finish(): Promise<void> {
     this.#world.store.release();
     this.#held = false;
-    for (const watcher of this.#watchers) watcher.resumeReading();
     for (let i = 0; this.#watchers.some(({ done, missing }) => done === undefined || missing !== undefined); i++) {
-      for (const watcher of this.#watchers) if (watcher.done === undefined) await this.#join(watcher);
+      for (const watcher of this.#watchers) {
+        if (watcher.done === undefined) await this.#join(watcher);
+        watcher.resumeReading();
+      }
       await turns();
       this.#check();
       if (i < 300) continue;
       const { selection, missing } = this.#watchers.find((watcher) => watcher.missing !== undefined) as Watcher;
-      throw new Error(`never told: ${missing?.type} of ${JSON.stringify(missing?.object)} to ${JSON.stringify(selection)}`);
+      throw new Error(`never told: ${missing?.type} of ${JSON.stringify(missing?.object?.metadata)} to ${JSON.stringify(selection)}`);
     }
     for (const watcher of this.#watchers) await watcher.compareWithList();
     for (const watcher of this.#watchers) watcher.leave();
@@ -258,5 +315,5 @@ it('tells every watcher everything once, in order, whatever happens', { timeout:
   expect(counts.expired).toBeGreaterThan(50);
   expect(counts.bookmarks).toBeGreaterThan(100);
   expect(counts.events).toBeGreaterThan(writes);
-  expect(Math.min(counts.ended, counts.cuts, counts.compactions, counts.pieces, counts.inconsistent)).toBeGreaterThan(0);
+  expect(Math.min(counts.edges, counts.ended, counts.cuts, counts.compactions, counts.pieces, counts.inconsistent)).toBeGreaterThan(0);
 });

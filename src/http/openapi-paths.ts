@@ -172,7 +172,7 @@ function operationOf(
     list: typeName(listTypeOf(served)),
     watch: typeName(metaTypes.watchEvent),
     watchlist: typeName(metaTypes.watchEvent),
-    // What is deleted in steps is gone by then for some callers and not for others.
+    // A kind that is deleted in steps answers with itself or with a Status.
     delete: strategy.returnsDeleted === true && strategy.termination === undefined ? own : typeName(metaTypes.status),
     deletecollection: typeName(metaTypes.status),
     get: own,

@@ -13,8 +13,10 @@ export class Journal {
   readonly entries: Entry[] = [];
   readonly #versions = new Map<string, Entry[]>();
   readonly #stop: () => void;
+  readonly #begins: number;
 
   constructor(store: Store, after: number) {
+    this.#begins = after;
     const watch = store.watch('', after, {
       batch: (revision, changes) => {
         for (const { key, entry, previous } of changes) {
@@ -35,6 +37,11 @@ export class Journal {
 
   get latest(): number {
     return this.entries.at(-1)?.revision ?? 0;
+  }
+
+  /** The version at which the journal begins. */
+  get first(): number {
+    return this.#begins;
   }
 
   /** Index of the first entry after a revision. */
@@ -161,8 +168,14 @@ export class Watcher {
     };
   }
 
-  get canResume(): boolean {
-    return this.#version !== undefined;
+  /** While it is away: it knows nothing, or just what was there at a version. */
+  remember(version: number | undefined): void {
+    this.#version = version;
+    this.#held.clear();
+    this.#fromBookmark = false;
+    if (version === undefined) return;
+    for (const object of this.#journal.at(version, this.selection)) this.#held.set(keyOf(object), object);
+    this.#next = this.#journal.after(version);
   }
 
   /** Starts to watch: from the version seen last when there is one, else as `how` says. */

@@ -4,7 +4,9 @@ import { type Answer, inTime, isSettled, startWorld, turns, type World } from '.
 // Gets and lists as the specification has them: "Resource version semantics", "Chunked lists", "Events" and "Errors".
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const query = (parameters: { [name: string]: string | number }) =>
-  `?${new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]))}`;
+  `?${Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')}`;
 
 let world: World;
 afterEach(() => world.close());
@@ -326,15 +328,16 @@ describe('chunks: rules 1 and 3, pieces and how many follow', () => {
     expect([status, body.message]).toEqual([400, 'strconv.ParseInt: parsing "abc": invalid syntax']);
   });
 
-  it.each([{ labelSelector: 'app' }, { fieldSelector: 'metadata.name!=b' }, { labelSelector: 'app', fieldSelector: '' }])(
-    'selectors make remainingItemCount absent: %j',
-    async (selectors) => {
-      const { metadata, items } = (await read({ limit: 1, ...selectors })).body;
-      expect([items.length, typeof metadata.continue, 'remainingItemCount' in metadata]).toEqual([1, 'string', false]);
-      const next = (await read({ limit: 1, ...selectors, continue: metadata.continue })).body;
-      expect([next.items.length, 'remainingItemCount' in next.metadata]).toEqual([1, false]);
-    },
-  );
+  it.each([
+    { labelSelector: 'app' },
+    { fieldSelector: 'metadata.name!=b' },
+    { labelSelector: 'app', fieldSelector: '' },
+  ])('selectors make remainingItemCount absent: %j', async (selectors) => {
+    const { metadata, items } = (await read({ limit: 1, ...selectors })).body;
+    expect([items.length, typeof metadata.continue, 'remainingItemCount' in metadata]).toEqual([1, 'string', false]);
+    const next = (await read({ limit: 1, ...selectors, continue: metadata.continue })).body;
+    expect([next.items.length, 'remainingItemCount' in next.metadata]).toEqual([1, false]);
+  });
 
   it('an empty selector is none', async () => {
     expect((await read({ limit: 2, labelSelector: '' })).body.metadata.remainingItemCount).toBe(3);
@@ -492,7 +495,17 @@ describe('chunks: rule 4, tokens', () => {
     expect((await read({ limit: 2, continue: longer })).status).toBe(400);
   });
 
-  it.each(['garbage', '!', 'a', '__proto__', 'AAAA', '%', 'null'])('%s is none', async (text) => {
+  it.each([
+    'garbage',
+    '!',
+    'a',
+    '__proto__',
+    'AAAA',
+    '%',
+    'null',
+    'x'.repeat(100),
+    btoa('{"rv":1,"start":"a\\u0000"}'),
+  ])('%s is none', async (text) => {
     const { status, body } = await read({ limit: 2, continue: text });
     expect([status, body.reason]).toEqual([400, 'BadRequest']);
     expect(body.message).toMatch(/^invalid continue token: continue key is not valid/);
@@ -540,10 +553,33 @@ describe('Exact: where an old version comes from', () => {
     expect((await read(parameters)).status).toBe(410);
   });
 
+  it('lets others run while a long list is read from the store', async () => {
+    world = await startWorld();
+    const count = 1_700;
+    for (let i = 0; i < count; i++) await make(`n${i}`);
+    const old = versionOf((await read({ limit: 1 })).body);
+    await change('n0', 'changed');
+    world.clock.advance(160_000);
+    let others = 0;
+    let over = false;
+    const parameters = { resourceVersion: old, resourceVersionMatch: 'Exact' };
+    const answer = world.client.request({ method: 'GET', url: configMaps + query(parameters), headers: {} });
+    void answer.then(() => {
+      over = true;
+    });
+    for (; !over; others++) await turns(1);
+    expect(others).toBeGreaterThan(3);
+    // It is under way until its last byte was taken.
+    let text = '';
+    for await (const piece of (await answer).body) text += Buffer.from(piece).toString();
+    expect(JSON.parse(text).items).toHaveLength(count);
+  });
+
   it('reaches back over other resources: versions are those of the whole store', async () => {
     world = await startWorld();
     const old = await five();
-    const { metadata } = (await world.send('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' } })).body;
+    const { metadata } = (await world.send('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' } }))
+      .body;
     expect(Number(metadata.resourceVersion)).toBeGreaterThan(Number(old));
     const answer = await read({ resourceVersion: metadata.resourceVersion, resourceVersionMatch: 'Exact' });
     expect([versionOf(answer.body), namesOf(answer)]).toEqual([metadata.resourceVersion, ['a', 'b', 'c', 'd', 'e']]);
@@ -559,9 +595,13 @@ describe('a server that starts over a store with a history', () => {
     const second = await startWorld({}, 2, shared);
     const list = (parameters: string) => second.send('GET', `${configMaps}?${parameters}`);
     expect(dataOf(await inTime(second, list('')))).toEqual(['changed', 'b', 'c', 'd', 'e']);
-    expect(dataOf(await inTime(second, list(`resourceVersion=${old}&resourceVersionMatch=Exact`)))).toEqual(
-      ['a', 'b', 'c', 'd', 'e'],
-    );
+    expect(dataOf(await inTime(second, list(`resourceVersion=${old}&resourceVersionMatch=Exact`)))).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
     // What the one has answered, the other knows.
     await change('b', 'changed too');
     expect(dataOf(await inTime(second, list(''))).slice(0, 2)).toEqual(['changed', 'changed too']);

@@ -1,13 +1,11 @@
 /** How bodies travel: JSON with duplicates found and integers exact, YAML, protobuf, the choice of media types, compression. */
 export { acceptsGzip, compressBody } from './compress.ts';
 export {
-  MAX_DEPTH,
   type ParsedBody,
   parseJson,
   prettyJson,
   sortFindings,
   stringifyJson,
-  summarizeBody,
   unrecognizedBody,
 } from './json.ts';
 export {

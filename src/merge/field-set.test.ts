@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../meta/index.ts';
 import {
   difference,
-  emptySet,
   equalSets,
   type FieldSet,
   has,
@@ -141,7 +140,7 @@ describe('the wire form', () => {
   });
   it('reads a "." alone as the node itself', () => {
     expect(parseFieldSet({ 'f:a': { '.': {} } })).toEqual({ 'f:a': {} });
-    expect(parseFieldSet({})).toBe(emptySet);
+    expect(parseFieldSet({})).toBe(leaf);
   });
 });
 

@@ -14,9 +14,8 @@ export interface FieldSetDraft {
   [element: Element]: FieldSet;
 }
 
-/** A node that is in the set and has nothing below it. */
+/** A node that is in the set and has nothing below it; as a whole set, the empty one. */
 export const leaf: FieldSet = Object.freeze({});
-export const emptySet: FieldSet = leaf;
 
 /** The member that says of a node with more below it that it is itself in the set. */
 export const itself = '.';
@@ -39,7 +38,7 @@ export function finished(node: FieldSet): FieldSet | undefined {
 
 /** The set of these paths. */
 export function setOf(...paths: readonly Path[]): FieldSet {
-  let set: FieldSet = emptySet;
+  let set: FieldSet = leaf;
   for (const path of paths)
     set = union(
       set,
@@ -122,7 +121,7 @@ const withItself = (node: FieldSet): FieldSet => (includesItself(node) ? node : 
 
 /** What is in both sets. Costs as much as the first one is large. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  return shared(a, b) ?? emptySet;
+  return shared(a, b) ?? leaf;
 }
 
 function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
@@ -141,12 +140,12 @@ function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
 
 /** What is in the first set and not in the second. The first one itself when they have nothing in common. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return isEmpty(b) ? a : (rest(a, b, false) ?? emptySet);
+  return isEmpty(b) ? a : (rest(a, b, false) ?? leaf);
 }
 
 /** What is in the first set and neither in the second nor below a path that is in the second. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
-  return isEmpty(b) ? a : (rest(a, b, true) ?? emptySet);
+  return isEmpty(b) ? a : (rest(a, b, true) ?? leaf);
 }
 
 /** `b` is not the empty set: as a node that is empty, it is itself in the set. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
-import { emptySet, type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
 import { type Element, entryElement, fieldElement, valueElement } from './path.ts';
 import { free, type ListShape, type MapShape, type Shape, type StructShape } from './shape.ts';
 
@@ -9,7 +9,7 @@ import { free, type ListShape, type MapShape, type Shape, type StructShape } fro
  * of entries is not owned at all.
  */
 export function fieldsOf(shape: StructShape, object: JsonObject): FieldSet {
-  return nodeOf(shape, object, false, false) ?? emptySet;
+  return nodeOf(shape, object, false, false) ?? leaf;
 }
 
 /** A value with everything in it, itself included: what appears or disappears with it. */

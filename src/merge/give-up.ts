@@ -1,5 +1,5 @@
 import type { JsonObject } from '../meta/index.ts';
-import { difference, emptySet, type FieldSet, intersection, isEmpty, union } from './field-set.ts';
+import { difference, type FieldSet, intersection, isEmpty, leaf, union } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import type { Owner } from './owners.ts';
 import { withHeldFields, withoutHolders } from './reconcile.ts';
@@ -36,7 +36,7 @@ export function giveUp(
 
 /** What the owners of one version hold together. */
 function ownedIn(apiVersion: string, shape: StructShape, owners: readonly Owner[]): FieldSet {
-  let owned: FieldSet = emptySet;
+  let owned: FieldSet = leaf;
   for (const owner of owners) if (owner.apiVersion === apiVersion) owned = union(owned, owner.fields);
   return withHeldFields(shape, owned);
 }

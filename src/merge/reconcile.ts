@@ -1,13 +1,4 @@
-import {
-  emptySet,
-  type FieldSet,
-  type FieldSetDraft,
-  finished,
-  includesItself,
-  isEmpty,
-  itself,
-  leaf,
-} from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, finished, includesItself, isEmpty, itself, leaf } from './field-set.ts';
 import { type FieldShape, free, type Shape, type StructShape } from './shape.ts';
 
 /**
@@ -16,7 +7,7 @@ import { type FieldShape, free, type Shape, type StructShape } from './shape.ts'
  * it conflicts. What the schema does not know any more is dropped. A set that needs none of this is given back itself.
  */
 export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
-  return isEmpty(set) ? set : (reconciled(shape, set) ?? emptySet);
+  return isEmpty(set) ? set : (reconciled(shape, set) ?? leaf);
 }
 
 function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {

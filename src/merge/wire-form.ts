@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
-import { emptySet, type FieldSet, type FieldSetDraft, finished, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, finished, itself, leaf } from './field-set.ts';
 import { canonicalElement } from './path.ts';
 
 /** How many paths one set may have, and how deep they may go. */
@@ -37,7 +37,7 @@ function sorted(node: FieldSet): FieldSet {
  * @throws StatusError 400 when it is none, or larger or deeper than the limits.
  */
 export function parseFieldSet(wire: Json | undefined): FieldSet {
-  return parseNode(wire, { left: maxFieldSetElements }, 0) ?? emptySet;
+  return parseNode(wire, { left: maxFieldSetElements }, 0) ?? leaf;
 }
 
 /** An empty node gives undefined. */

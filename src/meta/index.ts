@@ -34,15 +34,12 @@ export {
 } from './quantity.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
-  everything,
   type FieldSelector,
   type FieldTerm,
-  fieldSelector,
   type LabelOperator,
   type LabelRequirement,
   type LabelSelector,
   type Labels,
-  labelSelector,
   parseFieldSelector,
   parseLabelSelector,
 } from './selectors.ts';
@@ -52,8 +49,6 @@ export {
   canonicalTime,
   formatAge,
   formatDuration,
-  formatMicroTime,
-  formatSpan,
   formatTime,
   parseDuration,
   parseTime,
@@ -62,12 +57,10 @@ export {
   immutable,
   type MetaRules,
   validateAnnotations,
-  validateManager,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from './validate-meta.ts';
 export {
-  cIdentifier,
   cidr,
   configMapKey,
   dns1035Label,
@@ -80,7 +73,6 @@ export {
   labelValue,
   type NameRule,
   pathSegmentName,
-  pathSegmentPrefix,
   percent,
   portName,
   portNumber,

@@ -172,7 +172,7 @@ function validateManagers(entries: readonly Json[], path: string): FieldError[] 
 }
 
 /** What is wrong with the name of a field manager. */
-export function validateManager(manager: string, path: string): FieldError[] {
+function validateManager(manager: string, path: string): FieldError[] {
   const found: FieldError[] = [];
   if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES) found.push(fieldError.tooLong(path, MAX_MANAGER_BYTES));
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(manager)) {

@@ -253,7 +253,7 @@ describe('a list in pieces', () => {
   it('takes a token for the request it was made for alone', async () => {
     const { names } = await five();
     const token = metadata((await names('configmaps', { limit: '2' })).list)['continue'] as string;
-    const tampered = `${token.slice(0, 10)}${token[10] === 'A' ? 'B' : 'A'}${token.slice(11)}`;
+    const tampered = `${token.slice(0, 20)}${token[20] === 'A' ? 'B' : 'A'}${token.slice(21)}`;
     const invalid = { code: 400, message: 'invalid continue token: continue key is not valid' };
     expect(await failure(names('configmaps', { continue: token }, { namespace: 'other' }))).toMatchObject(invalid);
     expect(await failure(names('configmaps', { continue: token, labelSelector: 'a' }))).toMatchObject(invalid);

@@ -175,7 +175,7 @@ export function inRange(
 /** How many entries are asked of the store at a time. */
 const batch = 500;
 
-/** A list of an old state, read from the store piece by piece. */
+/** A list of an old state, read from the store piece by piece, with a turn for everybody else between them. */
 async function fromStore(
   core: Core,
   { resource }: Target,
@@ -209,5 +209,6 @@ async function fromStore(
     }
     from = found.entries.at(-1)?.key;
     if (found.remaining === 0 || from === undefined) return whole(revision, page);
+    await nextTurn();
   }
 }

@@ -9,14 +9,17 @@ export interface Place {
   readonly after: string;
 }
 
+/** How every token begins: what does not is none, under whatever key. */
+const mark = Buffer.from('list');
 const keyIdLength = 4;
 const signatureLength = 16;
-const headLength = keyIdLength + signatureLength;
+const keyIdEnd = mark.length + keyIdLength;
+const headLength = keyIdEnd + signatureLength;
 
 /** A text that only holders of `key` can make, good for the request that `scope` describes and no other. */
 export function formatToken(key: string, scope: string, { revision, after }: Place): string {
   const payload = Buffer.from(JSON.stringify([revision, after]));
-  return Buffer.concat([keyId(key), sign(key, scope, payload), payload]).toString('base64url');
+  return Buffer.concat([mark, keyId(key), sign(key, scope, payload), payload]).toString('base64url');
 }
 
 /**
@@ -26,11 +29,11 @@ export function formatToken(key: string, scope: string, { revision, after }: Pla
 export function readToken(key: string, scope: string, text: string): Place {
   const bytes = Buffer.from(text, 'base64url');
   const payload = bytes.subarray(headLength);
-  if (payload.length === 0) throw invalid();
-  if (!bytes.subarray(0, keyIdLength).equals(keyId(key))) {
+  if (payload.length === 0 || !bytes.subarray(0, mark.length).equals(mark)) throw invalid();
+  if (!bytes.subarray(mark.length, keyIdEnd).equals(keyId(key))) {
     throw statusError.expired('The provided continue parameter is too old. Start a new list without it.');
   }
-  if (!timingSafeEqual(bytes.subarray(keyIdLength, headLength), sign(key, scope, payload))) throw invalid();
+  if (!timingSafeEqual(bytes.subarray(keyIdEnd, headLength), sign(key, scope, payload))) throw invalid();
   const [revision, after] = JSON.parse(payload.toString()) as [number, string];
   return { revision, after };
 }

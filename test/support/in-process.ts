@@ -36,7 +36,13 @@ export async function startWorld(settings: Partial<ServerSettings> = {}, seed = 
   const random = seededRandom(seed);
   const server = await createServer({ securePort: 0, apiDomain: 'k8s.io', ...settings }, { clock, random, store });
   const { client } = server;
-  const open = (method: string, url: string, headers: { [name: string]: string }, body?: unknown, signal?: AbortSignal) =>
+  const open = (
+    method: string,
+    url: string,
+    headers: { [name: string]: string },
+    body?: unknown,
+    signal?: AbortSignal,
+  ) =>
     client.request({
       method,
       url,
@@ -62,7 +68,8 @@ export async function startWorld(settings: Partial<ServerSettings> = {}, seed = 
     },
     close: async () => {
       store.release();
-      await server.close();
+      // It waits for requests under way, for as long as the settings say.
+      await inTime({ clock }, server.close(), 1_000);
     },
   };
 }
@@ -128,10 +135,10 @@ export async function turns(count = 12): Promise<void> {
 /** Whether it is settled once everything has run that can without time passing. */
 export async function isSettled(work: Promise<unknown>): Promise<boolean> {
   let settled = false;
-  const done = () => {
+  const over = () => {
     settled = true;
   };
-  work.then(done, done);
+  work.then(over, over);
   await turns();
   return settled;
 }
@@ -139,10 +146,10 @@ export async function isSettled(work: Promise<unknown>): Promise<boolean> {
 /** The result of `work`, while time passes. */
 export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, ms = 10): Promise<T> {
   let settled = false;
-  const done = () => {
+  const over = () => {
     settled = true;
   };
-  work.then(done, done);
+  work.then(over, over);
   for (let i = 0; !settled; i++) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (i > 2 && !settled) world.clock.advance(ms);
@@ -244,4 +251,3 @@ export function seededRandom(seed: number) {
     },
   };
 }
-

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ApiObject, type Client, type ClientWatch, type Store, StatusError } from '../../src/server/index.ts';
+import { type ApiObject, type Client, type ClientWatch, StatusError, type Store } from '../../src/server/index.ts';
 
 /** What one commit did to one object; both states carry the version that they had. */
 export interface Entry {
@@ -98,10 +98,14 @@ function eventOf({ before, after, revision }: Entry, { matches }: Selection) {
   const is = after !== undefined && matches(after);
   if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: after };
   if (!was) return undefined;
-  return { type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion: String(revision) } } };
+  return {
+    type: 'DELETED',
+    object: { ...before, metadata: { ...before.metadata, resourceVersion: String(revision) } },
+  };
 }
 
 const versionOf = ({ metadata }: ApiObject): number => Number(metadata.resourceVersion);
+const keysOf = (objects: readonly ApiObject[]): string => objects.map(keyOf).join(', ');
 const keyOf = ({ metadata }: ApiObject): string => `${metadata.namespace}/${metadata.name}`;
 
 /** How a watcher that knows nothing begins. */
@@ -237,10 +241,13 @@ export class Watcher {
 
   /** Compares what it holds with a list, now that all is still. */
   async compareWithList(): Promise<void> {
-    const { items } = await this.#client.list<ApiObject>(this.#place.name === undefined ? this.#place : withoutName(this.#place), this.#selectors);
+    const { items } = await this.#client.list<ApiObject>(
+      this.#place.name === undefined ? this.#place : withoutName(this.#place),
+      this.#selectors,
+    );
     const held = [...this.#held.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     if (!isDeepStrictEqual(held.map(withoutKind), items)) {
-      throw new Error(`what was watched is not what is listed: ${held.map(keyOf)} and ${items.map(keyOf)}`);
+      throw new Error(`what was watched is not what is listed: ${keysOf(held)} and ${keysOf(items)}`);
     }
   }
 
@@ -257,7 +264,7 @@ export class Watcher {
     if (version < this.#highest) throw new Error(`a list goes back to ${version}, from ${this.#highest}`);
     const expected = this.#journal.at(version, this.selection);
     if (!isDeepStrictEqual(items, expected.map(withoutKind))) {
-      throw new Error(`the list at ${version} is not the state then: ${items.map(keyOf)} and ${expected.map(keyOf)}`);
+      throw new Error(`the list at ${version} is not the state then: ${keysOf(items)} and ${keysOf(expected)}`);
     }
     this.#held.clear();
     for (const object of expected) this.#held.set(keyOf(object), object);
@@ -321,7 +328,9 @@ export class Watcher {
     for (; (entries[this.#next]?.revision ?? Number.POSITIVE_INFINITY) <= version; this.#next++) {
       const event = eventOf(entries[this.#next] as Entry, this.selection);
       if (event !== undefined) {
-        throw new Error(`the bookmark ${version} comes before ${event.type} at ${versionOf(event.object as ApiObject)}`);
+        throw new Error(
+          `the bookmark ${version} comes before ${event.type} at ${versionOf(event.object as ApiObject)}`,
+        );
       }
     }
     this.#reach(version);
@@ -363,10 +372,13 @@ export class Watcher {
   }
 }
 
-function withoutName<P extends { name?: string }>({ name: _, ...place }: P): Omit<P, 'name'> {
-  return place;
+function withoutName<P extends { name?: string }>(place: P): Omit<P, 'name'> {
+  const { name: _, ...rest } = place;
+  return rest;
 }
 
-export function withoutKind({ kind: _, apiVersion: __, ...rest }: ApiObject): Omit<ApiObject, 'kind' | 'apiVersion'> {
+/** An object as it stands in a list. */
+export function withoutKind(object: ApiObject): Omit<ApiObject, 'kind' | 'apiVersion'> {
+  const { kind: _, apiVersion: __, ...rest } = object;
   return rest;
 }

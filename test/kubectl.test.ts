@@ -165,6 +165,89 @@ describe.skipIf(!installed)('kubectl', () => {
     expect(await kubectl('get', 'cm', 'settings', '-n', 'shop', '-o', 'jsonpath={.data}')).toBe('{"shape":"round"}');
   });
 
+  const manifest = (name: string, data: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, namespace: shop, labels: { set: one } }\ndata: ${data}\n`;
+  const get = (what: string, path: string) => kubectl('get', what, '-n', 'shop', '-o', `jsonpath=${path}`);
+
+  it('applies from the client: what a manifest no longer says goes, what others set stays', async () => {
+    const [one, two] = [file('one.yaml', manifest('applied', '{ a: x, b: x }')), manifest('applied', '{ b: v }')];
+    expect(await kubectl('apply', '-f', one)).toBe('configmap/applied created\n');
+    expect(await kubectl('apply', '-f', one)).toBe('configmap/applied unchanged\n');
+    await kubectl('patch', 'cm', 'applied', '-n', 'shop', '-p', '{"data":{"c":"z"}}');
+    expect(await kubectl('apply', '-f', file('two.yaml', two))).toBe('configmap/applied configured\n');
+    expect(await get('cm/applied', '{.data}')).toBe('{"b":"v","c":"z"}');
+  });
+
+  it('applies at the server, and conflicts are told', async () => {
+    const mine = file('mine.yaml', manifest('shared', '{ a: x, b: x }'));
+    const theirs = file('theirs.yaml', manifest('shared', '{ a: v }'));
+    expect(await kubectl('apply', '--server-side', '-f', mine)).toBe('configmap/shared serverside-applied\n');
+    expect(await fails('apply', '--server-side', '--field-manager=ci', '-f', theirs)).toContain(
+      'Apply failed with 1 conflict: conflict with "kubectl": .data.a',
+    );
+    await kubectl('apply', '--server-side', '--field-manager=ci', '--force-conflicts', '-f', theirs);
+    expect(await get('cm/shared', '{.data}')).toBe('{"a":"v","b":"x"}');
+    const owners = await kubectl(
+      'get',
+      'cm',
+      'shared',
+      '-n',
+      'shop',
+      '--show-managed-fields',
+      '-o',
+      'jsonpath={.metadata.managedFields[*].manager}',
+    );
+    // Those of one second are in the order of their names.
+    expect(owners.split(' ').sort()).toEqual(['ci', 'kubectl']);
+  });
+
+  it('moves from applying at the client to applying at the server', async () => {
+    await kubectl('apply', '-f', file('move.yaml', manifest('moved', '{ a: x, b: x }')));
+    await kubectl('apply', '--server-side', '-f', file('move.yaml', manifest('moved', '{ a: v }')));
+    expect(await get('cm/moved', '{.data}')).toBe('{"a":"v"}');
+  });
+
+  it('diff shows what an apply would change, and changes nothing', async () => {
+    const changed = file('diff.yaml', manifest('applied', '{ b: z }'));
+    const found: unknown = await kubectl('diff', '-f', changed).catch((error: unknown) => error);
+    expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/^- {2}b: v\n\+ {2}b: z$/m) as string });
+    expect(await kubectl('diff', '-f', 'two.yaml')).toBe('');
+    expect(await get('cm/applied', '{.data.b}')).toBe('v');
+  });
+
+  it('patches strategically by default, and sets an image', async () => {
+    const containers = '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"example.com/s:1"}]}}}}';
+    await kubectl('patch', 'deploy', 'web', '-n', 'shop', '-p', containers);
+    await kubectl('set', 'image', 'deploy/web', 'side=example.com/s:2', '-n', 'shop');
+    const images = (await get('deploy/web', '{.spec.template.spec.containers[*].image}')).split(' ').sort();
+    expect(images).toEqual(['example.com/s:2', 'example.com/web:1']);
+    await kubectl('scale', 'deploy/web', '--replicas=5', '-n', 'shop');
+    expect(await get('deploy/web', '{.spec.replicas}')).toBe('5');
+    await kubectl('rollout', 'restart', 'deploy/web', '-n', 'shop');
+    expect(await get('deploy/web', '{.spec.template.metadata.annotations}')).toContain('restartedAt');
+  });
+
+  it('labels anew, and edits', async () => {
+    await kubectl('label', 'cm', 'applied', '-n', 'shop', 'set=two', '--overwrite');
+    expect(await get('cm/applied', '{.metadata.labels.set}')).toBe('two');
+    const editor = join(server.folder, 'editor.sh');
+    writeFileSync(editor, '#!/bin/sh\nsed -i "s/b: v$/b: edited/" "$1"\n', { mode: 0o755 });
+    const env = { ...process.env, HOME: server.folder, KUBECONFIG: server.kubeconfig, KUBE_EDITOR: editor };
+    const { stdout } = await promisify(execFile)('kubectl', ['edit', 'cm', 'applied', '-n', 'shop'], { env });
+    expect(stdout).toBe('configmap/applied edited\n');
+    expect(await get('cm/applied', '{.data.b}')).toBe('edited');
+  });
+
+  it('apply --prune deletes what is no longer in the set', async () => {
+    const [both, one] = [`${manifest('kept', '{}')}---\n${manifest('pruned', '{}')}`, manifest('kept', '{}')].map(
+      (text) => text.replaceAll('set: one', 'set: pruning'),
+    ) as [string, string];
+    const prune = ['--prune', '-l', 'set=pruning', '-n', 'shop', '--prune-allowlist=core/v1/ConfigMap'];
+    await kubectl('apply', ...prune, '-f', file('set.yaml', both));
+    expect(await kubectl('apply', ...prune, '-f', file('set.yaml', one))).toContain('configmap/pruned pruned\n');
+    expect(await kubectl('get', 'cm', '-n', 'shop', '-l', 'set=pruning', '-o', 'name')).toBe('configmap/kept\n');
+  });
+
   it('get --raw reads any path', async () => {
     expect(await kubectl('get', '--raw', '/readyz')).toBe('ok');
     expect(JSON.parse(await kubectl('get', '--raw', '/version'))).toMatchObject({ major: '1', minor: '33' });

@@ -37,11 +37,21 @@ export async function readObjectBody(
   }
 }
 
-/** A patch, and of which kind it is. Throws 400, 408, 413 or 415. */
-export async function readPatchBody(request: ApiRequest): Promise<{ format: PatchFormat; body: Body }> {
-  const format = patchFormat(request.headers['content-type'], { strategic: true });
+/** The kind of a patch; `strategic` where there is such a one. Throws 415. */
+export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): PatchFormat {
+  return patchFormat(headers['content-type'], { strategic });
+}
+
+/** A patch of that kind. Throws 400, 408 or 413. */
+export async function readPatchBody(request: ApiRequest, format: PatchFormat): Promise<Body> {
   const bytes = await request.body(maxBody);
-  return { format, body: format === 'apply' ? parseYaml(bytes) : parseJson(bytes) };
+  try {
+    return format === 'apply' ? parseYaml(bytes) : parseJson(bytes);
+  } catch (error) {
+    const what = format === 'apply' ? 'YAML' : format === 'merge' ? 'patch' : undefined;
+    if (what === undefined || !(error instanceof StatusError) || error.code !== 400) throw error;
+    throw statusError.badRequest(`error decoding ${what}: ${error.message}`, error);
+  }
 }
 
 /** The options in the body of a delete request; undefined when it has none. */

@@ -19,7 +19,7 @@ import {
   type WriteResult,
 } from '../registry/index.ts';
 import { pageNotFound } from './answers.ts';
-import { readObjectBody, readOptionsBody, readPatchBody } from './bodies.ts';
+import { readObjectBody, readOptionsBody, readPatchBody, readPatchFormat } from './bodies.ts';
 import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
@@ -143,15 +143,19 @@ const servers: { readonly [verb: string]: Serve } = {
   async update(verbs, call, target) {
     const form = formOf(verbs, verbs.forms, call, target);
     const object = await readBody(verbs, call, target);
-    const options = writeOptions(verbs, call, 'update');
+    const permitCreate = () => verbs.permit(call, 'create');
+    const options = { ...writeOptions(verbs, call, 'update'), permitCreate };
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
 
   async patch(verbs, call, target) {
     const form = formOf(verbs, verbs.forms, call, target);
-    const { format, body } = await readPatchBody(call.request);
-    const options = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
-    return written(verbs, call, target, { verb: 'patch', format, patch: body.value }, options, form);
+    const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
+    const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
+    const { value, findings } = await readPatchBody(call.request, format);
+    if (format !== 'apply') return written(verbs, call, target, { verb: 'patch', format, patch: value }, asked, form);
+    const options = { ...asked, permitCreate: () => verbs.permit(call, 'create') };
+    return written(verbs, call, target, { verb: 'patch', format, patch: value, findings }, options, form);
   },
 
   async delete(verbs, call, target) {
@@ -276,23 +280,12 @@ function writeOptions(
   verb: Parameters<typeof readWriteOptions>[0],
 ): WriteOptions {
   const { query } = info;
+  const userAgent = request.headers['user-agent'];
   const parameters: WriteParameters =
     query.size === 0
-      ? {}
-      : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun') };
-  const options = readWriteOptions(verb, parameters, user, names);
-  if (options.fieldManager !== '') return options;
-  return { ...options, fieldManager: managerOf(request.headers['user-agent']) };
-}
-
-/** Who changes an object when the request does not say: the program that makes the request. */
-function managerOf(agent: string | undefined): string {
-  const name =
-    (agent ?? '')
-      .split('/', 1)[0]
-      ?.replace(/[^\x20-\x7e]/g, '')
-      .slice(0, 128) ?? '';
-  return name === '' ? 'unknown' : name;
+      ? { userAgent }
+      : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun'), userAgent };
+  return readWriteOptions(verb, parameters, user, names);
 }
 
 /** The options of a delete request: its body, or else its query. */
@@ -310,11 +303,12 @@ async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }
 
-function deleting({ user, request }: Call, { dryRun }: JsonObject): WriteOptions {
+function deleting({ user }: Call, { dryRun }: JsonObject): WriteOptions {
   return {
     requester: user,
     dryRun: Array.isArray(dryRun) && dryRun.length > 0,
-    fieldManager: managerOf(request.headers['user-agent']),
+    // Who deletes an object comes to own nothing of it.
+    fieldManager: '',
     fieldValidation: 'Ignore',
     force: false,
   };

@@ -9,6 +9,7 @@ import { placeNamespace } from './draft.ts';
 import type { Draft } from './job.ts';
 import { metadataOf } from './metadata.ts';
 import { objectsOf } from './objects.ts';
+import { trackOwners } from './ownership.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import { admissionRequest, readJob } from './write.ts';
 
@@ -74,6 +75,7 @@ async function readPosted(core: Core, target: Target, change: Posting, options: 
   placeNamespace(target, metadata);
   object.metadata = metadataOf(metadata);
   const draft: Draft = { object, remove: false, generated: false, warnings: [...warnings] };
+  if (target.subresource === '') trackOwners(job, draft, undefined);
   const request = admissionRequest(job, draft, undefined, []);
   await admit(core.admission, request);
   await review(core.admission, request);

@@ -1,4 +1,5 @@
 import { stringifyJson } from '../codec/index.ts';
+import { patchText } from '../merge/index.ts';
 import {
   type ApiObject,
   fieldError,
@@ -13,7 +14,7 @@ import {
 } from '../meta/index.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Core } from './core.ts';
-import type { Target, WriteOptions } from './types.ts';
+import type { Change, Target, WriteOptions } from './types.ts';
 
 /** A body that has been read into the storage version. */
 export interface DecodedBody {
@@ -60,8 +61,7 @@ export function decodePatched(
   core: Core,
   target: Target,
   patched: Json,
-  patch: Json,
-  findings: readonly string[],
+  { format, patch, findings = [] }: Change & { readonly verb: 'patch' },
   { fieldValidation }: WriteOptions,
 ): DecodedBody {
   const { kind, apiVersion } = spokenOf(target);
@@ -73,9 +73,23 @@ export function decodePatched(
     return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    const shown = stringifyJson(sorted(patched, patch));
-    throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, error.message)]);
+    const [shown, why] =
+      format === 'strategic'
+        ? [patchText(patch), misfit(error.message)]
+        : [stringifyJson(sorted(patched, patch)), error.message];
+    throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, why)]);
   }
+}
+
+/** What does not fit a field, as it is told of values that were never text. */
+function misfit(message: string): string {
+  const [, value, type] = /cannot unmarshal (\w+) into Go .*?(?: of type|value of type) (\S+)$/.exec(message) ?? [];
+  if (value === undefined || type === undefined) return message;
+  const from = value === 'number' ? 'int64' : value;
+  if (type.startsWith('map[')) return `cannot restore map from ${from}`;
+  if (type.startsWith('[]')) return `cannot restore slice from ${from}`;
+  if (/^[A-Z]|\./.test(type)) return `cannot restore struct from: ${from}`;
+  return value === 'number' ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
 
 const strict = (odd: readonly string[]) => statusError.badRequest(`strict decoding error: ${odd.join(', ')}`);

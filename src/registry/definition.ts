@@ -34,6 +34,8 @@ export interface ResourceDefinition {
   readonly virtual?: boolean;
   /** What is posted to a virtual resource is done, not answered. */
   readonly act?: Action;
+  /** Defined while the server runs: strategic merge patches know nothing of such types. */
+  readonly custom?: boolean;
   /** Where the objects lie and in which version. Two definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
@@ -228,6 +230,8 @@ export interface Strategy<T = ApiObject> {
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** What a write to the `status` subresource leaves as it is besides `spec`. */
+  readonly statusKeeps?: readonly (readonly string[])[];
   /** Advice for the writer, sent as `Warning` headers. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
 }

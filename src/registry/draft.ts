@@ -1,4 +1,3 @@
-import { applyJsonPatch, applyMergePatch } from '../merge/index.ts';
 import {
   type ApiObject,
   fieldError,
@@ -14,11 +13,13 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { type DecodedBody, decodeBody, decodePatched } from './body.ts';
-import { fromStorage, spokenOf, subresourceView } from './convert.ts';
+import { spokenOf, subresourceView } from './convert.ts';
 import { draftDelete } from './delete-draft.ts';
 import type { Draft, Job } from './job.ts';
 import { metadataOf } from './metadata.ts';
-import type { Change, PatchFormat, Target } from './types.ts';
+import { ownedView } from './ownership.ts';
+import { applied, applyPatch } from './patch.ts';
+import type { Change, Target } from './types.ts';
 
 /** What the change makes of the object that is there, before defaults, admission and validation. */
 export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
@@ -44,10 +45,10 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
       return draftCreate(job, body, change.object.value);
     }
     case 'patch': {
+      if (change.format === 'apply') return draftApply(job, old);
       if (old === undefined) throw absent(target);
-      const before = fromStorage(target, old);
-      const patched = applyPatch(change.format, before, change.patch);
-      const body = decodePatched(core, target, patched, change.patch, change.findings ?? [], options);
+      const patched = applyPatch(target, change.format, ownedView(target, old), change.patch);
+      const body = decodePatched(core, target, patched, change, options);
       checkPlace(target, body.object.metadata);
       return draftUpdate(job, body, old);
     }
@@ -57,32 +58,23 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
   }
 }
 
+function draftApply(job: Job, old: ApiObject | undefined): Draft {
+  const { target, change } = job;
+  if (old === undefined && target.subresource !== '') throw absent(target);
+  const body = applied(job, old);
+  const { metadata } = body.object;
+  checkPlace(target, metadata);
+  if (old !== undefined) return draftUpdate(job, body, old);
+  const { uid = '' } = metadata;
+  if (uid !== '') {
+    const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+    throw statusError.conflict(target.resource.id, target.name, why);
+  }
+  metadata.resourceVersion = '';
+  return draftCreate(job, body, change.verb === 'patch' ? change.patch : {});
+}
+
 const absent = ({ resource, name }: Target) => statusError.notFound(resource.id, name);
-
-const patchTypes: { readonly [format in PatchFormat]?: string } = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-};
-
-/** @throws StatusError 415 for a format that is not served */
-export function checkPatchFormat(format: PatchFormat): void {
-  if (patchTypes[format] === undefined) throw statusError.unsupportedMediaType(Object.values(patchTypes));
-}
-
-function applyPatch(format: PatchFormat, document: JsonObject, patch: Json): Json {
-  if (format === 'json') return applyJsonPatch(document, patch);
-  if (isJsonObject(patch)) return applyMergePatch(document, patch);
-  const type = Array.isArray(patch)
-    ? 'array'
-    : typeof patch === 'boolean'
-      ? 'bool'
-      : patch === null
-        ? 'null'
-        : typeof patch;
-  throw statusError.badRequest(
-    `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
-  );
-}
 
 /** A namespace that the body does not tell is that of the request; a cluster-scoped object has none. */
 export function placeNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
@@ -180,6 +172,7 @@ function draftUpdate({ target, change, context }: Job, { object: sent, warnings 
   if (target.subresource !== '') {
     const object = jsonCopy(old as JsonObject as ApiObject);
     if (part?.keepsMetadata !== true) object.metadata = after;
+    else if (after.managedFields !== undefined) object.metadata.managedFields = after.managedFields;
     if (part === undefined) setField(object, 'status', sent['status']);
     else part.take(object, sent, context);
     return { ...draft, object };

@@ -24,4 +24,5 @@ const metaFields = [
   'annotations',
   'ownerReferences',
   'finalizers',
+  'managedFields',
 ] as const;

@@ -1,3 +1,4 @@
+import { managerName } from '../merge/index.ts';
 import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
 import type { Requester } from './definition.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
@@ -77,12 +78,13 @@ export function checkWatchOptions(options: WatchOptions, names: Names): void {
   if (errors.length > 0) throw invalidOptions(names, 'ListOptions', errors);
 }
 
-/** Query parameters of a write, as received. */
+/** Query parameters of a write, as received, and the program that makes the request. */
 export interface WriteParameters {
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
   readonly fieldValidation?: string;
   readonly force?: string;
+  readonly userAgent?: string | undefined;
 }
 
 const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions', apply: 'PatchOptions' };
@@ -117,7 +119,7 @@ export function readWriteOptions(
   return {
     requester,
     dryRun: (parameters.dryRun ?? []).length > 0,
-    fieldManager,
+    fieldManager: managerName(fieldManager, parameters.userAgent),
     fieldValidation: validation,
     force: force === true,
   };

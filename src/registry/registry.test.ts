@@ -146,7 +146,7 @@ describe('parameters of writes', () => {
     expect(read('create', {})).toEqual({
       requester: { name: 'u', groups: [] },
       dryRun: false,
-      fieldManager: '',
+      fieldManager: 'unknown',
       fieldValidation: 'Warn',
       force: false,
     });

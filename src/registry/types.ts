@@ -68,7 +68,10 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  /** Takes what others own; for an apply alone. */
   readonly force: boolean;
+  /** Asked before a write other than a create makes the object. Throws StatusError 403 for who may not. */
+  readonly permitCreate?: () => Promise<void>;
 }
 
 /** A request that goes on to somewhere else. */

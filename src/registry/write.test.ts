@@ -23,6 +23,9 @@ describe('create', () => {
         uid: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
         resourceVersion: '2',
         creationTimestamp: new Date(clock.now()).toISOString().replace(/\.\d+/, ''),
+        managedFields: [
+          expect.objectContaining({ operation: 'Update', fieldsV1: { 'f:data': { '.': {}, 'f:a': {} } } }),
+        ],
       },
       data: { a: '1' },
     });
@@ -194,8 +197,8 @@ describe('field validation', () => {
   it('looks at what a patch brings', async () => {
     const { create: make, write } = bench();
     const { metadata } = await make('configmaps', note('fv'));
-    const { uid, resourceVersion, creationTimestamp } = metadata;
-    const patched = `{"apiVersion":"v1","bogus":1,"data":{"a":"1"},"kind":"ConfigMap","metadata":{"name":"fv","namespace":"ns","uid":"${uid}","resourceVersion":"${resourceVersion}","creationTimestamp":"${creationTimestamp}"}}`;
+    const { uid, resourceVersion, creationTimestamp, managedFields } = metadata;
+    const patched = `{"apiVersion":"v1","bogus":1,"data":{"a":"1"},"kind":"ConfigMap","metadata":{"name":"fv","namespace":"ns","uid":"${uid}","resourceVersion":"${resourceVersion}","creationTimestamp":"${creationTimestamp}","managedFields":${JSON.stringify(managedFields)}}}`;
     const change = merge({ bogus: 1 });
     expect(await failure(write('configmaps', { name: 'fv' }, change, { fieldValidation: 'Strict' }))).toMatchObject({
       code: 422,
@@ -453,11 +456,11 @@ describe('patch', () => {
   });
 
   it('knows the formats that are served', async () => {
-    const refused = await failure(bench().change('configmaps', 'm', { verb: 'patch', format: 'strategic', patch: {} }));
+    const refused = await failure(bench().change('widgets', 'm', { verb: 'patch', format: 'strategic', patch: {} }));
     expect(refused).toMatchObject({
       code: 415,
       message:
-        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     });
   });
 });
@@ -472,7 +475,10 @@ describe('dry run', () => {
     expect(await failure(read('configmaps', 'dry'))).toMatchObject({ code: 404 });
     const real = await make('configmaps', note('dry'));
     const patched = await write('configmaps', { name: 'dry' }, merge({ data: { b: '2' } }), dry);
-    expect(JSON.parse(patched.object?.bytes ?? '')).toEqual({ ...real, data: { a: '1', b: '2' } });
+    expect(JSON.parse(patched.object?.bytes ?? '')).toMatchObject({
+      metadata: { resourceVersion: real.metadata.resourceVersion },
+      data: { a: '1', b: '2' },
+    });
     expect((await write('configmaps', { name: 'dry' }, remove(), dry)).deleted?.name).toBe('dry');
     expect((await write('configmaps', { name: 'dry' }, remove({ dryRun: ['All'] }))).deleted?.name).toBe('dry');
     expect(await read('configmaps', 'dry')).toEqual(real);

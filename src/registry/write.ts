@@ -15,8 +15,10 @@ import { describe, describeDeleted, describeText, isCorrupt, readObject, storedT
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
-import { checkFresh, checkPatchFormat, completeDraft, completeView, makeDraft } from './draft.ts';
+import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import type { Draft, Job } from './job.ts';
+import { keepOwners, trackOwners } from './ownership.ts';
+import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
 import { keyOf } from './selection.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
@@ -111,7 +113,11 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   const deletes = change.verb === 'delete';
 
   const draft = makeDraft(job, old);
-  if (!deletes) strategy.defaults?.(draft.object, context);
+  if (!deletes) {
+    strategy.defaults?.(draft.object, context);
+    trackOwners(job, draft, old);
+    if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
+  }
   const request = admissionRequest(job, draft, old, undo);
   await admit(core.admission, request);
   completeView(job, draft);
@@ -123,6 +129,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   }
   await review(core.admission, request);
   if (old === undefined) checkFresh(draft);
+  if (old !== undefined) keepOwners(draft.object, old);
   if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
   }
@@ -221,7 +228,7 @@ function nameTaken({ resource }: Target, name: string): StatusError {
 /** Checks what can be checked before the object is known. */
 export function readJob(core: Core, target: Target, change: Change, options: WriteOptions): Job {
   if (target.resource.definition.namespaced && target.namespace === '') throw statusError.methodNotAllowed();
-  if (change.verb === 'patch') checkPatchFormat(change.format);
+  if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core) : undefined;
   return {
     core,

@@ -90,6 +90,9 @@ async function shutDown(
   await store.close();
 }
 
+/** Who owns what the server makes itself. */
+const ownManager = 'apiserver';
+
 /** What every server has, whatever was deleted before: its namespaces, and the priorities of what it cannot do without. */
 async function createOwnObjects(client: Client, names: Names): Promise<void> {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
@@ -112,7 +115,7 @@ async function createOwnObjects(client: Client, names: Names): Promise<void> {
   await Promise.all(
     [...namespaces.map(namespace), ...systemPriorities.map(priority)].map(async ({ resource, ...object }) => {
       try {
-        await client.create({ apiVersion: object.apiVersion, resource }, object);
+        await client.create({ apiVersion: object.apiVersion, resource }, object, { fieldManager: ownManager });
       } catch (error) {
         // There already, or not served at all.
         if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error;

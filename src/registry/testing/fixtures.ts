@@ -169,6 +169,7 @@ const widgets = kind({
   group: 'example.com',
   plural: 'widgets',
   kind: 'Widget',
+  custom: true,
   schema: struct('example/v2.Widget', { ...typeMeta, metadata: field(3, ObjectMeta) }),
   versions: [
     {
@@ -352,6 +353,8 @@ export const note = (
 export const update = (value: Json): Change => ({ verb: 'update', object: { value, findings: [] } });
 export const merge = (patch: Json): Change => ({ verb: 'patch', format: 'merge', patch });
 export const json = (patch: Json): Change => ({ verb: 'patch', format: 'json', patch });
+export const strategic = (patch: Json): Change => ({ verb: 'patch', format: 'strategic', patch });
+export const apply = (patch: Json): Change => ({ verb: 'patch', format: 'apply', patch });
 export const remove = (options: JsonObject = {}): Change => ({ verb: 'delete', options });
 
 /** The failure of a promise. */

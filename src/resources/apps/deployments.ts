@@ -52,6 +52,7 @@ export const deployments = resource({
       // A changed annotation is something to act on too.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },
+    statusKeeps: [['metadata', 'labels']],
     prepareStatusUpdate: (deployment, { metadata: { labels } }) => {
       const { labels: _, ...metadata } = deployment.metadata;
       deployment.metadata = labels === undefined ? metadata : { ...metadata, labels };

@@ -83,6 +83,7 @@ export const pods = resource({
       completeAffinity(spec.affinity, metadata.labels);
       pod.status = { phase: 'Pending', ...gatedCondition(spec), qosClass: qosClass(spec) };
     },
+    statusKeeps: [['metadata', 'ownerReferences']],
     prepareStatusUpdate: (pod, old) => {
       const { ownerReferences: _, ...metadata } = pod.metadata;
       const { ownerReferences: owners } = old.metadata;

@@ -15,10 +15,9 @@ export const secrets = resource({
   strategy: {
     defaults: (secret) => {
       secret.type ??= 'Opaque';
+      // Text is given in `stringData` for convenience and kept in `data`.
+      foldText(secret);
     },
-    // Text is given in `stringData` for convenience and kept in `data`.
-    prepareCreate: (secret) => foldText(secret),
-    prepareUpdate: (secret) => foldText(secret),
     validate: (secret, { names }) => validateSecret(secret, names),
     validateUpdate: (secret, old) => [
       ...unchanged('type', secret.type, old.type),

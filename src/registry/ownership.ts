@@ -1,0 +1,180 @@
+import {
+  fieldPath,
+  type OwnedType,
+  type OwnedVersion,
+  sameManagedFields,
+  scaledManagedFields,
+  scaleManagedFields,
+  setOf,
+  trackUpdate,
+  union,
+  type Writer,
+} from '../merge/index.ts';
+import {
+  type ApiObject,
+  formatGroupResource,
+  formatTime,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEqual,
+} from '../meta/index.ts';
+import { fromStorage, spokenOf, subresourceView, toStorage, versionOf } from './convert.ts';
+import type { Core } from './core.ts';
+import type { Draft, Job } from './job.ts';
+import type { CompiledVersion, Resource } from './resource.ts';
+import type { Target } from './types.ts';
+
+const ownedTypes = new WeakMap<Resource, Map<string, OwnedType>>();
+
+/** The target's type as ownership sees it: the same one for all requests to the same endpoint. */
+export function ownedTypeOf(core: Core, target: Target): OwnedType {
+  const { resource, subresource } = target;
+  const known = ownedTypes.get(resource) ?? new Map<string, OwnedType>();
+  ownedTypes.set(resource, known);
+  let type = known.get(subresource);
+  if (type === undefined) {
+    type = subresourceView(target) === undefined ? ownObject(core, target) : ownView(target);
+    known.set(subresource, type);
+  }
+  return type;
+}
+
+/** The stored object, in every version in which it is served. */
+function ownObject(core: Core, { resource, subresource }: Target): OwnedType {
+  const storage = formatGroupResource(resource.definition.storage);
+  const reset = resetFields(resource, subresource);
+  const versions = new Map<string, OwnedVersion>();
+  const places = new Map<string, Target>();
+  for (const other of core.resources) {
+    if (other.definition.kind !== resource.definition.kind) continue;
+    if (formatGroupResource(other.definition.storage) !== storage) continue;
+    for (const [version, compiled] of other.versions) {
+      const place = { resource: other, version, namespace: '', name: '', subresource: '' };
+      places.set(compiled.apiVersion, place);
+      versions.set(compiled.apiVersion, {
+        schema: compiled.type.schema,
+        ...(reset === undefined ? {} : { resetFields: reset }),
+        convert: (object) => {
+          const from = places.get(object.apiVersion);
+          return from === undefined ? object : fromStorage(place, toStorage(from, object));
+        },
+        normal: (object) => normalObject(core, place, compiled, object),
+      });
+    }
+  }
+  return { names: core.names, version: (apiVersion) => versions.get(apiVersion) };
+}
+
+/** The object as it would be stored, with every default. */
+function normalObject(core: Core, place: Target, { apiVersion, type }: CompiledVersion, object: JsonObject): ApiObject {
+  const { definition } = place.resource;
+  const decoded = asObject(type.decode(object).value, definition.kind, apiVersion);
+  const { defaults } = definition.strategy;
+  if (defaults === undefined) return decoded;
+  const stored = toStorage(place, decoded);
+  defaults(stored, { names: core.names, now: core.clock.now() });
+  return fromStorage(place, stored);
+}
+
+function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObject {
+  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
+  return Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
+}
+
+/** What a write through the endpoint leaves as it is. */
+function resetFields({ definition, subresources }: Resource, subresource: string): OwnedVersion['resetFields'] {
+  if (subresource === '') return subresources.has('status') ? setOf(fieldPath('status')) : undefined;
+  if (subresource !== 'status') return undefined;
+  const spec = setOf(fieldPath('spec'));
+  const kept = definition.strategy.statusKeeps ?? [];
+  return kept.reduce((reset, path) => union(reset, setOf(fieldPath(...path))), spec);
+}
+
+/** What a view shows of the stored object: it has one version. */
+function ownView(target: Target): OwnedType {
+  const { kind, apiVersion, type } = spokenOf(target);
+  const version: OwnedVersion = {
+    schema: type.schema,
+    convert: (object) => object,
+    normal: (object) => asObject(type.decode(object).value, kind, apiVersion),
+  };
+  return { names: type.names, version: (asked) => (asked === apiVersion ? version : undefined) };
+}
+
+export function writerOf({ target, options, context }: Job): Writer {
+  return {
+    manager: options.fieldManager,
+    apiVersion: spokenOf(target).apiVersion,
+    subresource: target.subresource,
+    now: formatTime(context.now),
+  };
+}
+
+/** The object as the target shows it, with who owns what of that. */
+export function ownedView(target: Target, object: ApiObject): ApiObject {
+  const shown = fromStorage(target, object);
+  if (subresourceView(target) === undefined) return shown;
+  const owners = scaleManagedFields(object.metadata.managedFields, replicasIn(target), spokenOf(target).apiVersion);
+  return withOwners(shown, owners);
+}
+
+/** Writes down who owns what the draft holds now; for an apply, which has told that itself, only what a view told. */
+export function trackOwners(job: Job, draft: Draft, old: ApiObject | undefined): void {
+  const { core, target, change } = job;
+  const { object, view } = draft;
+  if (view !== undefined && old !== undefined) {
+    const type = ownedTypeOf(core, target);
+    const before = ownedView(target, old);
+    const owners =
+      change.verb === 'patch' && change.format === 'apply'
+        ? view.metadata.managedFields
+        : trackUpdate({ type, writer: writerOf(job), before, after: view });
+    delete view.metadata.managedFields;
+    const { apiVersion } = versionOf(target);
+    setOwners(object, scaledManagedFields(old.metadata.managedFields, owners, replicasIn(target), apiVersion));
+    return;
+  }
+  if (change.verb === 'patch' && change.format === 'apply') return;
+  if (old !== undefined && sameButOwners(object, old) && !names(object.metadata.managedFields, old)) {
+    setOwners(object, old.metadata.managedFields);
+    return;
+  }
+  const before = old === undefined ? undefined : fromStorage(target, old);
+  const after = fromStorage(target, object);
+  setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer: writerOf(job), before, after }));
+}
+
+/** Whether these owners are given anew. */
+const names = (given: Json[] | undefined, { metadata }: ApiObject) =>
+  given !== undefined && !jsonEqual(given, metadata.managedFields);
+
+const sameButOwners = (object: ApiObject, old: ApiObject): boolean =>
+  jsonEqual(withOwners(object, undefined), withOwners(old, undefined));
+
+/** Leaves the owners as they were in an object that is as it was: the time of a write that changes nothing is no change. */
+export function keepOwners(object: ApiObject, old: ApiObject): void {
+  const { managedFields } = object.metadata;
+  const before = old.metadata.managedFields;
+  if (managedFields === before || jsonEqual(managedFields, before)) return;
+  if (sameButOwners(object, old) && sameManagedFields(managedFields, before)) setOwners(object, before);
+}
+
+/** Where the scaled type keeps its replicas, in all of its versions. */
+const replicasIn =
+  ({ resource }: Target) =>
+  (apiVersion: string) =>
+    [...resource.versions.values()].some((version) => version.apiVersion === apiVersion)
+      ? fieldPath('spec', 'replicas')
+      : undefined;
+
+function setOwners({ metadata }: ApiObject, owners: Json[] | undefined): void {
+  // They come last.
+  delete metadata.managedFields;
+  if (owners !== undefined) metadata.managedFields = owners;
+}
+
+function withOwners(object: ApiObject, owners: Json[] | undefined): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata: owners === undefined ? metadata : { ...metadata, managedFields: owners } } as ApiObject;
+}

@@ -101,6 +101,14 @@ describe('the API under orch.io', () => {
     expect(answer.body.message).toContain('strict decoding error: unknown field "datum"');
   });
 
+  it('tells unknown and duplicate fields in the order of the text', async () => {
+    const text = '{"bogus":1,"metadata":{"name":"odd","name":"odd"},"also":2}';
+    const { body } = await server.request('POST', `${shop}/configmaps?fieldValidation=Strict`, text);
+    expect(body.message).toContain(
+      'strict decoding error: unknown field "bogus", duplicate field "metadata.name", unknown field "also"',
+    );
+  });
+
   it('watches', async () => {
     const { metadata } = await get(`${shop}/configmaps`);
     await server.request('POST', `${shop}/configmaps`, { metadata: { name: 'late' } });

@@ -27,6 +27,7 @@ describe('parseJson', () => {
     const text =
       '{"metadata":{"name":"a","name":"b","name":"c"},"spec":{"l":[{},{"p":[{"x":1,"y":2,"x":3}]}]},"spec ":1}';
     expect(parseJson(bytes(text))).toEqual({
+      json: bytes(text),
       value: { metadata: { name: 'c' }, spec: { l: [{}, { p: [{ x: 3, y: 2 }] }] }, 'spec ': 1 },
       findings: ['duplicate field "metadata.name"', 'duplicate field "spec.l[1].p[0].x"'],
     });

@@ -12,6 +12,8 @@ export interface ParsedBody {
   readonly value: Json;
   /** Strict findings, such as `duplicate field "metadata.name"`, in the order of the text. */
   readonly findings: readonly string[];
+  /** The bytes of a JSON body that has findings, for {@link sortFindings}. */
+  readonly json?: Uint8Array;
 }
 
 const NO_FINDINGS: readonly string[] = Object.freeze([]);
@@ -33,7 +35,8 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
   }
   if (!shape.exact && countKeys(value) === shape.colons) return { value, findings: NO_FINDINGS };
   const { value: exact, duplicates } = parseExact(text, { maxDepth: MAX_DEPTH });
-  return { value: exact, findings: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`) };
+  if (duplicates.length === 0) return { value: exact, findings: NO_FINDINGS };
+  return { value: exact, findings: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`), json: bytes };
 }
 
 function explain(text: string, cause: unknown): StatusError {

@@ -1,6 +1,6 @@
 /** How a write changes an object, and who owns its fields afterwards: patches, field ownership, server-side apply. */
 export { type Apply, applyIntent } from './apply.ts';
-export { type FieldSet, leaf, setOf, union } from './field-set.ts';
+export { type FieldSet, setOf, union } from './field-set.ts';
 export { applyJsonPatch } from './json-patch.ts';
 export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';

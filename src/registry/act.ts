@@ -66,8 +66,7 @@ interface Posted {
 async function readPosted(core: Core, target: Target, change: Posting, options: WriteOptions): Promise<Posted> {
   const job = readJob(core, target, change, options);
   const { dryRun, context } = job;
-  const { value, findings } = change.object;
-  const { object, warnings } = decodeBody(core, target, value, findings, options);
+  const { object, warnings } = decodeBody(core, target, change.object, options);
   const { metadata } = object;
   if (target.name !== '' && (metadata.name ?? '') !== target.name) {
     throw statusError.badRequest(`name in URL does not match name in ${spokenOf(target).kind} object`);

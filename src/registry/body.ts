@@ -1,4 +1,4 @@
-import { stringifyJson } from '../codec/index.ts';
+import { sortFindings, stringifyJson } from '../codec/index.ts';
 import { patchText } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -14,7 +14,7 @@ import {
 } from '../meta/index.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Core } from './core.ts';
-import type { Change, Target, WriteOptions } from './types.ts';
+import type { Body, Change, Target, WriteOptions } from './types.ts';
 
 /** A body that has been read into the storage version. */
 export interface DecodedBody {
@@ -31,8 +31,7 @@ export interface DecodedBody {
 export function decodeBody(
   core: Core,
   target: Target,
-  value: Json,
-  findings: readonly string[],
+  { value, findings, json }: Body,
   { fieldValidation }: WriteOptions,
 ): DecodedBody {
   const { kind, apiVersion } = spokenOf(target);
@@ -44,7 +43,9 @@ export function decodeBody(
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
-    const { object, odd } = decode(core, target, value, given, findings);
+    const decoded = decode(core, target, value, given, findings);
+    const { object } = decoded;
+    const odd = json === undefined || fieldValidation === 'Ignore' ? decoded.odd : sortFindings(json, decoded.odd);
     if (odd.length > 0 && fieldValidation === 'Strict') throw strict(odd);
     return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
   } catch (error) {

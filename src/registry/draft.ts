@@ -26,13 +26,9 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
   const { change, core, target, options } = job;
   switch (change.verb) {
     case 'create':
-      return draftCreate(
-        job,
-        decodeBody(core, target, change.object.value, change.object.findings, options),
-        change.object.value,
-      );
+      return draftCreate(job, decodeBody(core, target, change.object, options), change.object.value);
     case 'update': {
-      const body = decodeBody(core, target, change.object.value, change.object.findings, options);
+      const body = decodeBody(core, target, change.object, options);
       checkPlace(target, body.object.metadata);
       if (old !== undefined) {
         if (subresourceView(target) === undefined) checkUid(target, body.object.metadata, old);

@@ -61,6 +61,8 @@ export interface Body {
   readonly value: Json;
   /** Strict findings of the codec, such as `duplicate field "metadata.name"`. */
   readonly findings: readonly string[];
+  /** The bytes of a JSON body that has findings: they are told in the order of the text. */
+  readonly json?: Uint8Array;
 }
 
 export interface WriteOptions {

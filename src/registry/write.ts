@@ -128,7 +128,8 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     if (isWhole(target)) draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
   }
   await review(core.admission, request);
-  if (old === undefined) checkFresh(draft);
+  // A rehearsal asks only whether the place is taken, as recorded.
+  if (old === undefined && !job.dryRun) checkFresh(draft);
   if (old !== undefined) keepOwners(draft.object, old);
   if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);

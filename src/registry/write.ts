@@ -124,7 +124,9 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   completeDraft(job, draft, old);
   if (!deletes) {
     const errors = findErrors(job, draft, old);
-    if (errors.length > 0) throw statusError.invalid(definition, nameOf(draft), errors);
+    // Findings speak of the stored form, and so does the kind that they name.
+    const kind = { group: definition.storage.group, kind: definition.kind };
+    if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
     if (isWhole(target)) draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
   }
   await review(core.admission, request);

@@ -4,6 +4,7 @@ export {
   type ParsedBody,
   parseJson,
   prettyJson,
+  readOwnJson,
   sortFindings,
   stringifyJson,
   unrecognizedBody,

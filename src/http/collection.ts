@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { prettyJson, stringifyYaml } from '../codec/index.ts';
 import { type ByteString, encodeText, type Json, type JsonObject } from '../meta/index.ts';
 import { type ObjectList, type Target, type View, viewList, viewObject } from '../registry/index.ts';
-import { type Form, headersOf, readOwnJson } from './media.ts';
+import { type Form, headersOf, readOwnBytes } from './media.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiResponse } from './types.ts';
 
@@ -49,12 +49,12 @@ const strideBytes = 128 * 1024;
 
 /** Answers with a list that is whole before its first byte is sent: its length comes first. */
 async function protobufAnswer(target: Target, list: ObjectList, view: View, protobuf: Protobuf): Promise<ApiResponse> {
-  const frame = readOwnJson([...viewList(target, { ...list, items: [] }, view)].join('')) as JsonObject;
+  const frame = readOwnBytes([...viewList(target, { ...list, items: [] }, view)].join('')) as JsonObject;
   const kind = (frame['kind'] as string).replace(/List$/, '');
   const written = protobuf.list({ apiVersion: frame['apiVersion'] as string, kind });
   let read = 0;
   for (const object of list.items) {
-    written.add(readOwnJson(viewObject(target, object, view)));
+    written.add(readOwnBytes(viewObject(target, object, view)));
     read += object.bytes.length;
     if (read < strideBytes) continue;
     read = 0;
@@ -73,7 +73,7 @@ async function* inOrder(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
 function* rewritten(target: Target, list: ObjectList, view: View, form: Form): Generator<ByteString> {
   const empty = [...viewList(target, { ...list, items: [] }, view)].join('');
   const opening = empty.slice(0, -closing.length);
-  const fields = readOwnJson(empty as ByteString) as JsonObject;
+  const fields = readOwnBytes(empty as ByteString) as JsonObject;
   const frame = form.yaml ? yamlFrame(fields) : prettyFrame(fields);
   const pieces = viewList(target, list, view);
   let begun = false;
@@ -97,7 +97,7 @@ function* rewritten(target: Target, list: ObjectList, view: View, form: Form): G
 const closing = ']}';
 
 const itemsOf = (piece: string): Json[] =>
-  readOwnJson(`[${piece.startsWith(',') ? piece.slice(1) : piece}]` as ByteString) as Json[];
+  readOwnBytes(`[${piece.startsWith(',') ? piece.slice(1) : piece}]` as ByteString) as Json[];
 
 /** The fixed texts of a list around the texts of its items. */
 interface Frame {

@@ -1,16 +1,15 @@
 import {
   metaTransforms,
   negotiator,
-  parseJson,
   prettyJson,
   type Representation,
+  readOwnJson,
   stringifyJson,
   stringifyYaml,
   wantsPretty,
 } from '../codec/index.ts';
 import {
   type ByteString,
-  bufferOf,
   decodeText,
   encodeText,
   type Json,
@@ -74,14 +73,12 @@ function formatValue(value: Json, { yaml, protobuf, pretty }: Form): Chunk {
 /** JSON that this server wrote, in the wanted form. */
 export function formatJson(json: ByteString, form: Form): Chunk {
   const plain = !form.yaml && !form.pretty && form.protobuf === undefined;
-  return plain ? (`${json}\n` as ByteString) : formatValue(readOwnJson(json), form);
+  return plain ? (`${json}\n` as ByteString) : formatValue(readOwnBytes(json), form);
 }
 
 /** The value of JSON that this server wrote. */
-export function readOwnJson(json: string): Json {
-  // Only a long run of digits can be an integer that a double does not hold.
-  if (/[0-9]{16}/.test(json)) return parseJson(bufferOf(json as ByteString)).value;
-  return JSON.parse(decodeText(json as ByteString)) as Json;
+export function readOwnBytes(json: string): Json {
+  return readOwnJson(decodeText(json as ByteString));
 }
 
 export const headersOf = ({ yaml, protobuf }: Form): ApiResponse['headers'] =>

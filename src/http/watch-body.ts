@@ -2,7 +2,7 @@ import { type ByteString, encodeText, type JsonObject, StatusError, statusError 
 import { type StreamEvent, type Target, type View, viewEvent, type WatchStream } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
-import { readOwnJson } from './media.ts';
+import { readOwnBytes } from './media.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { Chunk } from './types.ts';
 
@@ -73,7 +73,7 @@ function protobufFrame(target: Target, event: StreamEvent, view: View, protobuf:
   const { resource, version } = target;
   const form = `${resource.definition.group}/${version} ${view.as}`;
   return protobuf.frame(event, form, () => {
-    const { object } = readOwnJson(viewEvent(target, event, view, false)) as { object: JsonObject };
+    const { object } = readOwnBytes(viewEvent(target, event, view, false)) as { object: JsonObject };
     return object;
   });
 }

@@ -1,5 +1,5 @@
 import type { CachedObject } from '../cache/index.ts';
-import { stringifyJson } from '../codec/index.ts';
+import { readOwnJson, stringifyJson } from '../codec/index.ts';
 import {
   type ApiObject,
   type ByteString,
@@ -11,7 +11,7 @@ import {
 } from '../meta/index.ts';
 import type { Entry } from '../store/index.ts';
 import type { SelectableField } from './definition.ts';
-import { readJson } from './json-text.ts';
+import { metaFields } from './metadata.ts';
 
 /**
  * How the objects of a resource are written. Stored and cached bytes begin with `head`, then come the fields of the
@@ -39,21 +39,7 @@ export function formatOf(
 }
 
 /** Stored fields of the metadata, in the order in which they are written. */
-const metaFields = [
-  'name',
-  'generateName',
-  'namespace',
-  'uid',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-] as const;
+const storedMetaFields = metaFields.filter((name) => name !== 'resourceVersion');
 
 /** Only a name, a generateName and a namespace stand before it, and in their texts a quote is escaped. */
 const uidMark = '"uid":"';
@@ -63,7 +49,7 @@ const labelsMark = '"labels":{';
 /** The stored text of an object, which must have a uid and a creationTimestamp: without its resourceVersion. */
 export function storedText(format: ObjectFormat, object: ApiObject): string {
   const metadata: JsonObject = {};
-  for (const name of metaFields) {
+  for (const name of storedMetaFields) {
     const value = object.metadata[name] as Json | undefined;
     if (value !== undefined) metadata[name] = value;
   }
@@ -180,7 +166,7 @@ function labelsOf(bytes: ByteString, at: number): CachedObject['labels'] | undef
 
 function fieldsOf(format: ObjectFormat, bytes: ByteString): CachedObject['fields'] | undefined {
   try {
-    const object = readJson(decodeText(bytes)) as ApiObject;
+    const object = readOwnJson(decodeText(bytes)) as ApiObject;
     const fields: { [path: string]: string } = {};
     for (const { path, value } of format.fields) fields[path] = value(object);
     return fields;
@@ -192,7 +178,7 @@ function fieldsOf(format: ObjectFormat, bytes: ByteString): CachedObject['fields
 /** A value in another form than we write: read whole and written anew, or else kept by its name. */
 function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): CachedObject {
   try {
-    const object = readJson(view.toString()) as ApiObject;
+    const object = readOwnJson(view.toString()) as ApiObject;
     if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
       object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
       const value = Buffer.from(storedText(format, object));
@@ -232,7 +218,7 @@ function named(format: ObjectFormat, key: string, revision: number, bytes: ByteS
 
 /** The object itself, fresh, with its resourceVersion. */
 export function readObject(object: CachedObject): ApiObject {
-  return readJson(decodeText(object.bytes)) as ApiObject;
+  return readOwnJson(decodeText(object.bytes)) as ApiObject;
 }
 
 /** The text of the metadata, cut out of the bytes of an object that is not corrupt. */

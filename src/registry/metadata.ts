@@ -10,7 +10,8 @@ export function metadataOf(given: { readonly [name in keyof ObjectMeta]: Json | 
   return out as ObjectMeta & JsonObject;
 }
 
-const metaFields = [
+/** Every field of the metadata that is kept, in the order in which it is written. */
+export const metaFields = [
   'name',
   'generateName',
   'namespace',

@@ -12,8 +12,15 @@ export interface User {
 export interface Credentials {
   /** The `Authorization` header, as received. */
   readonly authorization: string | undefined;
-  /** The subject of the client certificate, verified against the client CA; undefined when none was shown or none is trusted. */
-  readonly certificate: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  /** The client certificate, verified against the client CA; undefined when none was shown or none is trusted. */
+  readonly certificate:
+    | {
+        readonly commonName: string;
+        readonly organizations: readonly string[];
+        /** Digest of the certificate, in hex; absent where only a subject is known. */
+        readonly sha256?: string;
+      }
+    | undefined;
 }
 
 /** Undefined: nothing here speaks for anyone. Throws a 401 StatusError when credentials are shown and wrong. */

@@ -52,7 +52,7 @@ export async function createParts(
   state: ServerState,
 ): Promise<Parts> {
   const definitions = servedResources(settings.runtimeConfig, names);
-  const authenticate = await authenticatorOf(settings);
+  const authenticate = await authenticatorOf(settings, names);
   const authorize = authorizerOf(names);
   const store = given ?? (await openStore(settings, clock));
   const features = resolveFeatures(settings.featureGates);

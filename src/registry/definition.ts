@@ -85,6 +85,8 @@ export interface SubresourceView<T = ApiObject> {
   /** Writes into the object, which is fresh, what the view says of it. */
   readonly write: (object: T, view: ApiObject) => void;
   readonly validate: (view: ApiObject, context: StrategyContext) => FieldError[];
+  /** Columns of its tables, as those of a resource. */
+  readonly columns?: readonly Column[];
 }
 
 export interface ObjectPart<T = ApiObject> {
@@ -99,12 +101,11 @@ export interface ObjectPart<T = ApiObject> {
 /** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
 export type Action = (posted: ApiObject, call: ActionCall) => Promise<void>;
 
-export interface ActionCall extends StrategyContext {
+export interface ActionCall extends CreateContext {
   readonly namespace: string;
   /** Of the object below which it was posted, or else its own. */
   readonly name: string;
   readonly dryRun: boolean;
-  readonly requester: Requester;
   readonly objects: Objects;
 }
 
@@ -129,13 +130,16 @@ export interface Requester {
 export interface Objects {
   readonly get: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
   readonly list: (resource: string, namespace: string) => Promise<readonly ApiObject[]>;
-  /** Changes what is there in place, and anew when another writer was first; neither admission nor validation follow. */
+  /**
+   * Changes what is there in place, and anew when another writer was first; neither admission nor validation follow.
+   * Gives back the resourceVersion that it has then.
+   */
   readonly update: (
     resource: string,
     namespace: string,
     name: string,
     change: (object: ApiObject) => void,
-  ) => Promise<void>;
+  ) => Promise<string>;
   /** Deletes it by the rules of its kind, without admission. The options have the form of a request's body. */
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
 }
@@ -196,6 +200,10 @@ export interface StrategyContext {
   readonly now: number;
 }
 
+export interface CreateContext extends StrategyContext {
+  readonly requester: Requester;
+}
+
 /**
  * The few things that are special to a kind. Every function gets objects in the storage version; those that prepare
  * change the first argument in place. All are pure otherwise.
@@ -224,7 +232,7 @@ export interface Strategy<T = ApiObject> {
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
-  readonly prepareCreate?: (object: T, context: StrategyContext) => void;
+  readonly prepareCreate?: (object: T, context: CreateContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;

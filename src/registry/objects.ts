@@ -36,12 +36,13 @@ export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): O
         const { entry, object } = await read(resource, namespace, name);
         const before = readObject(describe(resource.format, entry));
         change(object);
-        if (dryRun || jsonEqual(object, before)) return;
+        if (dryRun || jsonEqual(object, before)) return String(entry.revision);
         const value = Buffer.from(storedText(resource.format, object));
         const { key, revision } = entry;
         const { ttlSeconds: ttl } = resource.definition.strategy;
         const written = ttl === undefined ? { key, value } : { key, value, ttl };
-        if ((await core.store.commit([{ key, revision }], [written])).ok) return;
+        const answer = await core.store.commit([{ key, revision }], [written]);
+        if (answer.ok) return String(answer.revision);
       }
       throw statusError.modified(resource.id, name);
     },

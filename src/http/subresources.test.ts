@@ -592,19 +592,6 @@ describe('a token of a service account', () => {
   });
 });
 
-describe('a certificate request', () => {
-  it('names who made it, whatever it says itself', async () => {
-    const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-    const request = Buffer.from('-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n');
-    const spec = { request: request.toString('base64'), signerName: 'example.com/s', usages: ['client auth'] };
-    const lies = { username: 'eve', uid: '1', groups: ['system:nodes'], extra: { scopes: ['all'] } };
-    const { spec: kept } = await make(url, { metadata: { name: 'mine' }, spec: { ...spec, ...lies } });
-    expect(kept).toEqual({ ...spec, username: 'admin', groups: ['system:masters', 'system:authenticated'] });
-    const { body } = await patch(`${url}/mine`, { spec: { username: 'eve' } });
-    expect(body['spec']).toEqual(kept);
-  });
-});
-
 describe('the approval of a certificate request', () => {
   it('changes its conditions alone, and tells when', async () => {
     const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';

@@ -101,11 +101,12 @@ export interface ObjectPart<T = ApiObject> {
 /** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
 export type Action = (posted: ApiObject, call: ActionCall) => Promise<void>;
 
-export interface ActionCall extends CreateContext {
+export interface ActionCall extends StrategyContext {
   readonly namespace: string;
   /** Of the object below which it was posted, or else its own. */
   readonly name: string;
   readonly dryRun: boolean;
+  readonly requester: Requester;
   readonly objects: Objects;
 }
 
@@ -200,10 +201,6 @@ export interface StrategyContext {
   readonly now: number;
 }
 
-export interface CreateContext extends StrategyContext {
-  readonly requester: Requester;
-}
-
 /**
  * The few things that are special to a kind. Every function gets objects in the storage version; those that prepare
  * change the first argument in place. All are pure otherwise.
@@ -232,7 +229,7 @@ export interface Strategy<T = ApiObject> {
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
-  readonly prepareCreate?: (object: T, context: CreateContext) => void;
+  readonly prepareCreate?: (object: T, context: StrategyContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;

@@ -202,16 +202,12 @@ function checkVersion(target: Target, change: Change, { resourceVersion = '' }: 
 }
 
 /** What the kind itself does to the object once admission is through; counts a change of its generation. */
-export function completeDraft(
-  { target, change, context, options }: Job,
-  draft: Draft,
-  old: ApiObject | undefined,
-): void {
+export function completeDraft({ target, change, context }: Job, draft: Draft, old: ApiObject | undefined): void {
   const { strategy } = target.resource.definition;
   const { object } = draft;
   if (change.verb === 'delete') return;
   if (old === undefined) {
-    strategy.prepareCreate?.(object, { ...context, requester: options.requester });
+    strategy.prepareCreate?.(object, context);
     return;
   }
   const { subresource } = target;

@@ -35,7 +35,6 @@ export function scale(
     version: 'v1',
     schema: Scale,
     view: {
-      columns,
       read: (object) => {
         const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
         const wanted = at(object, 'spec', 'replicas') ?? 0;
@@ -48,6 +47,7 @@ export function scale(
           status: { replicas: at(object, 'status', 'replicas') ?? 0, ...(selector === '' ? {} : { selector }) },
         };
       },
+      columns,
       write: (object, view) => {
         const spec: JsonObject = isJsonObject(object['spec']) ? object['spec'] : {};
         object['spec'] = { ...spec, replicas: jsonCopy(at(view, 'spec', 'replicas') ?? 0) };

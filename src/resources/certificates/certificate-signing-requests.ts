@@ -47,17 +47,6 @@ export const certificateSigningRequests = resource({
   strategy: {
     // Any name goes: requests are often named after what they ask for.
     nameRule: () => [],
-    // Who asks is whoever creates it, whatever it says itself.
-    prepareCreate: (request, { requester: { name: username, uid = '', groups, extra = {} } }) => {
-      const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
-      request.spec = {
-        ...asked,
-        username,
-        ...(uid === '' ? {} : { uid }),
-        ...(groups.length === 0 ? {} : { groups: [...groups] }),
-        ...(Object.keys(extra).length === 0 ? {} : { extra: extra as { [key: string]: string[] } }),
-      };
-    },
     // What is asked for never changes.
     prepareUpdate: (request, old) => {
       if (old.spec !== undefined) request.spec = old.spec;

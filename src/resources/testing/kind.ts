@@ -48,7 +48,7 @@ function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fra
 export function created(definition: ResourceDefinition, fragment: JsonObject): ApiObject {
   const object = decode(definition, fragment);
   definition.strategy.defaults?.(object, context);
-  definition.strategy.prepareCreate?.(object, { ...context, requester: { name: 'ada', groups: [] } });
+  definition.strategy.prepareCreate?.(object, context);
   return object;
 }
 

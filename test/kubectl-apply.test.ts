@@ -36,9 +36,11 @@ describe.skipIf(!hasKubectl)('kubectl changes objects', () => {
     const shown = await kubectl.run('get', what, '--show-managed-fields', '-o', 'json');
     return (JSON.parse(shown) as { metadata: { managedFields: Owner[] } }).metadata.managedFields;
   };
-  /** Manager, operation and owned fields. */
+  /** Manager, operation and owned fields, in the order of the managers. */
   const owned = async (what: string) =>
-    (await ownersOf(what)).map(({ manager, operation, fieldsV1 }) => [manager, operation, fieldsV1]);
+    (await ownersOf(what))
+      .map(({ manager, operation, fieldsV1 }) => [manager, operation, fieldsV1] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1));
 
   /** The environment in which `kubectl edit` changes one text into another. */
   const editing = (from: string, to: string) => {
@@ -124,8 +126,7 @@ describe.skipIf(!hasKubectl)('kubectl changes objects', () => {
       expect(await kubectl.read('cm/shared', '{.data}')).toBe('{"a":"x","b":"x"}');
       await kubectl.run(...theirs, '--force-conflicts');
       expect(await kubectl.read('cm/shared', '{.data}')).toBe('{"a":"v","b":"x"}');
-      // Those of one second are in the order of their names.
-      expect((await owned('cm/shared')).sort()).toEqual([
+      expect(await owned('cm/shared')).toEqual([
         ['ci', 'Apply', { 'f:data': { 'f:a': {} } }],
         ['kubectl', 'Apply', { 'f:data': { 'f:b': {} } }],
       ]);
@@ -147,13 +148,18 @@ describe.skipIf(!hasKubectl)('kubectl changes objects', () => {
       expect(await kubectl.read('cm/shared', '{.data}')).toBe('{"a":"v"}');
       await kubectl.run('apply', '--server-side', '-f', give);
       expect(await kubectl.read('cm/shared', '{.data}')).toBe('');
+      const labelled = kubectl.file('labelled.yaml', configMap('labelled', '{ a: x }', '{ tier: front }'));
+      await kubectl.run('apply', '--server-side', '-f', labelled);
+      kubectl.file('labelled.yaml', configMap('labelled', '{ a: x }'));
+      await kubectl.run('apply', '--server-side', '-f', labelled);
+      expect(await kubectl.read('cm/labelled', '{.metadata.labels} {.data}')).toBe(' {"a":"x"}');
     });
 
     it('takes over what was applied from the client, and removes what its manifest then lacks', async () => {
       await kubectl.run('apply', '-f', kubectl.file('move.yaml', configMap('moved', mine)));
       await kubectl.run('apply', '--server-side', '-f', kubectl.file('move.yaml', configMap('moved', '{ a: v }')));
       expect(await kubectl.read('cm/moved', '{.data}')).toBe('{"a":"v"}');
-      expect((await owned('cm/moved')).sort()).toEqual([
+      expect(await owned('cm/moved')).toEqual([
         ['kubectl', 'Apply', { 'f:data': { 'f:a': {} } }],
         ['kubectl-last-applied', 'Apply', { 'f:metadata': { 'f:annotations': { [`f:${lastApplied}`]: {} } } }],
       ]);

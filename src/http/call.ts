@@ -15,6 +15,8 @@ export interface Call {
   readonly info: RequestInfo;
   readonly user: User;
   readonly series: Series;
+  /** Texts for `Warning` headers, of answers and refusals alike. */
+  readonly warnings: Set<string>;
 }
 
 export interface HandlerOptions {

@@ -72,6 +72,8 @@ export interface WriteOptions {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Takes what others own; for an apply alone. */
   readonly force: boolean;
+  /** Texts for `Warning` headers are put here, whatever becomes of the write. */
+  readonly warnings: Set<string>;
   /** Asked before a write other than a create makes the object. Throws StatusError 403 for who may not. */
   readonly permitCreate?: () => Promise<void>;
 }
@@ -80,6 +82,8 @@ export interface WriteOptions {
 export interface Connecting {
   readonly requester: Requester;
   readonly query: ConnectCall['query'];
+  /** As those of a write. */
+  readonly warnings: Set<string>;
 }
 
 export interface WriteResult {
@@ -91,8 +95,6 @@ export interface WriteResult {
   readonly object: CachedObject | undefined;
   /** For a delete that removed the object at once: what the `Success` status tells of it. */
   readonly deleted: { readonly name: string; readonly uid: string } | undefined;
-  /** Texts for `Warning` headers. */
-  readonly warnings: readonly string[];
 }
 
 /** Every verb on every resource. Throws nothing but StatusError. */

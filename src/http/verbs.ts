@@ -295,12 +295,13 @@ function writeOptions(
   return readWriteOptions(verb, parameters, { requester: user, warnings }, names);
 }
 
-/** The options of a delete request: its body, or else its query. */
+/** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
 async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call): Promise<JsonObject> {
   const body = await readOptionsBody(request, protobuf, names);
   const { query } = info;
-  if (body !== undefined || query.size === 0) return body ?? {};
+  if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
+  if (body !== undefined) return dryRun.length === 0 ? body : { dryRun, ...body };
   const given = pick(query, [
     'gracePeriodSeconds',
     'orphanDependents',

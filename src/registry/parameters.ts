@@ -125,7 +125,9 @@ export function readWriteOptions(
   };
 }
 
-/** `All` is the only dry run there is. */
+/** `All` is the only dry run there is; without a value it is one too, in which admission may do things on the side. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
-  return values.every((value) => value === 'All') ? [] : [fieldError.notSupported('dryRun', [...values], ['All'])];
+  return values.every((value) => value === 'All' || value === '')
+    ? []
+    : [fieldError.notSupported('dryRun', [...values], ['All'])];
 }

@@ -8,8 +8,8 @@ export const MAX_DEPTH = 512;
 const SUMMARY_BYTES = 30;
 
 /** What stands in a body, and what is odd about the way it is written. */
-export interface ParsedBody {
-  readonly value: Json;
+export interface ParsedBody<T extends Json = Json> {
+  readonly value: T;
   /** Strict findings, such as `duplicate field "metadata.name"`, in the order of the text. */
   readonly findings: readonly string[];
   /** The bytes of a JSON body that has findings, for {@link sortFindings}. */

@@ -5,6 +5,7 @@ import {
   type Change,
   deleteOptionsOf,
   isUnsafe,
+  type ObjectBody,
   type PatchFormat,
   type ReadOptions,
   type Registry,
@@ -239,7 +240,7 @@ function formOf(
   return (protobuf.speaks(resource, version) ? all : text)(request, info);
 }
 
-function readBody({ protobuf, names }: Verbs, { request }: Call, target: Target): Promise<Body> {
+function readBody({ protobuf, names }: Verbs, { request }: Call, target: Target): Promise<ObjectBody> {
   const known = protobuf.speaks(target.resource, target.version) ? protobuf : undefined;
   return readObjectBody(request, typeOf(target), known, names);
 }

@@ -17,6 +17,7 @@ export {
   type JsonObject,
   jsonCopy,
   jsonEqual,
+  jsonType,
   setKey,
 } from './json.ts';
 export { compatibleDomain, defaultDomain, expandNames, type Names, namesFor } from './names.ts';

@@ -14,7 +14,7 @@ import {
 } from '../meta/index.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Core } from './core.ts';
-import type { Body, Change, Target, WriteOptions } from './types.ts';
+import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
  * Reads a body as an object of the target's kind, in the storage version; no one else holds any part of it. Fields that
@@ -23,15 +23,10 @@ import type { Body, Change, Target, WriteOptions } from './types.ts';
 export function decodeBody(
   core: Core,
   target: Target,
-  { value, findings, json }: Body,
+  { value, findings, json }: ObjectBody,
   options: WriteOptions,
 ): ApiObject {
   const { kind, apiVersion } = spokenOf(target);
-  if (!isJsonObject(value)) {
-    throw statusError.badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; the body is no JSON object`,
-    );
-  }
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {

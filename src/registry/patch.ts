@@ -6,6 +6,7 @@ import {
   type Json,
   type JsonObject,
   jsonCopy,
+  jsonType,
   parseGroupVersion,
   statusError,
 } from '../meta/index.ts';
@@ -37,15 +38,8 @@ export function applyPatch(target: Target, format: PatchFormat, document: JsonOb
     return strategicMergePatch(document, patch, schema, names);
   }
   if (isJsonObject(patch)) return applyMergePatch(document, patch);
-  const type = Array.isArray(patch)
-    ? 'array'
-    : typeof patch === 'boolean'
-      ? 'bool'
-      : patch === null
-        ? 'null'
-        : typeof patch;
   throw statusError.badRequest(
-    `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    `error decoding patch: json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`,
   );
 }
 
@@ -66,8 +60,7 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
 }
 
 function notAnObject(value: Json): string {
-  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
 /** An apply says in full what it is about. */

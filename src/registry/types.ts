@@ -45,8 +45,8 @@ export interface ObjectList {
 
 /** What is to be done to an object, as data. Bodies are decoded JSON, not yet checked against the schema. */
 export type Change =
-  | { readonly verb: 'create'; readonly object: Body }
-  | { readonly verb: 'update'; readonly object: Body }
+  | { readonly verb: 'create'; readonly object: ObjectBody }
+  | { readonly verb: 'update'; readonly object: ObjectBody }
   | {
       readonly verb: 'patch';
       readonly format: PatchFormat;
@@ -63,6 +63,10 @@ export interface Body {
   readonly findings: readonly string[];
   /** The bytes of a JSON body that has findings: they are told in the order of the text. */
   readonly json?: Uint8Array;
+}
+
+export interface ObjectBody extends Body {
+  readonly value: JsonObject;
 }
 
 export interface WriteOptions {

@@ -357,7 +357,7 @@ export const note = (
   data,
 });
 
-export const update = (value: Json): Change => ({ verb: 'update', object: { value, findings: [] } });
+export const update = (value: JsonObject): Change => ({ verb: 'update', object: { value, findings: [] } });
 export const merge = (patch: Json): Change => ({ verb: 'patch', format: 'merge', patch });
 export const json = (patch: Json): Change => ({ verb: 'patch', format: 'json', patch });
 export const strategic = (patch: Json): Change => ({ verb: 'patch', format: 'strategic', patch });

@@ -1,6 +1,6 @@
-import type { Attributes, Authenticator, Authorizer, User } from '../auth/index.ts';
+import type { Attributes, Authenticator, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { StatusError, statusError } from '../meta/index.ts';
+import { StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';

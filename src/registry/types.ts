@@ -1,6 +1,6 @@
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Json, JsonObject } from '../meta/index.ts';
-import type { ConnectCall, Endpoint, Requester } from './definition.ts';
+import type { ByteString, Json, JsonObject, User } from '../meta/index.ts';
+import type { ConnectCall, Endpoint } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -70,7 +70,7 @@ export interface ObjectBody extends Body {
 }
 
 export interface WriteOptions {
-  readonly requester: Requester;
+  readonly requester: User;
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
@@ -84,7 +84,7 @@ export interface WriteOptions {
 
 /** A request that goes on to somewhere else. */
 export interface Connecting {
-  readonly requester: Requester;
+  readonly requester: User;
   readonly query: ConnectCall['query'];
   /** As those of a write. */
   readonly warnings: Set<string>;

@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersionKind, JsonObject, Names, Random } from '../meta/index.ts';
+import type { ApiObject, GroupVersionKind, JsonObject, Names, Random, ResourcePlace, User } from '../meta/index.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -14,18 +14,12 @@ export interface AdmissionRequest {
   readonly object: ApiObject | undefined;
   /** The stored object; undefined for CREATE. Must not be changed. */
   readonly oldObject: ApiObject | undefined;
-  readonly user: AdmissionUser;
+  readonly user: User;
   readonly dryRun: boolean;
   /** Adds a warning to the answer. */
   readonly warn: (text: string) => void;
   /** Takes what undoes a plugin's own writes: called once when it is certain that this one is not stored after all. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
-}
-
-interface AdmissionUser {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
 }
 
 /** What a plugin may be meant for. */
@@ -63,14 +57,8 @@ export interface ObjectLookup {
 }
 
 /** What someone wants to do, as authorizers see it. */
-export interface Wish {
+export interface Wish extends ResourcePlace {
   readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** A resource that serves a kind. */
@@ -87,10 +75,7 @@ export interface AdmissionWorld {
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
-  readonly authorize: (
-    user: AdmissionUser,
-    wish: Wish,
-  ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+  readonly authorize: (user: User, wish: Wish) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
   /** Undefined when no resource serves the kind. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { type Names, StatusError, statusError } from '../meta/index.ts';
+import { type Names, StatusError, statusError, type User } from '../meta/index.ts';
 import { systemAuthenticated, systemUnauthenticated } from './groups.ts';
 import type { TokenUser } from './token-file.ts';
-import type { Authenticator, Credentials, User } from './types.ts';
+import type { Authenticator, Credentials } from './types.ts';
 
 /**
  * Speaks for a verified client certificate: the common name is the user, the organizations are the groups, and an extra

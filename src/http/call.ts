@@ -1,5 +1,5 @@
-import type { Authenticator, Authorizer, User } from '../auth/index.ts';
-import type { Clock, Names } from '../meta/index.ts';
+import type { Authenticator, Authorizer } from '../auth/index.ts';
+import type { Clock, Names, User } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
@@ -15,6 +15,8 @@ export interface Call {
   readonly info: RequestInfo;
   readonly user: User;
   readonly series: Series;
+  /** Texts for `Warning` headers, of answers and refusals alike. */
+  readonly warnings: Set<string>;
 }
 
 export interface HandlerOptions {

@@ -1,4 +1,5 @@
 /** The vocabulary of the API: names, kinds, object metadata, selectors, quantities, times and the one error type. */
+export type { ResourcePlace, User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
 export { type FieldError, type FieldErrorReason, fieldError } from './field-error.ts';
 export {
@@ -17,6 +18,7 @@ export {
   type JsonObject,
   jsonCopy,
   jsonEqual,
+  jsonType,
   setKey,
 } from './json.ts';
 export { compatibleDomain, defaultDomain, expandNames, type Names, namesFor } from './names.ts';

@@ -1,4 +1,4 @@
-import type { ApiObject, FieldError, Json, JsonObject, Names } from '../meta/index.ts';
+import type { ApiObject, FieldError, Json, JsonObject, Names, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 
 /** What may be asked of a resource; the names of authorization and discovery. */
@@ -106,7 +106,7 @@ export interface ActionCall extends StrategyContext {
   /** Of the object below which it was posted, or else its own. */
   readonly name: string;
   readonly dryRun: boolean;
-  readonly requester: Requester;
+  readonly requester: User;
   readonly objects: Objects;
 }
 
@@ -115,14 +115,6 @@ export type Answer = (posted: ApiObject, call: ActionCall) => ApiObject | Promis
 
 /** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
 export type Listing = () => Promise<readonly ApiObject[]>;
-
-/** Who asks. */
-export interface Requester {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: { readonly [key: string]: readonly string[] };
-}
 
 /**
  * The objects of the server, in their storage version and as new as the store has them. A resource is spelled `pods`,

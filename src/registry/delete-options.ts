@@ -8,6 +8,7 @@ import {
   parseGroupVersion,
   statusError,
 } from '../meta/index.ts';
+import { unknownKind } from './body.ts';
 import type { Core } from './core.ts';
 import { dryRunErrors, invalidOptions, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
@@ -58,8 +59,7 @@ export function readDeleteOptions(
 ): DeleteOptions {
   const { kind, apiVersion } = body;
   if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions') {
-    const version = JSON.stringify(typeof apiVersion === 'string' ? apiVersion : '');
-    throw statusError.badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${version}`);
+    throw unknownKind(kind, typeof apiVersion === 'string' ? apiVersion : '', 'options');
   }
   const dryRun = texts(body, 'dryRun');
   const policy = text(body, 'propagationPolicy');

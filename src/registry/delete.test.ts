@@ -109,7 +109,7 @@ describe('delete', () => {
       'another kind of options',
       { kind: 'ConfigMap', apiVersion: 'v1' },
       400,
-      'no kind "ConfigMap" is registered for version "v1"',
+      'no kind "ConfigMap" is registered for version "v1" in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"',
     ],
     [
       'a dry run that is none',

@@ -27,6 +27,7 @@ export type {
   Body,
   Change,
   Connecting,
+  ObjectBody,
   ObjectList,
   PatchFormat,
   ReadOptions,

@@ -1,6 +1,5 @@
 import { managerName } from '../merge/index.ts';
 import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
-import type { Requester } from './definition.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
 /** The 422 about a request's parameters, which are spoken of as an options object. */
@@ -93,7 +92,7 @@ const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 
 export function readWriteOptions(
   verb: keyof typeof optionsKinds,
   parameters: WriteParameters,
-  requester: Requester,
+  { requester, warnings }: Pick<WriteOptions, 'requester' | 'warnings'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -122,10 +121,13 @@ export function readWriteOptions(
     fieldManager: managerName(fieldManager, parameters.userAgent),
     fieldValidation: validation,
     force: force === true,
+    warnings,
   };
 }
 
-/** `All` is the only dry run there is. */
+/** `All` is the only dry run there is; without a value it is one too, in which admission may do things on the side. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
-  return values.every((value) => value === 'All') ? [] : [fieldError.notSupported('dryRun', [...values], ['All'])];
+  return values.every((value) => value === 'All' || value === '')
+    ? []
+    : [fieldError.notSupported('dryRun', [...values], ['All'])];
 }

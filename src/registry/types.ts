@@ -1,6 +1,6 @@
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Json, JsonObject } from '../meta/index.ts';
-import type { ConnectCall, Endpoint, Requester } from './definition.ts';
+import type { ByteString, Json, JsonObject, User } from '../meta/index.ts';
+import type { ConnectCall, Endpoint } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -45,8 +45,8 @@ export interface ObjectList {
 
 /** What is to be done to an object, as data. Bodies are decoded JSON, not yet checked against the schema. */
 export type Change =
-  | { readonly verb: 'create'; readonly object: Body }
-  | { readonly verb: 'update'; readonly object: Body }
+  | { readonly verb: 'create'; readonly object: ObjectBody }
+  | { readonly verb: 'update'; readonly object: ObjectBody }
   | {
       readonly verb: 'patch';
       readonly format: PatchFormat;
@@ -65,21 +65,29 @@ export interface Body {
   readonly json?: Uint8Array;
 }
 
+export interface ObjectBody extends Body {
+  readonly value: JsonObject;
+}
+
 export interface WriteOptions {
-  readonly requester: Requester;
+  readonly requester: User;
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Takes what others own; for an apply alone. */
   readonly force: boolean;
+  /** Texts for `Warning` headers are put here, whatever becomes of the write. */
+  readonly warnings: Set<string>;
   /** Asked before a write other than a create makes the object. Throws StatusError 403 for who may not. */
   readonly permitCreate?: () => Promise<void>;
 }
 
 /** A request that goes on to somewhere else. */
 export interface Connecting {
-  readonly requester: Requester;
+  readonly requester: User;
   readonly query: ConnectCall['query'];
+  /** As those of a write. */
+  readonly warnings: Set<string>;
 }
 
 export interface WriteResult {
@@ -91,8 +99,6 @@ export interface WriteResult {
   readonly object: CachedObject | undefined;
   /** For a delete that removed the object at once: what the `Success` status tells of it. */
   readonly deleted: { readonly name: string; readonly uid: string } | undefined;
-  /** Texts for `Warning` headers. */
-  readonly warnings: readonly string[];
 }
 
 /** Every verb on every resource. Throws nothing but StatusError. */

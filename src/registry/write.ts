@@ -127,7 +127,8 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
-    if (isWhole(target)) draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
+    const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
+    for (const text of advice ?? []) job.options.warnings.add(text);
   }
   await review(core.admission, request);
   // A rehearsal asks only whether the place is taken, as recorded.
@@ -190,14 +191,14 @@ async function removeUnreadable(job: Job): Promise<WriteResult> {
   const held = await heldInStore(job);
   if (held === undefined) throw statusError.notFound(resource.id, name);
   if (!isCorrupt(held)) refuseReadable(resource, name);
-  const draft: Draft = { object: readObject(held), remove: true, generated: false, warnings: [] };
+  const draft: Draft = { object: readObject(held), remove: true, generated: false };
   const request = admissionRequest(job, draft, undefined, []);
   await admit(core.admission, request);
   await review(core.admission, request);
   const { key, revision } = held;
   const answer = options.dryRun ? { ok: true } : await core.store.commit([{ key, revision }], [{ key }]);
   if (!answer.ok) throw statusError.modified(resource.id, name);
-  return { created: false, object: undefined, deleted: { name, uid: '' }, warnings: draft.warnings };
+  return { created: false, object: undefined, deleted: { name, uid: '' } };
 }
 
 /** What a commit would say. */
@@ -216,7 +217,6 @@ function resultOf(job: Job, draft: Draft, old: ApiObject | undefined, object: Ca
     created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
     object: gone && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
     deleted: gone ? { name, uid } : undefined,
-    warnings: draft.warnings,
   };
 }
 
@@ -281,7 +281,7 @@ export function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefi
     oldObject: old === undefined || view === undefined ? old : view.read(old),
     user: options.requester,
     dryRun,
-    warn: (text) => draft.warnings.push(text),
+    warn: (text) => options.warnings.add(text),
     onAbandon: (step) => undo.push(step),
   };
 }

@@ -10,9 +10,16 @@ import {
   mastersAuthorizer,
   reviewAnswers,
   selfReviewAuthorizer,
-  type User,
 } from '../../auth/index.ts';
-import { type ByteString, bufferOf, type Clock, type Json, namesFor, statusError } from '../../meta/index.ts';
+import {
+  type ByteString,
+  bufferOf,
+  type Clock,
+  type Json,
+  namesFor,
+  statusError,
+  type User,
+} from '../../meta/index.ts';
 import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources, findType } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';

@@ -2,9 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Names } from '../meta/index.ts';
+import { type Cidr, firstAddress, type Names } from '../meta/index.ts';
 import { ensureFolder, readIfThere, writePrivate, writePublic } from './files.ts';
-import { type Cidr, firstAddress } from './ip.ts';
 import { type CertificateRequest, type Identity, issueCertificate } from './x509.ts';
 
 /** What the server shows of itself, and what it hands to its administrator. */

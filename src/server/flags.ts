@@ -33,7 +33,7 @@ const flags = {
     'Address',
     type.someIpAddress,
     undefined,
-    'Address under which others reach the server: the endpoint of its own service. Without one it is `--bind-address`, or the first address of the machine when that is a loopback address or stands for all.',
+    'Address under which others reach the server: the endpoint of its own service. Without one it is `--bind-address`, or the first address of the machine when that is a loopback address or stands for all. The serving certificate names it when it is given.',
   ),
   tlsCertFile: flag(
     'Address',

@@ -84,11 +84,28 @@ describe('the service of the server itself', () => {
       // What others add stays.
       expect(await client.get(endpoints)).toMatchObject({ metadata: { labels }, subsets: [{ addresses }] });
     });
+    // As is what others change in the service.
+    await client.patch(service, 'merge', { spec: { sessionAffinity: 'ClientIP' } });
+    await client.delete(slice);
+    clock.advance(10_000);
+    await vi.waitFor(() => client.get(slice));
+    expect(await client.get(service)).toMatchObject({ spec: { sessionAffinity: 'ClientIP' } });
     await client.delete(service);
     await vi.waitFor(async () => {
       clock.advance(10_000);
       expect((await client.get<ApiObject>(service))['spec']).toEqual(spec);
       expect(await client.get(endpoints)).toMatchObject({ subsets: [{ addresses }] });
+    });
+  });
+
+  it('is corrected at every start', async () => {
+    const clock = drivenClock();
+    const store = openMemoryStore({ clock });
+    const first = await start({ securePort: 7443 }, { clock, store });
+    await first.client.patch(service, 'merge', { spec: { sessionAffinity: 'ClientIP' } });
+    const second = await start({ securePort: 8443 }, { clock, store });
+    expect(await second.client.get(service)).toMatchObject({
+      spec: { sessionAffinity: 'None', ports: [{ port: 443, targetPort: 8443 }] },
     });
   });
 

@@ -34,10 +34,18 @@ export function createApiService(options: ApiServiceOptions): () => Promise<void
     if (!told.has(text)) log.warn(text, fields);
     told.add(text);
   };
+  /** For which port the service has been corrected: at a start, and when it listens; later changes are someone's wish. */
+  let corrected: number | undefined;
   const keep = async () => {
     try {
       const range = await ensureRange(options, warn);
-      await Promise.all([range && ensureReady(options, range), ensureService(options), ensureEndpoints(options, warn)]);
+      const target = targetOf(options);
+      await Promise.all([
+        range && ensureReady(options, range),
+        ensureService(options, target !== corrected),
+        ensureEndpoints(options, warn),
+      ]);
+      corrected = target;
     } catch (error) {
       // Another server may have been first: then it is right now, or will be the next time.
       if (!isStatus(error, 409)) warn('the service of this server cannot be kept', { error });
@@ -105,19 +113,22 @@ function isReady({ metadata, status }: ApiObject): boolean {
 /** Where it listens, or is to listen; a port that is still to be chosen cannot be told. */
 const targetOf = ({ settings, port }: ApiServiceOptions): number => port() ?? (settings.securePort || servicePort);
 
-async function ensureService(options: ApiServiceOptions): Promise<void> {
+/** With `correct` it says what it should; otherwise it is there, and what it says stays. */
+async function ensureService(options: ApiServiceOptions, correct: boolean): Promise<void> {
   const { client, names, settings } = options;
   const [range] = settings.serviceClusterIpRange;
   if (range === undefined) return;
   const ports = [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: targetOf(options) }];
+  const spec = { type: 'ClusterIP', sessionAffinity: 'None', ports };
+  const first = { clusterIP: firstAddress(range), ipFamilyPolicy: 'SingleStack' };
   const service = {
     resource: 'services',
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: names.product, namespace, labels: { component: 'apiserver', provider: names.product } },
-    fields: { spec: { type: 'ClusterIP', sessionAffinity: 'None', ports } },
   };
-  await ensureOwn(client, service, { spec: { clusterIP: firstAddress(range), ipFamilyPolicy: 'SingleStack' } });
+  if (correct) await ensureOwn(client, { ...service, fields: { spec } }, { spec: first });
+  else await ensureOwn(client, service, { spec: { ...spec, ...first } });
 }
 
 async function ensureEndpoints(options: ApiServiceOptions, warn: Warn): Promise<void> {

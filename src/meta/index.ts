@@ -11,6 +11,16 @@ export {
   parseGroupVersion,
 } from './gvk.ts';
 export {
+  addressBytes,
+  type Cidr,
+  canonicalIp,
+  firstAddress,
+  formatIp,
+  type IpNumber,
+  parseCidr,
+  readIp,
+} from './ip.ts';
+export {
   getKey,
   isJsonObject,
   type Json,

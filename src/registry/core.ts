@@ -2,7 +2,7 @@ import type { AdmissionChain } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import type { Answer, Listing } from './definition.ts';
+import type { Answer, Listing, OpenClaims } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** What every verb works with. */
@@ -17,6 +17,8 @@ export interface Core {
   readonly answers: ReadonlyMap<string, Answer>;
   /** By the resource that is read. */
   readonly listings: ReadonlyMap<string, Listing>;
+  /** Undefined: kinds claim nothing. */
+  readonly openClaims: OpenClaims | undefined;
   /** Signs the tokens that continue lists. */
   readonly tokenKey: string;
   /** How much may pile up before a watcher until it is cut off. */

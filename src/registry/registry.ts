@@ -6,8 +6,9 @@ import { deleteCollection } from './collection.ts';
 import { connect } from './connect.ts';
 import { encode } from './convert.ts';
 import { type Core, current, toStatusError } from './core.ts';
-import type { Answer, Listing, ResourceDefinition, Verb } from './definition.ts';
+import type { Answer, Listing, OpenClaims, ResourceDefinition, Verb } from './definition.ts';
 import { getMade, listMade } from './listing.ts';
+import { newEntry } from './objects.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
 import type { Registry, Target } from './types.ts';
@@ -29,6 +30,8 @@ export interface RegistryOptions {
   readonly answers?: ReadonlyMap<string, Answer>;
   /** The objects of the virtual resources that can be read, named likewise. */
   readonly listings?: ReadonlyMap<string, Listing>;
+  /** Where kinds take what there is once only, such as addresses. Default: nowhere, and they do without. */
+  readonly openClaims?: OpenClaims;
   /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
   readonly tokenKey?: string;
   /** How long changes are kept for watches that start in the past (ms). Default: 5 minutes. */
@@ -63,6 +66,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     admission: createChain(admission),
     answers: options.answers ?? new Map(),
     listings: options.listings ?? new Map(),
+    openClaims: options.openClaims,
     tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
     watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
     watchSeconds: options.watchSeconds ?? 1_800,
@@ -104,6 +108,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return answer(deleteCollection(core, target, read, deleteOptions, how));
     },
     connect: async (target, call) => answer(connect(core, target, call)),
+    newEntry: (resource, object, fieldManager) => newEntry(core, resource, object, fieldManager),
     unsafeDeletion: core.unsafeDeletion,
     encode,
     close: made.close,

@@ -123,12 +123,22 @@ export interface Registry {
    * when there is nothing to be had yet. The target's name may hold a scheme and a port: `https:web:8443`.
    */
   connect(target: Target, call: Connecting): Promise<Endpoint | undefined>;
+  /**
+   * What the store would hold of a new object that the server makes by itself, to be written in a commit with others;
+   * neither admission nor validation see it.
+   */
+  newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
   /** Whether objects that cannot be read may be deleted by who asks for that. */
   readonly unsafeDeletion: boolean;
   /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
   /** Ends every watch, cleanly, and stops following the store. */
   close(): void;
+}
+
+export interface NewEntry {
+  readonly key: string;
+  readonly value: Uint8Array;
 }
 
 /** What a watch tells. */

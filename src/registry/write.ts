@@ -3,6 +3,7 @@ import type { CachedObject } from '../cache/index.ts';
 import {
   type ApiObject,
   type FieldError,
+  formatGroupResource,
   jsonEqual,
   StatusError,
   statusError,
@@ -10,10 +11,12 @@ import {
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
-import type { CommitResult } from '../store/index.ts';
+import type { CommitResult, Write } from '../store/index.ts';
 import { describe, describeDeleted, describeText, isCorrupt, readObject, storedText } from './bytes.ts';
+import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
+import type { Claims } from './definition.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import type { Draft, Job } from './job.ts';
@@ -61,10 +64,10 @@ export async function write(core: Core, target: Target, change: Change, options:
     }
     if (outcome === undefined) throw refusal;
     if (outcome.result !== undefined) return outcome.result;
-    if (creates) {
+    if (creates && !outcome.contended) {
       if (!outcome.draft.generated) throw statusError.alreadyExists(target.resource.id, nameOf(outcome.draft));
-      if (attempt === maxNames) throw nameTaken(target, nameOf(outcome.draft));
-    } else if (attempt === maxAttempts) throw statusError.modified(target.resource.id, target.name);
+      if (attempt >= maxNames) throw nameTaken(target, nameOf(outcome.draft));
+    } else if (attempt === maxAttempts) throw statusError.modified(target.resource.id, nameOf(outcome.draft));
     held = creates ? undefined : outcome.found;
     sure = true;
   }
@@ -77,6 +80,8 @@ interface Outcome {
   readonly found: CachedObject | undefined;
   /** Nothing had to be written. */
   readonly unchanged: boolean;
+  /** Another writer was first at something that the object claims, not at the object. */
+  readonly contended: boolean;
 }
 
 const done = (draft: Draft, result: WriteResult, unchanged = false): Outcome => ({
@@ -84,6 +89,15 @@ const done = (draft: Draft, result: WriteResult, unchanged = false): Outcome => 
   result,
   found: undefined,
   unchanged,
+  contended: false,
+});
+
+const beaten = (draft: Draft, found: CachedObject | undefined, contended = false): Outcome => ({
+  draft,
+  result: undefined,
+  found,
+  unchanged: false,
+  contended,
 });
 
 type Undo = () => Promise<void>;
@@ -122,6 +136,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   await admit(core.admission, request);
   completeView(job, draft);
   completeDraft(job, draft, old);
+  const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
     const errors = findErrors(job, draft, old);
     // Findings speak of the stored form, and so does the kind that they name.
@@ -137,7 +152,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
   }
-  return commit(job, draft, old, held);
+  return commit(job, draft, old, held, claims);
 }
 
 async function commit(
@@ -145,6 +160,7 @@ async function commit(
   draft: Draft,
   old: ApiObject | undefined,
   held: CachedObject | undefined,
+  claims: Claims | undefined,
 ): Promise<Outcome> {
   const { core, target, dryRun } = job;
   const { format } = target.resource;
@@ -155,11 +171,15 @@ async function commit(
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = draft.remove ? undefined : Buffer.from(text);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
-  const answer = dryRun ? await rehearse(core, key, revision) : await core.store.commit([{ key, revision }], [write]);
+  const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
+  const along = draft.remove ? goesAlong(job, draft) : [];
+  const answer = dryRun
+    ? await rehearse(core, key, revision)
+    : await core.store.commit([{ key, revision }, ...guards], [write, ...writes, ...along]);
   if (!answer.ok) {
     const [entry] = answer.found;
-    const found = entry === undefined ? undefined : describe(format, entry);
-    return { draft, result: undefined, found, unchanged: false };
+    if ((entry?.revision ?? 0) === revision) return beaten(draft, held, true);
+    return beaten(draft, entry === undefined ? undefined : describe(format, entry));
   }
   const stored = dryRun ? revision : answer.revision;
   if (draft.passing === true && !dryRun) return pass(job, draft, old, describeText(format, key, text, stored));
@@ -173,14 +193,23 @@ async function commit(
   return done(draft, resultOf(job, draft, old, object));
 }
 
+/** What goes with an object that goes: whatever of it is there. */
+function goesAlong({ core, target }: Job, draft: Draft): Write[] {
+  const place = { namespace: target.namespace, name: nameOf(draft) };
+  const { takesAlong = [] } = target.resource.definition.strategy;
+  return core.resources.flatMap((resource) => {
+    const key = takesAlong.includes(formatGroupResource(resource.id)) ? keyOf(resource, place) : undefined;
+    return key === undefined ? [] : { key };
+  });
+}
+
 /** Removes an object that has just been marked: whoever watches has seen the mark. */
 async function pass(job: Job, draft: Draft, old: ApiObject | undefined, marked: CachedObject): Promise<Outcome> {
   const { core, target } = job;
   const { key, revision } = marked;
   const answer = await core.store.commit([{ key, revision }], [{ key }]);
   const [entry] = answer.ok ? [] : answer.found;
-  if (entry !== undefined)
-    return { draft, result: undefined, found: describe(target.resource.format, entry), unchanged: false };
+  if (entry !== undefined) return beaten(draft, describe(target.resource.format, entry));
   return done(draft, resultOf(job, draft, old, describeDeleted(target.resource.format, marked, answer.revision)));
 }
 

@@ -1,6 +1,8 @@
+import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
+import { type AllocationOptions, createClaims } from '../allocation/index.ts';
 import { reviewAnswers } from '../auth/index.ts';
 import {
   createHandler,
@@ -13,7 +15,7 @@ import {
   type InFlight,
 } from '../http/index.ts';
 import { expandNames, type Names } from '../meta/index.ts';
-import { createRegistry, type Registry, type ResourceDefinition } from '../registry/index.ts';
+import { createRegistry, type Registry, type RegistryOptions, type ResourceDefinition } from '../registry/index.ts';
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
@@ -65,6 +67,7 @@ export async function createParts(
     watchSeconds: settings.minRequestTimeout,
     unsafeDeletion: features.AllowUnsafeMalformedObjectDeletion,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
+    ...claimsOf(settings, { names, store, random, registry: () => registry }, definitions),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
     admission: makePlugins(
       admissionWorld({ names, random, store, authorize, registry: () => registry }),
@@ -105,6 +108,19 @@ export async function createParts(
     compress,
   });
   return { store, registry, inFlight, handler };
+}
+
+/** Services without the kinds that say whose an address is have no addresses. */
+function claimsOf(
+  { serviceClusterIpRange: ranges, serviceNodePortRange: nodePorts }: ServerSettings,
+  world: { readonly names: Names } & Pick<AllocationOptions, 'store' | 'random' | 'registry'>,
+  served: readonly ResourceDefinition[],
+): Pick<RegistryOptions, 'openClaims'> {
+  const needed = ['ipaddresses', 'servicecidrs'];
+  if (!needed.every((plural) => served.some((definition) => definition.plural === plural))) return {};
+  const families = ranges.map(({ address }) => (isIPv4(address) ? 'IPv4' : 'IPv6'));
+  const group = `networking.${world.names.domain}`;
+  return { openClaims: createClaims({ ...world, group, families, nodePorts }) };
 }
 
 /** Watches wait more than they work: what bounds them is memory. */

@@ -1,14 +1,18 @@
+import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemPriorities } from '../admission/index.ts';
+import { repair } from '../allocation/index.ts';
 import { type Client, createClient, inProcessTransport } from '../client/index.ts';
 import type { Handler } from '../http/index.ts';
-import { type Names, namesFor, StatusError } from '../meta/index.ts';
+import { type Names, namesFor } from '../meta/index.ts';
+import { createApiService, serviceRange } from './api-service.ts';
 import { systemClock } from './clock.ts';
 import { defaultSettings, type ServerSettings } from './flags.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
 import { type Outside, silentLog } from './outside.ts';
+import { createOwnObjects } from './own-objects.ts';
 import { createParts, type Parts } from './parts.ts';
 import { systemRandom } from './random.ts';
+import { repeat } from './repeat.ts';
 
 /** A server at work. */
 export interface OrchServer {
@@ -38,17 +42,27 @@ export async function createServer(
   const world = { clock: systemClock, random: systemRandom, log: silentLog, ...outside };
   const names = namesFor(settings.apiDomain);
   const state = { closing: false, address: '' };
+  let listening: Listening | undefined;
   const parts = await createParts(settings, names, world, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
+  const keepService = createApiService({
+    client,
+    names,
+    settings,
+    ...world,
+    interfaces: networkInterfaces,
+    port: () => listening?.address.port,
+  });
   try {
-    await createOwnObjects(client, names);
+    await createOwnObjects(client, names, [serviceRange(names, settings)]);
+    await keepService();
   } catch (error) {
     parts.registry.close();
     await parts.store.close();
     throw error;
   }
-  let listening: Listening | undefined;
+  const stop = upkeep(parts, keepService, world);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -57,11 +71,12 @@ export async function createServer(
     async listen() {
       listening = await openListener(settings, names, parts.handler, world);
       state.address = new URL(listening.address.url).host;
+      await keepService();
       return listening.address;
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(parts, listening, settings, world);
+      closed ??= shutDown(parts, listening, settings, world, stop);
       return closed;
     },
   };
@@ -72,7 +87,9 @@ async function shutDown(
   listening: Listening | undefined,
   settings: ServerSettings,
   { clock }: Pick<Outside, 'clock'>,
+  stop: () => Promise<unknown>,
 ): Promise<void> {
+  const stopped = stop();
   if (listening !== undefined) {
     await new Promise<void>((resolve) => {
       if (settings.shutdownDelayDuration === 0) resolve();
@@ -85,41 +102,33 @@ async function shutDown(
   while (inFlight.counts.readOnly + inFlight.counts.mutating > 0 && clock.now() < until) {
     await pause(5);
   }
+  await stopped;
   registry.close();
   await idle;
   await store.close();
 }
 
-/** Who owns what the server makes itself. */
-const ownManager = 'apiserver';
+/** How long what the server keeps right may be wrong (ms): its own service, and whose addresses and ports are. */
+const serviceMs = 10_000;
+const repairMs = 3 * 60_000;
 
-/** What every server has, whatever was deleted before: its namespaces, and the priorities of what it cannot do without. */
-async function createOwnObjects(client: Client, names: Names): Promise<void> {
-  const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
-  const namespace = (name: string) => ({
-    kind: 'Namespace',
-    resource: 'namespaces',
-    apiVersion: 'v1',
-    metadata: { name },
-  });
-  const scheduling = {
-    kind: 'PriorityClass',
-    resource: 'priorityclasses',
-    apiVersion: `scheduling.${names.domain}/v1`,
-  };
-  const priority = ({ name, ...fields }: (typeof systemPriorities)[number]) => ({
-    ...scheduling,
-    ...fields,
-    metadata: { name },
-  });
-  await Promise.all(
-    [...namespaces.map(namespace), ...systemPriorities.map(priority)].map(async ({ resource, ...object }) => {
-      try {
-        await client.create({ apiVersion: object.apiVersion, resource }, object, { fieldManager: ownManager });
-      } catch (error) {
-        // There already, or not served at all.
-        if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error;
-      }
-    }),
+/** Keeps right what the server has of its own accord, until the result is called. */
+function upkeep(
+  { registry, store }: Parts,
+  keepService: () => Promise<void>,
+  { clock, log }: Pick<Outside, 'clock' | 'log'>,
+): () => Promise<unknown> {
+  const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
+    registry.resources.find(({ definition }) => definition.plural === plural),
   );
+  const set = async () => {
+    if (services === undefined || addresses === undefined) return;
+    try {
+      await repair({ store, registry, services, addresses, warn: log.warn });
+    } catch (error) {
+      log.error('addresses and ports of services cannot be looked through', { error });
+    }
+  };
+  const ends = [repeat(clock, serviceMs, keepService), repeat(clock, repairMs, set, 0)];
+  return () => Promise.all(ends.map((end) => end()));
 }

@@ -1,5 +1,13 @@
 /** The vocabulary of the API: names, kinds, object metadata, selectors, quantities, times and the one error type. */
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
+export {
+  defaultFeatures,
+  type FeatureGate,
+  type FeatureName,
+  type Features,
+  featureGates,
+  featureList,
+} from './features.ts';
 export { type FieldError, type FieldErrorReason, fieldError } from './field-error.ts';
 export {
   formatGroupResource,
@@ -19,7 +27,7 @@ export {
   jsonEqual,
   setKey,
 } from './json.ts';
-export { compatibleDomain, defaultDomain, expandNames, type Names, namesFor } from './names.ts';
+export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export {

@@ -11,19 +11,20 @@ import {
   type Handler,
   type HealthCheck,
   type InFlight,
+  type Metrics,
 } from '../http/index.ts';
 import { expandNames, type Names } from '../meta/index.ts';
-import { createRegistry, type Registry, type ResourceDefinition } from '../registry/index.ts';
+import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
 import { storeStatus } from './component-status.ts';
-import { resolveFeatures } from './feature-gates.ts';
+import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { authenticatorOf, authorizerOf } from './identities.ts';
-import type { Outside } from './outside.ts';
-import { isServed, unknownRuntimeKeys } from './runtime-config.ts';
+import type { Log, Outside } from './outside.ts';
+import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { apiVersion } from './version.ts';
 
@@ -51,19 +52,27 @@ export async function createParts(
   { clock, random, log, store: given }: World,
   state: ServerState,
 ): Promise<Parts> {
-  const definitions = servedResources(settings.runtimeConfig, names);
+  const serves = servedParts(settings.runtimeConfig, names);
   const authenticate = await authenticatorOf(settings);
   const authorize = authorizerOf(names);
   const store = given ?? (await openStore(settings, clock));
-  const features = resolveFeatures(settings.featureGates);
+  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
+  const inFlight = createInFlight({
+    readOnly: limitOf(settings.maxRequestsInflight),
+    mutating: limitOf(settings.maxMutatingRequestsInflight),
+    longRunning: maxWatches,
+  });
+  const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
     store,
     names,
     clock,
     random,
-    definitions,
+    definitions: builtinResources,
+    serves,
+    features: resolveFeatures(settings.featureGates),
+    observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
-    unsafeDeletion: features.AllowUnsafeMalformedObjectDeletion,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
     admission: makePlugins(
@@ -72,12 +81,6 @@ export async function createParts(
       settings.disableAdmissionPlugins,
     ),
   });
-  const inFlight = createInFlight({
-    readOnly: limitOf(settings.maxRequestsInflight),
-    mutating: limitOf(settings.maxMutatingRequestsInflight),
-    longRunning: maxWatches,
-  });
-  const metrics = createMetrics(registry, inFlight, clock);
   const health = createHealth(healthChecks(names, store, state), (check, error) => {
     log.error('health check failed', { check, error });
   });
@@ -91,19 +94,7 @@ export async function createParts(
     findType,
     pause: turn,
   });
-  const compress = features.APIResponseCompression;
-  const handler = createHandler({
-    registry,
-    names,
-    findType,
-    authenticate,
-    authorize,
-    clock,
-    log,
-    metrics,
-    surface,
-    compress,
-  });
+  const handler = createHandler({ registry, names, findType, authenticate, authorize, clock, log, metrics, surface });
   return { store, registry, inFlight, handler };
 }
 
@@ -112,18 +103,28 @@ const maxWatches = 100_000;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 
-/** The built-in kinds, less what is switched off. @throws StartError */
-function servedResources(config: ReadonlyMap<string, boolean>, names: Names): ResourceDefinition[] {
-  const spelled = (definition: ResourceDefinition) => expandNames(definition.group, names);
-  const known = builtinResources.map((definition) => ({ ...definition, group: spelled(definition) }));
-  const [problem] = unknownRuntimeKeys(config, known);
+/** Counts what happens inside, and logs what should not happen. */
+const observerOf = (metrics: Metrics, log: Log): Observer => ({
+  admission: metrics.admission,
+  mismatch: (difference) => {
+    metrics.mismatched();
+    log.warn('declared rules and those written by hand do not find the same', { ...difference });
+  },
+  ruleFailure: (kind, error) => {
+    metrics.ruleFailed();
+    log.error('a declared rule failed', { kind, error });
+  },
+});
+
+/** What of the built-in kinds is served. @throws StartError */
+function servedParts(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {
+  const known = builtinResources.map((definition) => ({
+    ...definition,
+    group: expandNames(definition.group, names),
+  }));
+  const problem = runtimeProblem(config, known);
   if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
-  return builtinResources.flatMap((definition) => {
-    const versions = definition.versions.filter(({ version }) =>
-      isServed(config, spelled(definition), version, definition.plural),
-    );
-    return versions.length === 0 ? [] : [{ ...definition, versions }];
-  });
+  return (group, version, plural) => isServed(config, group, version, plural);
 }
 
 async function openStore(settings: ServerSettings, clock: Outside['clock']): Promise<Store> {

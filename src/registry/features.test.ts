@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
-import { bench, merge, update } from './testing/fixtures.ts';
+import { bench, failure, merge, update } from './testing/fixtures.ts';
 
 // A lease may name who should hold it next where leaders are elected together.
 const gate = 'CoordinatedLeaderElection';
@@ -38,5 +38,45 @@ describe('a field whose feature is off', () => {
     expect(removed['spec']).toEqual({ holderIdentity: 'a' });
     const again = await change('leases', 'l', merge({ spec: { preferredHolder: 'd' } }));
     expect(again['spec']).toEqual({ holderIdentity: 'a' });
+  });
+});
+
+describe('a declared rule that fails', () => {
+  const controller = {
+    metadata: { name: 'r' },
+    spec: {
+      replicas: 1,
+      selector: { a: 'b' },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
+  };
+  const failing = (takesOver: boolean) => {
+    const failures: unknown[] = [];
+    const nothing = () => {};
+    const bed = bench({
+      definitions: builtinResources,
+      features: { DeclarativeValidationTakeover: takesOver },
+      observer: { admission: () => nothing, mismatch: nothing, ruleFailure: (...told) => void failures.push(told) },
+    });
+    const { migrated } = bed.target('replicationcontrollers').resource;
+    if (migrated === undefined) throw new Error('no declared rules');
+    const error = new Error('broken');
+    vi.spyOn(migrated, 'validate').mockImplementation(() => {
+      throw error;
+    });
+    return { ...bed, failures, told: [['ReplicationController', error]] };
+  };
+
+  it('is told of, and stops nothing', async () => {
+    const { create, failures, told } = failing(false);
+    await create('replicationcontrollers', controller);
+    expect(failures).toEqual(told);
+  });
+
+  it('refuses what it should have judged alone', async () => {
+    const { create, failures, told } = failing(true);
+    const refused = await failure(create('replicationcontrollers', controller));
+    expect(refused).toMatchObject({ code: 422, details: { causes: [{ reason: 'InternalError' }] } });
+    expect(failures).toEqual(told);
   });
 });

@@ -254,6 +254,13 @@ describe('features', () => {
     expect(await state('InPlacePodVerticalScalingAllocatedStatus', 'DEPRECATED')).toBe('0');
   });
 
+  it.each([
+    [{ SidecarContainers: false }, '--feature-gates cannot switch SidecarContainers: it is locked to true'],
+    [{ WatchLists: true }, '--feature-gates names an unknown feature "WatchLists"'],
+  ])('cannot be switched like %j', async (gates, problem) => {
+    await expect(start(gates)).rejects.toThrow(problem);
+  });
+
   it('whose time is over are warned of', async () => {
     const { warned } = await start({ SidecarContainers: true });
     expect(warned.map(({ text }) => text)).toEqual([

@@ -13,13 +13,13 @@ import {
   type InFlight,
   type Metrics,
 } from '../http/index.ts';
-import { expandNames, type Names } from '../meta/index.ts';
+import { expandNames, type Features, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
 import { storeStatus } from './component-status.ts';
-import { gateWarnings, resolveFeatures } from './feature-gates.ts';
+import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { authenticatorOf, authorizerOf } from './identities.ts';
@@ -53,10 +53,10 @@ export async function createParts(
   state: ServerState,
 ): Promise<Parts> {
   const serves = servedParts(settings.runtimeConfig, names);
+  const features = featuresOf(settings.featureGates, log);
   const authenticate = await authenticatorOf(settings);
   const authorize = authorizerOf(names);
   const store = given ?? (await openStore(settings, clock));
-  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const inFlight = createInFlight({
     readOnly: limitOf(settings.maxRequestsInflight),
     mutating: limitOf(settings.maxMutatingRequestsInflight),
@@ -70,7 +70,7 @@ export async function createParts(
     random,
     definitions: builtinResources,
     serves,
-    features: resolveFeatures(settings.featureGates),
+    features,
     observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
@@ -115,6 +115,14 @@ const observerOf = (metrics: Metrics, log: Log): Observer => ({
     log.error('a declared rule failed', { kind, error });
   },
 });
+
+/** The state of every feature; advice on the switches is logged. @throws StartError */
+function featuresOf(switched: ServerSettings['featureGates'], log: Log): Features {
+  const [problem] = [...switched].flatMap(([name, on]) => checkGate(name, on) ?? []);
+  if (problem !== undefined) throw new StartError(`--feature-gates ${problem}`);
+  for (const warning of gateWarnings(switched)) log.warn(warning, {});
+  return resolveFeatures(switched);
+}
 
 /** What of the built-in kinds is served. @throws StartError */
 function servedParts(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {

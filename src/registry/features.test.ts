@@ -80,3 +80,21 @@ describe('a declared rule that fails', () => {
     expect(failures).toEqual(told);
   });
 });
+
+describe('a version that is not served', () => {
+  it('is still one in which fields are owned', async () => {
+    const before = bench();
+    const widget = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 } };
+    const sent = { verb: 'create', object: { value: widget, findings: [] } } as const;
+    await before.write('widgets', { version: 'v2' }, sent, { fieldManager: 'maker' });
+    const { change, registry } = bench({ store: before.store, serves: (_, version) => version === 'v1' });
+    const { metadata } = await change('widgets', 'w', merge({ metadata: { labels: { a: 'b' } } }));
+    // Both at the same time, so by name.
+    const owners = (metadata.managedFields ?? []) as { manager?: string; apiVersion?: string }[];
+    expect(owners.map(({ manager, apiVersion }) => [manager, apiVersion])).toEqual([
+      ['', 'example.com/v1'],
+      ['maker', 'example.com/v2'],
+    ]);
+    expect(registry.find('example.com', 'v2', 'widgets')).toBeUndefined();
+  });
+});

@@ -89,11 +89,11 @@ export function createRegistry(options: RegistryOptions): Registry {
   };
   const places = new Map<string, Resource>();
   for (const resource of resources) {
-    const { group, plural } = resource.definition;
-    for (const version of resource.versions.keys()) places.set(`${group}/${version}/${plural}`, resource);
+    const { group, plural, versions } = resource.definition;
+    for (const { version } of versions) places.set(`${group}/${version}/${plural}`, resource);
   }
   return {
-    resources,
+    resources: resources.filter(({ definition }) => definition.versions.length > 0),
     find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
     get: async (target, read) => {
       allow(target, 'get');

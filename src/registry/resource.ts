@@ -23,7 +23,7 @@ import { SnapshotHistory } from './history.ts';
 
 /** A definition in service: names expanded, schemas compiled, objects cached. */
 export interface Resource {
-  /** With what is served of it. */
+  /** With the versions and subresources that are served: no version, when it is not served at all. */
   readonly definition: ResourceDefinition;
   readonly names: Names;
   /** Group and plural name, as messages tell them. */
@@ -41,7 +41,7 @@ export interface Resource {
   readonly gated: GatedFields | undefined;
   /** Rules of the storage version that run beside those of the kind. */
   readonly migrated: MigratedRules | undefined;
-  /** Those that are served, by name. */
+  /** All that there are, by name: objects and who owns what of them may be in one that is not served. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
 }
@@ -88,23 +88,21 @@ export interface ResourceOptions {
   readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
-/** Resources of the definitions of which anything is served, in their order, and what closes the caches that were made for them. */
+/** Resources of the definitions, in their order, and what closes the caches that were made for them. */
 export function makeResources(
   declared: readonly ResourceDefinition[],
   options: ResourceOptions,
 ): { resources: Resource[]; close: () => void } {
   const definitions = declared.map((definition) => expand(definition, options.names));
   const storages = new Map<string, Storage>();
-  const resources = definitions.flatMap((definition) => {
-    const served = servedPart(definition, options);
-    if (served.versions.length === 0) return [];
+  const resources = definitions.map((definition) => {
     const id = formatGroupResource(definition.storage);
     let storage = storages.get(id);
     if (storage === undefined) {
       storage = makeStorage(definition, definitions, options);
       storages.set(id, storage);
     }
-    return [makeResource(served, storageOf(definition, definitions), storage, options)];
+    return makeResource(definition, storageOf(definition, definitions), storage, options);
   });
   return {
     resources,
@@ -198,8 +196,10 @@ function makeResource(
   definition: ResourceDefinition,
   owner: ResourceDefinition,
   storage: Storage,
-  { names, features }: ResourceOptions,
+  options: ResourceOptions,
 ): Resource {
+  const { names, features } = options;
+  const served = servedPart(definition, options);
   const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => ({
     declared,
     apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
@@ -212,7 +212,7 @@ function makeResource(
   const gated = once(() => gatedFields(stored.schema, features));
   const migrated = once(() => (features.DeclarativeValidation ? migratedRules(storageVersion.type) : undefined));
   return {
-    definition,
+    definition: served,
     names,
     id: { group: definition.group, resource: definition.plural },
     keyPrefix: storage.format.keyPrefix,
@@ -230,7 +230,7 @@ function makeResource(
     },
     versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
     subresources: new Map(
-      definition.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
+      served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
     ),
   };
 }

@@ -40,6 +40,17 @@ export interface AdmissionPlugin {
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>;
 }
 
+/** One kind of step: a plugin, or with an empty name all of them together. */
+export interface StepLabels {
+  readonly plugin: string;
+  readonly type: 'admit' | 'validate';
+  readonly operation: AdmissionOperation;
+  readonly rejected: boolean;
+}
+
+/** Gives what is told how long each such step took (seconds). Asked once for each kind of step in each place. */
+export type StepTimer = (step: StepLabels) => (seconds: number) => void;
+
 export type Awaitable<T> = T | Promise<T>;
 
 /** What is known of a namespace; undefined when there is none. */

@@ -31,8 +31,6 @@ export interface HandlerOptions {
   readonly metrics: Metrics;
   /** Everything that is no resource. */
   readonly surface: Surface;
-  /** Large answers are compressed for those who ask for it. */
-  readonly compress: boolean;
 }
 
 /** What a handler works with: what it was given, and what it made of that. */

@@ -18,6 +18,7 @@ import { withWarnings } from './warnings.ts';
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
   const { authenticate, authorize, clock, metrics, names, surface } = options;
+  const compress = options.registry.features.APIResponseCompression;
   const serving: Serving = {
     ...options,
     protobuf: new Protobuf(options.findType, options.names),
@@ -50,8 +51,7 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.series = series;
       const call: Call = { request, info, user, series, warnings };
       response = await (info.resource === undefined ? surface(call) : verbs(call));
-      if (options.compress && lane !== 'longRunning' && isLarge(response))
-        response = await compressed(response, request);
+      if (compress && lane !== 'longRunning' && isLarge(response)) response = await compressed(response, request);
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }

@@ -162,7 +162,8 @@ const servers: { readonly [verb: string]: Serve } = {
   async delete(verbs, call, target) {
     const form = formOf(verbs, verbs.forms, call, target);
     const options = await deleteOptions(verbs, call);
-    if (verbs.registry.unsafeDeletion && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
+    const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
+    if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
     return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
   },
 

@@ -1,5 +1,6 @@
 import { admit, review } from '../admission/index.ts';
 import { type ApiObject, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import { describeText, storedText } from './bytes.ts';
 import { spokenOf } from './convert.ts';
@@ -76,6 +77,8 @@ async function readPosted(core: Core, target: Target, change: Posting, options: 
   if (target.subresource === '') trackOwners(job, draft, undefined);
   const request = admissionRequest(job, draft, undefined, []);
   await admit(core.admission, request);
+  const { gated } = target.resource;
+  if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   await review(core.admission, request);
   const objects = objectsOf(core, options, dryRun);
   const { namespace } = target;

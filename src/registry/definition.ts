@@ -1,4 +1,4 @@
-import type { ApiObject, FieldError, Json, JsonObject, Names, User } from '../meta/index.ts';
+import type { ApiObject, FeatureName, FieldError, Json, JsonObject, Names, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Guard, Write } from '../store/index.ts';
 
@@ -68,6 +68,8 @@ export interface Subresource<T = ApiObject> {
   readonly kind: string;
   readonly group?: string;
   readonly version?: string;
+  /** The feature without which it is not there. */
+  readonly gate?: FeatureName;
   /** Of that kind, where it is another than that of the resource. */
   readonly schema?: StructSchema;
   /** What is read and written there is another object that shows a part of the stored one. */

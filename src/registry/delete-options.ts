@@ -55,7 +55,7 @@ const policies = ['Foreground', 'Background', 'Orphan'] as const;
 /** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
 export function readDeleteOptions(
   body: JsonObject,
-  { names, unsafeDeletion }: Pick<Core, 'names' | 'unsafeDeletion'>,
+  { names, features }: Pick<Core, 'names' | 'features'>,
 ): DeleteOptions {
   const { kind, apiVersion } = body;
   if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions') {
@@ -75,7 +75,7 @@ export function readDeleteOptions(
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
   if (typeof (body[unsafeOption] ?? false) !== 'boolean') throw wrongType(unsafeOption, 'bool');
-  const unsafe = unsafeDeletion && isUnsafe(body);
+  const unsafe = features.AllowUnsafeMalformedObjectDeletion && isUnsafe(body);
   if (unsafe) errors.push(...aloneErrors(body));
   if (errors.length > 0) throw invalidOptions(names, 'DeleteOptions', errors);
   const grace = body['gracePeriodSeconds'] ?? undefined;

@@ -186,8 +186,8 @@ describe('deletecollection', () => {
 
 describe('an object that cannot be read', () => {
   const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
-  const holding = async (unsafeDeletion: boolean) => {
-    const made = bench({ unsafeDeletion });
+  const holding = async (unsafe: boolean) => {
+    const made = bench({ features: { AllowUnsafeMalformedObjectDeletion: unsafe } });
     await made.create('configmaps', note('good'));
     await made.store.commit([], [{ key: '/configmaps/ns/bad', value: Buffer.from('{"kind":') }]);
     return made;

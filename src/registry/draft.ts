@@ -12,6 +12,7 @@ import {
   StatusError,
   statusError,
 } from '../meta/index.ts';
+import { dropGated } from '../schema/index.ts';
 import { decodeBody, decodePatched } from './body.ts';
 import { spokenOf, subresourceView } from './convert.ts';
 import { draftDelete } from './delete-draft.ts';
@@ -203,9 +204,11 @@ function checkVersion(target: Target, change: Change, { resourceVersion = '' }: 
 
 /** What the kind itself does to the object once admission is through; counts a change of its generation. */
 export function completeDraft({ target, change, context }: Job, draft: Draft, old: ApiObject | undefined): void {
-  const { strategy } = target.resource.definition;
+  const { definition, gated } = target.resource;
+  const { strategy } = definition;
   const { object } = draft;
   if (change.verb === 'delete') return;
+  if (gated !== undefined) dropGated(object, old, gated);
   if (old === undefined) {
     strategy.prepareCreate?.(object, context);
     return;

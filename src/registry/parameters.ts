@@ -1,5 +1,6 @@
 import { managerName } from '../merge/index.ts';
 import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
+import type { Core } from './core.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
 /** The 422 about a request's parameters, which are spoken of as an options object. */
@@ -60,12 +61,16 @@ export function checkListOptions(options: ReadOptions & { sendInitialEvents?: st
 }
 
 /** The same for a watch. */
-export function checkWatchOptions(options: WatchOptions, names: Names): void {
+export function checkWatchOptions(options: WatchOptions, { names, features }: Pick<Core, 'names' | 'features'>): void {
   const { resourceVersionMatch: match = '', continue: token = '', sendInitialEvents } = options;
   const errors: FieldError[] = [];
   const field = 'resourceVersionMatch';
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
     errors.push(fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
+  }
+  if (sendInitialEvents !== undefined && !features.WatchList) {
+    const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    errors.push(fieldError.forbidden('sendInitialEvents', why));
   }
   if (match !== '') {
     if (sendInitialEvents === undefined) {

@@ -1,5 +1,6 @@
+import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Json, JsonObject, User } from '../meta/index.ts';
+import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
 import type { ConnectCall, Endpoint } from './definition.ts';
 import type { Resource } from './resource.ts';
 
@@ -101,6 +102,24 @@ export interface WriteResult {
   readonly deleted: { readonly name: string; readonly uid: string } | undefined;
 }
 
+/** Is told what happens inside, to count or log it. */
+export interface Observer {
+  readonly admission: StepTimer;
+  /** The declared rules of a kind and those that it has by hand do not find the same about a field. */
+  readonly mismatch: (difference: Mismatch) => void;
+  /** A declared rule failed where it should have judged. */
+  readonly ruleFailure: (kind: string, error: unknown) => void;
+}
+
+/** Holds no values: they may be secret. */
+export interface Mismatch {
+  readonly group: string;
+  readonly kind: string;
+  readonly field: string;
+  readonly byHand: readonly FieldErrorReason[];
+  readonly declared: readonly FieldErrorReason[];
+}
+
 /** Every verb on every resource. Throws nothing but StatusError. */
 export interface Registry {
   readonly resources: readonly Resource[];
@@ -128,8 +147,7 @@ export interface Registry {
    * neither admission nor validation see it.
    */
   newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
-  /** Whether objects that cannot be read may be deleted by who asks for that. */
-  readonly unsafeDeletion: boolean;
+  readonly features: Features;
   /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
   /** Ends every watch, cleanly, and stops following the store. */

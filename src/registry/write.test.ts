@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/index.ts';
 import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
+import { builtinResources } from '../resources/index.ts';
 import { bench, failure, how, json, merge, note, remove, update } from './testing/fixtures.ts';
 
 const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
+type PodTemplate = ApiObject & { template?: { spec?: { containers?: JsonObject[] } } };
 const deployment = (spec: JsonObject = {}, rest: JsonObject = {}): JsonObject => ({
   metadata: { name: 'd' },
   spec,
@@ -561,6 +563,22 @@ describe('admission', () => {
       ['DELETE', 'one', 'ns', undefined, { a: '1', b: '2' }],
     ]);
     expect(seen[0]?.user).toEqual(how.requester);
+  });
+
+  it('is followed by the defaults that depend on what it changed', async () => {
+    // Without a tag an image is the latest, which is always pulled.
+    const untagged: AdmissionPlugin = {
+      name: 'Test',
+      mutate: ({ object }) => {
+        const [container] = (object as PodTemplate).template?.spec?.containers ?? [];
+        if (container !== undefined) Object.assign(container, { image: 'i', imagePullPolicy: undefined });
+      },
+    };
+    const { create: make } = bench({ definitions: builtinResources, admission: [untagged] });
+    const template = { spec: { containers: [{ name: 'c', image: 'i:1' }] } };
+    const made = await make('podtemplates', { metadata: { name: 't' }, template });
+    const [container] = (made as PodTemplate).template?.spec?.containers ?? [];
+    expect(container).toMatchObject({ image: 'i', imagePullPolicy: 'Always' });
   });
 });
 

@@ -20,6 +20,7 @@ import type { Claims } from './definition.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import type { Draft, Job } from './job.ts';
+import { settleFindings } from './migrated.ts';
 import { keepOwners, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
@@ -133,12 +134,14 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
-  await admit(core.admission, request);
+  const mutated = await admit(core.admission, request);
+  // What plugins change may call for other defaults.
+  if (mutated) strategy.defaults?.(draft.object, context);
   completeView(job, draft);
   completeDraft(job, draft, old);
   const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
-    const errors = findErrors(job, draft, old);
+    const errors = settleFindings(job, draft.object, findErrors(job, draft, old));
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);

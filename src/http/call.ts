@@ -6,6 +6,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { FindType } from './openapi.ts';
 import type { Protobuf } from './protobuf.ts';
+import type { Relay } from './relay.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
@@ -29,6 +30,8 @@ export interface HandlerOptions {
   readonly metrics: Metrics;
   /** Everything that is no resource. */
   readonly surface: Surface;
+  /** What goes on to nodes. */
+  readonly relay: Relay;
   /** Large answers are compressed for those who ask for it. */
   readonly compress: boolean;
 }

@@ -43,7 +43,7 @@ interface Forms {
 
 /** Answers requests for resources. Throws StatusError. */
 export function createVerbs(options: Serving): (call: Call) => ApiResponse | Promise<ApiResponse> {
-  const { names, registry, protobuf } = options;
+  const { names, registry, protobuf, relay } = options;
   const verbs: Verbs = {
     ...options,
     forms: { all: objectForms(names, protobuf), text: objectForms(names, undefined) },
@@ -55,7 +55,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(registry, call.info, path);
     const verb = allowedVerb(call, target);
-    if (connects(target)) return connectAnswer(registry, call, target);
+    if (connects(target)) return connectAnswer(registry, relay, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(verbs, call, target);
@@ -86,15 +86,18 @@ function allowedVerb({ request, info }: Call, { resource, name, subresource }: T
   const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
   if (served === undefined) throw statusError.noSuchResource();
   const { verb } = info;
+  const connection = resource.subresources.get(subresource)?.declared.connect;
+  if (connection?.answers === 'proxy' && name !== '' && proxyMethods.has(request.method)) return verb;
   const onCollection = verb === 'create' || verb === 'list' || verb === 'deletecollection';
   const fits =
     verb === 'watch' ? request.method === 'GET' : onCollection ? (name === '') !== (subresource !== '') : name !== '';
-  const bodiless = request.method === 'HEAD' && subresource !== 'proxy';
-  if (!fits || bodiless || !(served.verbs as readonly string[]).includes(verb)) {
+  if (!fits || request.method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb)) {
     throw statusError.methodNotAllowed();
   }
   return verb;
 }
+
+const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
 const connects = ({ resource, subresource }: Target): boolean =>
   subresource !== '' && resource.subresources.get(subresource)?.declared.connect !== undefined;

@@ -25,6 +25,8 @@ export interface Core {
   readonly watchSeconds: number;
   /** Objects that cannot be read may be deleted by who asks for that. */
   readonly unsafeDeletion: boolean;
+  /** The types of a node's addresses, by how well they serve to reach its agent. */
+  readonly nodeAddresses: readonly string[];
 }
 
 /** How long a read waits for a version that is not there yet (ms). */

@@ -41,6 +41,8 @@ export interface RegistryOptions {
   readonly watchSeconds?: number;
   /** Objects that cannot be read may be deleted by who asks for that. Default false. */
   readonly unsafeDeletion?: boolean;
+  /** The types of a node's addresses, by how well they serve to reach its agent. Default: inside ones before outside ones. */
+  readonly nodeAddresses?: readonly string[];
 }
 
 /** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
@@ -67,6 +69,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
     watchSeconds: options.watchSeconds ?? 1_800,
     unsafeDeletion: options.unsafeDeletion ?? false,
+    nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
   };
   const places = new Map<string, Resource>();
   for (const resource of resources) {

@@ -1,6 +1,6 @@
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type { ByteString, Json, JsonObject } from '../meta/index.ts';
-import type { ConnectCall, Endpoint, Requester } from './definition.ts';
+import type { Endpoint, Requester } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -79,7 +79,9 @@ export interface WriteOptions {
 /** A request that goes on to somewhere else. */
 export interface Connecting {
   readonly requester: Requester;
-  readonly query: ConnectCall['query'];
+  readonly query: Pick<URLSearchParams, 'get' | 'getAll' | 'has'>;
+  /** What the path has below the subresource, decoded. */
+  readonly rest: string;
 }
 
 export interface WriteResult {

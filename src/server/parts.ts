@@ -7,10 +7,12 @@ import {
   createHealth,
   createInFlight,
   createMetrics,
+  createRelay,
   createSurface,
   type Handler,
   type HealthCheck,
   type InFlight,
+  type Relay,
 } from '../http/index.ts';
 import { expandNames, type Names } from '../meta/index.ts';
 import { createRegistry, type Registry, type ResourceDefinition } from '../registry/index.ts';
@@ -25,6 +27,7 @@ import { authenticatorOf, authorizerOf } from './identities.ts';
 import type { Outside } from './outside.ts';
 import { isServed, unknownRuntimeKeys } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
+import { agentTrustOf } from './tls.ts';
 import { apiVersion } from './version.ts';
 
 /** The rooms of a server, put together. */
@@ -32,6 +35,7 @@ export interface Parts {
   readonly store: Store;
   readonly registry: Registry;
   readonly inFlight: InFlight;
+  readonly relay: Relay;
   readonly handler: Handler;
 }
 
@@ -54,6 +58,7 @@ export async function createParts(
   const definitions = servedResources(settings.runtimeConfig, names);
   const authenticate = await authenticatorOf(settings);
   const authorize = authorizerOf(names);
+  const trust = await agentTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
   const features = resolveFeatures(settings.featureGates);
   const registry: Registry = createRegistry({
@@ -63,6 +68,7 @@ export async function createParts(
     random,
     definitions,
     watchSeconds: settings.minRequestTimeout,
+    nodeAddresses: settings.kubeletPreferredAddressTypes,
     unsafeDeletion: features.AllowUnsafeMalformedObjectDeletion,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
@@ -76,6 +82,7 @@ export async function createParts(
     readOnly: limitOf(settings.maxRequestsInflight),
     mutating: limitOf(settings.maxMutatingRequestsInflight),
     longRunning: maxWatches,
+    relayed: maxRelayed,
   });
   const metrics = createMetrics(registry, inFlight, clock);
   const health = createHealth(healthChecks(names, store, state), (check, error) => {
@@ -91,6 +98,7 @@ export async function createParts(
     findType,
     pause: turn,
   });
+  const relay = createRelay({ clock, trust, connectMs: settings.kubeletTimeout });
   const compress = features.APIResponseCompression;
   const handler = createHandler({
     registry,
@@ -102,13 +110,16 @@ export async function createParts(
     log,
     metrics,
     surface,
+    relay,
     compress,
   });
-  return { store, registry, inFlight, handler };
+  return { store, registry, inFlight, relay, handler };
 }
 
 /** Watches wait more than they work: what bounds them is memory. */
 const maxWatches = 100_000;
+/** What goes on to nodes holds two connections each. */
+const maxRelayed = 10_000;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 

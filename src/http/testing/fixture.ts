@@ -17,12 +17,14 @@ import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources, findType } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
 import {
+  type AgentTrust,
   type ApiRequest,
   type ApiResponse,
   createHandler,
   createHealth,
   createInFlight,
   createMetrics,
+  createRelay,
   createSurface,
   type Handler,
   type HealthCheck,
@@ -75,6 +77,7 @@ export interface FixtureOptions {
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
   readonly resources?: typeof builtinResources;
+  readonly trust?: AgentTrust;
 }
 
 const users: { readonly [token: string]: User } = {
@@ -108,7 +111,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     admission: [],
     answers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });
-  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, ...options.limits });
+  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, relayed: 100, ...options.limits });
   const metrics = createMetrics(registry, inFlight, clock);
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
@@ -130,6 +133,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     pause: turn,
   });
+  const relay = createRelay({ clock: realClock, trust: options.trust ?? {}, connectMs: 5_000 });
   const handler = createHandler({
     registry,
     names,
@@ -140,6 +144,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     log,
     metrics,
     surface,
+    relay,
     compress: true,
   });
   const send: Fixture['send'] = async (method, url, sent = {}) =>
@@ -153,6 +158,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     requests,
     send,
     async close() {
+      relay.close();
       registry.close();
       await store.close();
     },
@@ -180,6 +186,10 @@ export function requestOf(method: string, url: string, options: SendOptions = {}
     },
     peer: { address: '', certificate: undefined },
     body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
+    async *stream() {
+      yield bytes;
+    },
+    upgrades: false,
     signal,
   };
 }

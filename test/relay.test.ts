@@ -1,0 +1,138 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeCertificates } from '../src/http/testing/fixture.ts';
+import { type NodeAgent, startNodeAgent } from './support/node-agent.ts';
+import { type RunningServer, startServer } from './support/server.ts';
+
+// The real command before an agent of a node, which knows the server by its certificate and is known by its own.
+
+const installed = (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
+if (!installed) console.warn('SKIPPED: no kubectl is installed, so nothing here was tried with it');
+
+let server: RunningServer;
+let agent: NodeAgent;
+const pods = '/api/v1/namespaces/default/pods';
+
+beforeAll(async () => {
+  const { ca, cert, key, clientCert, clientKey } = makeCertificates();
+  agent = await startNodeAgent({ cert, key, ca }, (request, response) => {
+    response.write('first line\n');
+    if (request.url?.includes('follow=true') === true) setTimeout(() => response.end('last line\n'), 50);
+    else response.end();
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'orch-relay-'));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  server = await startServer(
+    [
+      '--api-domain=k8s.io',
+      `--kubelet-certificate-authority=${file('agents.crt', ca)}`,
+      `--kubelet-client-certificate=${file('shown.crt', clientCert)}`,
+      `--kubelet-client-key=${file('shown.key', clientKey)}`,
+    ],
+    folder,
+  );
+  const make = async (path: string, object: object) => {
+    const { status, text } = await server.request('POST', path, object);
+    expect(status, text).toBe(201);
+  };
+  await make('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  await make('/api/v1/nodes', {
+    metadata: { name: 'here' },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: agent.port } },
+    },
+  });
+  await make(pods, {
+    metadata: { name: 'web' },
+    spec: { nodeName: 'here', containers: [{ name: 'main', image: 'i' }] },
+  });
+  await server.request(
+    'PATCH',
+    `${pods}/web/status`,
+    { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
+    { 'content-type': 'application/merge-patch+json' },
+  );
+});
+afterAll(async () => {
+  await server.stop();
+  await agent.close();
+});
+
+describe.skipIf(!installed)('kubectl', () => {
+  const env = () => ({
+    ...process.env,
+    HOME: server.folder,
+    KUBECONFIG: server.kubeconfig,
+    // Versions before 1.31 have to be told.
+    KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'true',
+    KUBECTL_PORT_FORWARD_WEBSOCKETS: 'true',
+  });
+  const kubectl = async (...args: string[]) =>
+    (await promisify(execFile)('kubectl', args, { env: env(), timeout: 20_000 })).stdout;
+  const fails = async (...args: string[]) => {
+    const error: unknown = await kubectl(...args).then(
+      (out) => new Error(`unexpected success: ${out}`),
+      (e: unknown) => e,
+    );
+    return error as { stderr?: string; code?: number };
+  };
+
+  it('reads logs', async () => {
+    expect(await kubectl('logs', 'web', '--tail=5', '--timestamps')).toBe('first line\n');
+    expect(agent.seen.at(-1)).toBe('GET /containerLogs/default/web/main?tailLines=5&timestamps=true');
+    expect(await kubectl('logs', '-f', 'web')).toBe('first line\nlast line\n');
+  });
+
+  it('runs a command', async () => {
+    expect(await kubectl('exec', 'web', '--', 'say', 'a b&c')).toBe('a b&c\n');
+    expect(agent.seen.at(-1)).toBe('GET /exec/default/web/main?command=say&command=a+b%26c&error=1&output=1');
+    const { stderr, code } = await fails('exec', 'web', '--', 'fail');
+    expect(stderr).toContain('no luck');
+    expect(code).toBe(3);
+  });
+
+  it('has its input come back through a command, however much it is', async () => {
+    const sent = randomBytes(5 * 1024 * 1024);
+    const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 60_000 });
+    const pieces: Buffer[] = [];
+    child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
+    child.stdin.end(sent);
+    const code = await new Promise((done) => child.once('close', done));
+    expect(code).toBe(0);
+    expect(Buffer.concat(pieces).equals(sent)).toBe(true);
+  }, 90_000);
+
+  it('attaches to a container', async () => {
+    expect(await kubectl('attach', 'web')).toBe('');
+    expect(agent.seen.at(-1)).toBe('GET /attach/default/web/main?error=1&output=1');
+  });
+
+  it('tries another protocol when the agent knows none that it likes best', async () => {
+    const child = spawn('kubectl', ['port-forward', 'pod/web', ':80'], { env: env(), timeout: 20_000 });
+    let told = '';
+    child.stderr.on('data', (piece: Buffer) => {
+      told += piece.toString();
+    });
+    await new Promise((done) => child.once('close', done));
+    expect(told).toContain('unable to upgrade connection: unknown protocol');
+    expect(agent.seen.slice(-2)).toEqual(['GET /portForward/default/web', 'POST /portForward/default/web']);
+  });
+
+  it('leaves nothing behind when it is killed', async () => {
+    const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 });
+    child.stdin.write('still here\n');
+    await new Promise((done) => child.stdout.once('data', done));
+    await expect.poll(() => agent.streams.size).toBe(1);
+    child.kill('SIGKILL');
+    await expect.poll(() => agent.streams.size).toBe(0);
+  });
+});

@@ -61,7 +61,16 @@ export class NodeRequest implements ApiRequest {
     return this.#gone.signal;
   }
 
-  async *stream(): AsyncGenerator<Uint8Array> {
+  stream(): AsyncIterable<Uint8Array> | undefined {
+    const { headers } = this.#message;
+    const ends =
+      'stream' in this.#message
+        ? this.#message.stream.endAfterHeaders
+        : headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    return ends ? undefined : this.#pieces();
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array> {
     const message = this.#message;
     try {
       yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;

@@ -58,8 +58,9 @@ function passedHeaders({ headers, peer }: ApiRequest): Headers {
 }
 
 /** The headers of a proxied request. */
-export function proxiedHeaders(request: ApiRequest, { prefix, there }: ProxiedPath): Headers {
-  return { ...passedHeaders(request), 'x-forwarded-uri': prefix + pathOf(there) };
+export function proxiedHeaders(request: ApiRequest, { prefix, there }: ProxiedPath, hasBody: boolean): Headers {
+  const out: Headers = { ...passedHeaders(request), 'x-forwarded-uri': prefix + pathOf(there) };
+  return hasBody && out['content-length'] === undefined ? { ...out, 'transfer-encoding': 'chunked' } : out;
 }
 
 /** The headers of a request for another protocol. */

@@ -88,13 +88,18 @@ export function createRelay({ clock, trust, connectMs }: RelayOptions): Relay {
 
     async proxy(request, endpoint, path) {
       const { method, signal } = request;
-      const options = { method, path: path.there, headers: proxiedHeaders(request, path), signal, guarded: true };
-      const { incoming } = await exchange(endpoint, options, request.stream()).catch((error: Error) => {
+      const body = request.stream();
+      const headers = proxiedHeaders(request, path, body !== undefined);
+      const options = { method, path: path.there, headers, signal, guarded: true };
+      const { incoming } = await exchange(endpoint, options, body).catch((error: Error) => {
         if (error instanceof StatusError) throw error;
         throw statusError.unavailable(`error trying to reach service: ${dialFailure(error, endpoint)}`);
       });
-      const headers = backHeaders(incoming.headers, endpoint, request, path);
-      return { status: incoming.statusCode ?? 502, headers, body: incoming };
+      return {
+        status: incoming.statusCode ?? 502,
+        headers: backHeaders(incoming.headers, endpoint, request, path),
+        body: incoming,
+      };
     },
 
     async upgrade(request, endpoint, path, guarded) {

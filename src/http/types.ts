@@ -22,8 +22,8 @@ export interface ApiRequest {
   readonly peer: Peer;
   /** The whole body. Throws the 413 StatusError past `limit` bytes, the 408 one when it comes too slowly, the 400 one when it is cut off. */
   body(limit: number): Promise<Uint8Array>;
-  /** The body piece by piece as it comes, however long; in place of `body`, and once. */
-  stream(): AsyncIterable<Uint8Array>;
+  /** The body piece by piece as it comes, however long; in place of `body`, and once. Undefined: there is none. */
+  stream(): AsyncIterable<Uint8Array> | undefined;
   /** Asks for another protocol, over a connection that can go over to it. */
   readonly upgrades: boolean;
   /** Aborts when the client goes away. Made on first use. */

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Authenticator,
@@ -186,9 +187,7 @@ export function requestOf(method: string, url: string, options: SendOptions = {}
     },
     peer: { address: '', certificate: undefined },
     body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
-    async *stream() {
-      yield bytes;
-    },
+    stream: () => (bytes.length === 0 ? undefined : Readable.from([bytes])),
     upgrades: false,
     signal,
   };

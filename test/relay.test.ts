@@ -1,7 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,14 +16,27 @@ import { type RunningServer, startServer } from './support/server.ts';
 const installed = (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
 if (!installed) console.warn('SKIPPED: no kubectl is installed, so nothing here was tried with it');
 
+// A proxy leads to no loopback address: what is proxied to must stand elsewhere on this machine.
+const address = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+
 let server: RunningServer;
+let web: Server;
 let agent: NodeAgent;
 const pods = '/api/v1/namespaces/default/pods';
 
 beforeAll(async () => {
+  web = createServer(({ method, url, headers }, response) => {
+    const from = String(headers['x-forwarded-uri']).split(':')[0];
+    response.end(`${method} ${url} from ${from}`);
+  });
+  await new Promise<void>((done) => web.listen(0, done));
   const { ca, cert, key, clientCert, clientKey } = makeCertificates();
   agent = await startNodeAgent({ cert, key, ca }, (request, response) => {
     response.write('first line\n');
+    // A log that goes on for ever.
+    if (request.url?.includes('limitBytes') === true) return;
     if (request.url?.includes('follow=true') === true) setTimeout(() => response.end('last line\n'), 50);
     else response.end();
   });
@@ -58,13 +73,21 @@ beforeAll(async () => {
   await server.request(
     'PATCH',
     `${pods}/web/status`,
-    { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
+    {
+      status: {
+        podIPs: [{ ip: address ?? '192.0.2.1' }],
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True' }],
+      },
+    },
     { 'content-type': 'application/merge-patch+json' },
   );
 });
 afterAll(async () => {
   await server.stop();
   await agent.close();
+  web.closeAllConnections();
+  await new Promise((done) => web.close(done));
 });
 
 describe.skipIf(!installed)('kubectl', () => {
@@ -127,12 +150,37 @@ describe.skipIf(!installed)('kubectl', () => {
     expect(agent.seen.slice(-2)).toEqual(['GET /portForward/default/web', 'POST /portForward/default/web']);
   });
 
+  it.skipIf(address === undefined)('reaches what runs in a pod through proxies', async () => {
+    const path = `${pods}/web:${(web.address() as AddressInfo).port}/proxy/a/b?c=d`;
+    expect(await kubectl('get', '--raw', path)).toBe(`GET /a/b?c=d from ${pods}/web`);
+    const child = spawn('kubectl', ['proxy', '--port=0'], { env: env(), timeout: 20_000 });
+    const told = await new Promise<Buffer>((done) => child.stdout.once('data', done));
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(told.toString()) ?? [];
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: 'x' });
+    expect(await answer.text()).toBe(`POST /a/b?c=d from ${pods}/web`);
+    child.kill();
+  });
+
   it('leaves nothing behind when it is killed', async () => {
     const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 });
     child.stdin.write('still here\n');
     await new Promise((done) => child.stdout.once('data', done));
     await expect.poll(() => agent.streams.size).toBe(1);
     child.kill('SIGKILL');
+    await expect.poll(() => agent.streams.size).toBe(0);
+  });
+
+  it('ends when the server is told to', async () => {
+    const children = [
+      spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 }),
+      spawn('kubectl', ['logs', '-f', 'web', '--limit-bytes=7'], { env: env(), timeout: 20_000 }),
+    ];
+    children[0]?.stdin.write('still here\n');
+    await Promise.all(children.map(({ stdout }) => new Promise((done) => stdout.once('data', done))));
+    const ended = children.map((child) => new Promise((done) => child.once('close', done)));
+    // Far within the grace period, which is for requests that end by themselves; neither was over, and both say so.
+    expect(await server.stop()).toBe(0);
+    expect(await Promise.all(ended)).toEqual([1, 1]);
     await expect.poll(() => agent.streams.size).toBe(0);
   });
 });

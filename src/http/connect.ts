@@ -1,8 +1,7 @@
 import { statusError } from '../meta/index.ts';
-import type { Registry, Target } from '../registry/index.ts';
+import type { Endpoint, Target } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
-import type { Call } from './call.ts';
-import type { Relay } from './relay.ts';
+import type { Call, Serving } from './call.ts';
 import { type ResourcePath, splitAtRest } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 
@@ -12,37 +11,31 @@ import type { ApiResponse } from './types.ts';
  * that a client would like best, its refusal is what makes the client try the next one. Throws StatusError.
  */
 export async function connectAnswer(
-  registry: Registry,
-  relay: Relay,
+  { registry, relay, permit }: Pick<Serving, 'registry' | 'relay' | 'permit'>,
   call: Call,
   target: Target,
 ): Promise<ApiResponse> {
   const { request, info, user } = call;
+  const answers = target.resource.subresources.get(target.subresource)?.declared.connect?.answers;
+  // What runs in a pod may be changed through it, even where the method is that of a read.
+  if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
   const { rest } = info.resource as ResourcePath;
   const endpoint = await registry.connect(target, { requester: user, query: info.query, rest: `/${rest}` });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
-  switch (target.resource.subresources.get(target.subresource)?.declared.connect?.answers) {
-    case 'text':
-      return relay.text(request, endpoint, target.name);
-    case 'upgrade':
-      if (request.upgrades) return relay.upgrade(request, endpoint, endpoint.path, false);
-      throw statusError.badRequest('Upgrade request required');
-    default:
-      return proxied(relay, call, endpoint);
-  }
+  if (answers === 'text') return relay.text(request, endpoint, target.name);
+  if (answers === 'proxy') return proxied(relay, call, endpoint);
+  if (request.upgrades) return relay.upgrade(request, endpoint, endpoint.path, false);
+  throw statusError.badRequest('Upgrade request required');
 }
 
-function proxied(
-  relay: Relay,
-  { request, info }: Call,
-  endpoint: Parameters<Relay['proxy']>[1],
-): Promise<ApiResponse> | ApiResponse {
-  const { before: prefix, rest } = splitAtRest(request.url, info);
+async function proxied(relay: Serving['relay'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
+  const { method, url } = request;
+  const { before: prefix, rest } = splitAtRest(url, info);
   const there = rest.startsWith('/') ? rest : `/${rest}`;
   if (request.upgrades) return relay.upgrade(request, endpoint, there, true);
   // Links of a page without a slash at its end would lead astray.
-  if (!rest.startsWith('/') && (request.method === 'GET' || request.method === 'HEAD')) {
-    return { status: 301, headers: { location: `${prefix}/${rest}` }, body: emptyBody };
+  if (there !== rest && (method === 'GET' || method === 'HEAD')) {
+    return { status: 301, headers: { location: prefix + there }, body: emptyBody };
   }
   return relay.proxy(request, endpoint, { prefix, there });
 }

@@ -48,8 +48,7 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.series = series;
       const call: Call = { request, info, user, series };
       response = await (info.resource === undefined ? surface(call) : verbs(call));
-      if (options.compress && lane === 'readOnly' && isLarge(response))
-        response = await compressed(response, request);
+      if (options.compress && lane === 'readOnly' && isLarge(response)) response = await compressed(response, request);
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }

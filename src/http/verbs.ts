@@ -43,7 +43,7 @@ interface Forms {
 
 /** Answers requests for resources. Throws StatusError. */
 export function createVerbs(options: Serving): (call: Call) => ApiResponse | Promise<ApiResponse> {
-  const { names, registry, protobuf, relay } = options;
+  const { names, registry, protobuf } = options;
   const verbs: Verbs = {
     ...options,
     forms: { all: objectForms(names, protobuf), text: objectForms(names, undefined) },
@@ -55,7 +55,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(registry, call.info, path);
     const verb = allowedVerb(call, target);
-    if (connects(target)) return connectAnswer(registry, relay, call, target);
+    if (connects(target)) return connectAnswer(options, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(verbs, call, target);

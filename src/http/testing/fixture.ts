@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Authenticator,
+  type Authorizer,
   allowFirst,
   discoveryAuthorizer,
   mastersAuthorizer,
@@ -18,7 +19,6 @@ import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources, findType } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
 import {
-  type AgentTrust,
   type ApiRequest,
   type ApiResponse,
   createHandler,
@@ -78,7 +78,8 @@ export interface FixtureOptions {
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
   readonly resources?: typeof builtinResources;
-  readonly trust?: AgentTrust;
+  /** Allows what the usual rules do not. */
+  readonly authorize?: Authorizer;
 }
 
 const users: { readonly [token: string]: User } = {
@@ -98,7 +99,12 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
-  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
+  const authorize = allowFirst([
+    mastersAuthorizer,
+    discoveryAuthorizer,
+    selfReviewAuthorizer(names),
+    ...(options.authorize === undefined ? [] : [options.authorize]),
+  ]);
   let ids = 0;
   const registry = createRegistry({
     store,
@@ -112,7 +118,13 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     admission: [],
     answers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });
-  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, relayed: 100, ...options.limits });
+  const inFlight = createInFlight({
+    readOnly: 100,
+    mutating: 100,
+    longRunning: 1_000,
+    relayed: 100,
+    ...options.limits,
+  });
   const metrics = createMetrics(registry, inFlight, clock);
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
@@ -134,7 +146,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     pause: turn,
   });
-  const relay = createRelay({ clock: realClock, trust: options.trust ?? {}, connectMs: 5_000 });
+  const relay = createRelay({ clock: realClock, trust: {}, connectMs: 5_000 });
   const handler = createHandler({
     registry,
     names,

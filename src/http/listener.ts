@@ -196,6 +196,9 @@ function serverOptions(limits: ListenerLimits) {
     minVersion: 'TLSv1.2',
     handshakeTimeout: limits.handshakeMs,
     noDelay: true,
+    // Clients that have vanished while they waited for something are noticed.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
     maxHeaderListPairs: limits.headers + 4,
     // Room for a chunk of a list on each of some hundred streams (MB).
     maxSessionMemory: 128,

@@ -1,20 +1,12 @@
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream/promises';
-import { type Clock, StatusError, statusError } from '../meta/index.ts';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { StatusError, statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
-import { type AgentTrust, type DialOptions, dial, dialFailure } from './dial.ts';
+import { dialFailure } from './dial.ts';
+import { createExchange, type ExchangeOptions } from './exchange.ts';
 import { answeredHeaders, backHeaders, type ProxiedPath, proxiedHeaders, upgradeHeaders } from './relay-headers.ts';
 import { refusalOf } from './relay-refusal.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
-
-export interface RelayOptions {
-  readonly clock: Clock;
-  readonly trust: AgentTrust;
-  /** How long a connection may take to come about (ms); 0: as long as it takes. */
-  readonly connectMs: number;
-}
 
 /** What goes on to nodes and to what runs on them. Every call throws StatusError. */
 export interface Relay {
@@ -28,62 +20,23 @@ export interface Relay {
   close(): void;
 }
 
-/** What came back; a socket when the other side has agreed to another protocol. */
-interface Exchanged {
-  readonly incoming: IncomingMessage;
-  readonly socket?: Socket;
-}
-
 /** How much of an error's text is read. */
 const maxRefusal = 50_000;
 /** How long the other side may take to agree to another protocol (ms): until then it is not seen whether the client left. */
 const upgradeMs = 60_000;
 
-export function createRelay({ clock, trust, connectMs }: RelayOptions): Relay {
-  const open = new Set<ClientRequest | Socket>();
-  const track = (connection: ClientRequest | Socket) => {
-    open.add(connection);
-    connection.once('close', () => open.delete(connection));
-  };
-
-  /** Resolves when the answer begins. Rejects with the error of the connection. */
-  const exchange = (endpoint: Endpoint, options: DialOptions, body?: AsyncIterable<Uint8Array>): Promise<Exchanged> =>
-    new Promise((resolve, reject) => {
-      const outgoing = dial(endpoint, trust, options);
-      track(outgoing);
-      const cancel = connectMs === 0 ? ignore : clock.after(connectMs, () => outgoing.destroy(timedOut()));
-      outgoing.once('socket', (socket) =>
-        socket.once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', cancel),
-      );
-      outgoing.once('close', cancel);
-      outgoing.once('timeout', () => outgoing.destroy(timedOut()));
-      outgoing.on('error', reject);
-      outgoing.once('response', (incoming) => {
-        // A body that nobody reads breaks in silence.
-        incoming.on('error', ignore);
-        resolve({ incoming });
-      });
-      outgoing.once('upgrade', (incoming, socket: Socket, head) => {
-        track(socket);
-        socket.on('error', ignore);
-        socket.setTimeout(0);
-        if (head.length > 0) socket.unshift(head);
-        resolve({ incoming, socket });
-      });
-      if (body === undefined) outgoing.end();
-      else pipeline(body, outgoing).catch(reject);
-    });
-
+export function createRelay(made: ExchangeOptions): Relay {
+  const exchange = createExchange(made);
   return {
     async text({ signal }, endpoint, name) {
       const { scheme, host, port, path } = endpoint;
       const options = { method: 'GET', path, headers: {}, signal, guarded: false };
-      const { incoming } = await exchange(endpoint, options).catch((error: Error) => {
+      const { incoming } = await exchange.begin(endpoint, options).catch((error: Error) => {
         throw failed(error, `Get "${scheme}://${host}:${port}${path}": ${dialFailure(error, endpoint)}`);
       });
       const status = incoming.statusCode ?? 0;
       if (status < 200 || status > 206) throw refusalOf(status, await beginning(incoming, maxRefusal), name);
-      return { status: 200, headers: { 'content-type': 'text/plain' }, body: incoming };
+      return { status: 200, headers: { 'content-type': 'text/plain' }, body: incoming, waits: true };
     },
 
     async proxy(request, endpoint, path) {
@@ -91,7 +44,7 @@ export function createRelay({ clock, trust, connectMs }: RelayOptions): Relay {
       const body = request.stream();
       const headers = proxiedHeaders(request, path, body !== undefined);
       const options = { method, path: path.there, headers, signal, guarded: true };
-      const { incoming } = await exchange(endpoint, options, body).catch((error: Error) => {
+      const { incoming } = await exchange.begin(endpoint, options, body).catch((error: Error) => {
         if (error instanceof StatusError) throw error;
         throw statusError.unavailable(`error trying to reach service: ${dialFailure(error, endpoint)}`);
       });
@@ -99,6 +52,7 @@ export function createRelay({ clock, trust, connectMs }: RelayOptions): Relay {
         status: incoming.statusCode ?? 502,
         headers: backHeaders(incoming.headers, endpoint, request, path),
         body: incoming,
+        waits: true,
       };
     },
 
@@ -106,25 +60,21 @@ export function createRelay({ clock, trust, connectMs }: RelayOptions): Relay {
       const { method, signal } = request;
       const headers: OutgoingHttpHeaders = upgradeHeaders(request);
       const options = { method, path, headers, signal, guarded, timeout: upgradeMs };
-      const { incoming, socket } = await exchange(endpoint, options).catch((error: Error) => {
+      const { incoming, socket } = await exchange.begin(endpoint, options).catch((error: Error) => {
         throw failed(error, `error dialing backend: ${dialFailure(error, endpoint)}`);
       });
       const status = incoming.statusCode ?? 0;
       if (socket !== undefined) {
         return { status: 101, headers: incoming.headers as ApiResponse['headers'], body: emptyBody, tunnel: socket };
       }
-      if (status >= 400) return { status, headers: answeredHeaders(incoming.headers), body: incoming };
+      if (status >= 400) return { status, headers: answeredHeaders(incoming.headers), body: incoming, waits: true };
       incoming.destroy();
       throw new StatusError(500, '', `invalid upgrade response: status code ${status}`);
     },
 
-    close() {
-      for (const connection of open) connection.destroy();
-    },
+    close: () => exchange.close(),
   };
 }
-
-const timedOut = () => Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' });
 
 const failed = (error: Error, message: string): StatusError =>
   error instanceof StatusError ? error : new StatusError(500, '', message);
@@ -140,5 +90,3 @@ async function beginning(incoming: IncomingMessage, limit: number): Promise<stri
   }
   return Buffer.concat(pieces).subarray(0, limit).toString();
 }
-
-const ignore = () => {};

@@ -37,6 +37,8 @@ export interface ApiResponse {
   readonly headers: { readonly [name: string]: string | readonly string[] };
   /** All at once, or piece by piece: the next piece is asked for when the last one has been taken. */
   readonly body: Chunk | AsyncIterable<Chunk>;
+  /** A client may take nothing of the body for as long as it likes: nothing piles up meanwhile. */
+  readonly waits?: true;
   /** With status 101, to a request that `upgrades`: the connection with which the client speaks from there on. */
   readonly tunnel?: Socket;
 }

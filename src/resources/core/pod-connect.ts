@@ -35,7 +35,7 @@ const namesOf = (containers: PodSpec['initContainers'] | PodSpec['ephemeralConta
 const queryOf = (parameters: [name: string, value: string][]): string => {
   const query = new URLSearchParams(parameters);
   query.sort();
-  return query.size === 0 ? '' : `?${query}`;
+  return query.size === 0 ? '' : `?${query.toString()}`;
 };
 
 const pathOf = (...parts: string[]): string => parts.map((part) => `/${encodeURIComponent(part)}`).join('');

@@ -280,6 +280,7 @@ describe.skipIf(address === undefined)('a proxy', () => {
     ['/a%2Fb/%20?c=%2F&d', '/a%2Fb/%20?c=%2F&d'],
     ['/../a', '/../a'],
     ['/proxy/x', '/proxy/x'],
+    ['/a b', '/a%20b'],
   ])('keeps the path %s', async (sent, seen) => {
     for (const place of [`${pods}/proxy:${port}/proxy`, `/api/v1/nodes/near:${port}/proxy`]) {
       const { headers } = await server.send('GET', place + sent);

@@ -31,10 +31,11 @@ export async function connectAnswer(
 async function proxied(relay: Serving['relay'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
   const { method, url } = request;
   const { before: prefix, rest } = splitAtRest(url, info);
-  const there = rest.startsWith('/') ? rest : `/${rest}`;
+  // Over HTTP/2 a path may come with what HTTP/1.1 cannot send.
+  const there = (rest.startsWith('/') ? rest : `/${rest}`).replace(/[^!-\u00ff]/g, encodeURIComponent);
   if (request.upgrades) return relay.upgrade(request, endpoint, there, true);
   // Links of a page without a slash at its end would lead astray.
-  if (there !== rest && (method === 'GET' || method === 'HEAD')) {
+  if (!rest.startsWith('/') && (method === 'GET' || method === 'HEAD')) {
     return { status: 301, headers: { location: prefix + there }, body: emptyBody };
   }
   return relay.proxy(request, endpoint, { prefix, there });

@@ -42,7 +42,10 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
         outgoing.once('socket', (socket) =>
           socket.once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', cancel),
         );
-        outgoing.once('close', cancel);
+        outgoing.once('close', () => {
+          cancel();
+          reject(Object.assign(new Error('no answer'), { code: 'ECONNRESET' }));
+        });
         outgoing.once('timeout', late);
         outgoing.on('error', reject);
         outgoing.once('response', (incoming) => {
@@ -50,13 +53,15 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
           incoming.on('error', ignore);
           resolve({ incoming });
         });
-        outgoing.once('upgrade', (incoming, socket: Socket, head) => {
+        const agreed = (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
           track(socket);
           socket.on('error', ignore);
           socket.setTimeout(0);
           if (head.length > 0) socket.unshift(head);
           resolve({ incoming, socket });
-        });
+        };
+        // Who goes over to another protocol unasked is hung up on.
+        if (options.headers['upgrade'] !== undefined) outgoing.once('upgrade', agreed);
         if (body === undefined) outgoing.end();
         else pipeline(body, outgoing).catch(reject);
       }),

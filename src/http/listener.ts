@@ -127,6 +127,14 @@ function serve(
     if (connections.closing) connection.finish();
   });
   message.on('error', ignore);
+  // What still comes of a body when all is answered, nobody waits for.
+  out.once('finish', () => {
+    if (!message.complete)
+      message.once(
+        'close',
+        clock.after(limits.bodyMs, () => message.destroy()),
+      );
+  });
   const respond = (response: ApiResponse, last = connections.closing) => {
     const write = { clock, stallMs: limits.stallMs, last };
     if ('stream' in out) writeHttp2(response, out.stream, write);
@@ -217,7 +225,8 @@ function configureHttp1(server: Http2SecureServer, limits: ListenerLimits): void
   server.maxConnections = limits.connections;
   Object.assign(server, {
     headersTimeout: limits.headersMs,
-    requestTimeout: limits.headersMs + limits.bodyMs,
+    // A body has the time that its reader gives it.
+    requestTimeout: 0,
     connectionsCheckingInterval: Math.min(5_000, limits.headersMs),
     keepAliveTimeout: limits.keepAliveMs,
     // One more than is let through, so that none is dropped in silence.

@@ -212,6 +212,13 @@ describe.skipIf(address === undefined)('a proxied request', () => {
     expect([status, headers['location']]).toEqual([302, expected]);
   });
 
+  it('goes over to no other protocol unasked', async () => {
+    answer = (request) =>
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    await expect(proxy(get, '/')).rejects.toMatchObject({ message: 'error trying to reach service: EOF' });
+    await expect(relay.text(get, agent('/log'), 'web')).rejects.toMatchObject({ code: 500 });
+  });
+
   it('tells that nobody answers there', async () => {
     const path = { prefix, there: '/' };
     await expect(relay.proxy(get, { ...there(), port: '1' }, path)).rejects.toMatchObject({

@@ -231,6 +231,8 @@ function configureHttp1(server: Http2SecureServer, limits: ListenerLimits): void
     keepAliveTimeout: limits.keepAliveMs,
     // One more than is let through, so that none is dropped in silence.
     maxHeadersCount: limits.headers + 1,
+    // Some versions (22.21.0) ask this of every server, and fail where it is one of two protocols that has no answer.
+    shouldUpgradeCallback: () => true,
   });
 }
 

@@ -125,8 +125,8 @@ function applied(
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
   const left = dispossessed(others, transition);
-  const moved = after !== before || applier !== last;
-  const self = moved ? withTime(applier, now) : applier;
+  // An entry of one who shares without changing anything has the time that it had: a new one, none.
+  const self = after === before ? applier : withTime(applier, now);
   return { object: after, owners: isEmpty(fields) ? left : [...left, self], applier: self };
 }
 

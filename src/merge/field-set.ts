@@ -73,16 +73,6 @@ export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
   }
 }
 
-/** The paths that have nothing below them in the set. */
-export function leavesOf(set: FieldSet): FieldSet {
-  const out: FieldSetDraft = {};
-  for (const element in set) {
-    const node = set[element] as FieldSet;
-    if (element !== itself) out[element] = isEmpty(node) ? node : leavesOf(node);
-  }
-  return out;
-}
-
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   let extra = 0;

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type Comparison, compare } from './compare.ts';
-import { difference, type FieldSet, isEmpty, leavesOf, recursiveDifference, union } from './field-set.ts';
+import { difference, type FieldSet, isEmpty, recursiveDifference, union } from './field-set.ts';
 import { type Owner, withFields } from './owners.ts';
 import { reconcile } from './reconcile.ts';
 import { objectShape, type StructShape, zeroObject } from './shape.ts';
@@ -101,8 +101,5 @@ export function dispossessed(owners: readonly Owner[], transition: Transition): 
   });
 }
 
-/**
- * What a write takes from others: whatever it gives a value. A struct, map or list that appears with something in it is
- * no change for who owns it as an empty one.
- */
-export const taken = ({ added, modified }: Comparison): FieldSet => union(modified, leavesOf(added));
+/** What a write takes from others: whatever it gives a value. */
+export const taken = ({ added, modified }: Comparison): FieldSet => union(modified, added);

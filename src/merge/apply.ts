@@ -10,7 +10,7 @@ import {
 import { checkIntent } from './check-intent.ts';
 import { lastAppliedTo, movedOwners, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
-import { isEmpty, recursiveDifference, union } from './field-set.ts';
+import { isEmpty, union } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { giveUp } from './give-up.ts';
 import { merge } from './merge.ts';
@@ -109,9 +109,7 @@ function applied(
   const last = owners.find((owner) => sameOwner(owner, id));
   const others = owners.filter((owner) => owner !== last);
 
-  const { resetFields } = version;
-  const wanted = fieldsOf(shape, intent);
-  const fields = resetFields === undefined ? wanted : recursiveDifference(wanted, resetFields);
+  const fields = version.writable(fieldsOf(shape, intent));
   const before = live ?? zeroObject(version.schema, type.names);
   let object = merge(shape, before, intent);
   const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);

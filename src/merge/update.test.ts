@@ -155,9 +155,9 @@ tell('ownership that a client writes down', [
 const status = setOf(fieldPath('status'));
 const everythingElse = setOf(fieldPath('data'), fieldPath('spec'), fieldPath('metadata'));
 const split: Step = set((world) => {
-  world.resetFields = (subresource) => (subresource === 'status' ? everythingElse : status);
+  world.kept = (subresource) => (subresource === 'status' ? everythingElse : status);
 });
-tell('subresources and reset fields', [
+tell('subresources, and what a write to them leaves as it is', [
   {
     name: 'a write to the resource owns no status',
     steps: [split, update('x', { data: { a: '1' }, status: { count: 1 } })],

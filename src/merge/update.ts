@@ -1,5 +1,5 @@
 import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError } from '../meta/index.ts';
-import { difference, isEmpty, recursiveDifference, union } from './field-set.ts';
+import { difference, isEmpty, union } from './field-set.ts';
 import {
   capUpdateOwners,
   givenOwners,
@@ -45,9 +45,7 @@ export function trackUpdate({ type, writer, before, after }: Update): Json[] | u
     changes.removed,
     now,
   );
-  const reset = type.version(apiVersion)?.resetFields;
-  if (self !== undefined)
-    left.push(reset === undefined ? self : withFields(self, recursiveDifference(self.fields, reset)));
+  if (self !== undefined) left.push(self);
   return managedFieldsOf(capUpdateOwners(left), stored);
 }
 

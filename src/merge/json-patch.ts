@@ -11,8 +11,11 @@ import {
 export const maxJsonPatchOperations = 10_000;
 /** How much `copy` may add to a document, in bytes of JSON, roughly. */
 const maxCopied = 3 * 1024 * 1024;
-/** How many members of lists and objects all operations together may move or compare. */
-const maxWork = 5_000_000;
+/** How many members of lists and objects all operations together may compare. */
+const maxWork = 250_000;
+/** What it costs to copy a member, and to move one within its list, in comparisons. */
+const copyWork = 4;
+const moveWork = 1 / 16;
 
 /** The document being patched, and what its patch has cost so far. */
 interface Patching {
@@ -144,7 +147,7 @@ function insert(state: Patching, path: readonly string[], value: Json): void {
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) {
     const index = indexOf(parent, token, parent.length);
-    spend(state, parent.length - index);
+    spend(state, (parent.length - index) * moveWork);
     parent.splice(index, 0, value);
   } else if (isJsonObject(parent)) {
     setKey(parent, token, value);
@@ -163,7 +166,7 @@ function remove(state: Patching, path: readonly string[]): Json {
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) {
     const index = indexOf(parent, token, parent.length - 1);
-    spend(state, parent.length - index);
+    spend(state, (parent.length - index) * moveWork);
     parent.splice(index, 1);
   } else {
     delete (parent as JsonObject)[token];
@@ -194,6 +197,7 @@ function spend(state: Patching, members: number): void {
 function copyOf(state: Patching, value: Json, limit: number): Json {
   if (limit !== Number.POSITIVE_INFINITY) {
     state.copied += typeof value === 'string' ? value.length + 2 : 8;
+    spend(state, copyWork);
     if (state.copied > limit) throw inapplicable('the patch copies too much');
   }
   if (typeof value !== 'object' || value === null) return value;

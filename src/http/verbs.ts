@@ -19,7 +19,7 @@ import {
   type WriteResult,
 } from '../registry/index.ts';
 import { pageNotFound } from './answers.ts';
-import { readObjectBody, readOptionsBody, readPatchBody, readPatchFormat } from './bodies.ts';
+import { readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
 import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
@@ -152,10 +152,8 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = formOf(verbs, verbs.forms, call, target);
     const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
-    const { value, findings } = await readPatchBody(call.request, format);
-    if (format !== 'apply') return written(verbs, call, target, { verb: 'patch', format, patch: value }, asked, form);
-    const options = { ...asked, permitCreate: () => verbs.permit(call, 'create') };
-    return written(verbs, call, target, { verb: 'patch', format, patch: value, findings }, options, form);
+    const change = await readPatch(call.request, format);
+    return written(verbs, call, target, change, { ...asked, permitCreate: () => verbs.permit(call, 'create') }, form);
   },
 
   async delete(verbs, call, target) {

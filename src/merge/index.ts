@@ -1,7 +1,7 @@
 /** How a write changes an object, and who owns its fields afterwards: patches, field ownership, server-side apply. */
 export { type Apply, applyIntent } from './apply.ts';
 export { anyStep, type FieldSet, recursiveDifference, setOf, within } from './field-set.ts';
-export { applyJsonPatch } from './json-patch.ts';
+export { applyJsonPatch, jsonType, operationFindings, readOperations, visitedBy } from './json-patch.ts';
 export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
 export { sameManagedFields } from './owners.ts';

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   StatusError,
   setKey,
+  statusError,
 } from '../meta/index.ts';
 
 export const maxJsonPatchOperations = 10_000;
@@ -26,30 +27,51 @@ interface Patching {
 
 /**
  * The document after a JSON Patch (RFC 6902). Neither argument is changed.
- * @throws StatusError 400 when the patch is no list of operations, 413 when it has too many of them or would make too
- *   much work, 422 when one of them does not apply.
+ * @throws StatusError 413 when the patch has too many operations or would make too much work, 422 when one of them does
+ *   not apply.
  */
-export function applyJsonPatch(document: Json, patch: Json): Json {
-  if (!Array.isArray(patch)) {
-    throw malformed(`json: cannot unmarshal ${jsonType(patch)} into Go value of type []interface {}`);
-  }
-  if (patch.length > maxJsonPatchOperations) {
-    const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${patch.length}`;
+export function applyJsonPatch(document: Json, operations: readonly JsonObject[]): Json {
+  if (operations.length > maxJsonPatchOperations) {
+    const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`;
     throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${limit}`);
-  }
-  for (const operation of patch) {
-    if (!isJsonObject(operation)) {
-      throw malformed(`json: cannot unmarshal ${jsonType(operation)} into Go value of type jsonpatch.Operation`);
-    }
   }
   const state: Patching = { root: undefined, copied: 0, work: 0 };
   state.root = copyOf(state, document, Number.POSITIVE_INFINITY);
-  for (const operation of patch as JsonObject[]) apply(state, operation);
+  for (const operation of operations) apply(state, operation);
   if (state.root === undefined) throw inapplicable('the whole document was removed');
   return state.root;
 }
 
-const malformed = (why: string) => new StatusError(400, 'BadRequest', `error decoding patch: ${why}`);
+/** The operations of a patch as it was sent. @throws StatusError 400 when it is no list of objects */
+export function readOperations(patch: Json): readonly JsonObject[] {
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw misfit(patch, 'value of type []handlers.jsonPatchOp');
+  return patch.map((operation) => {
+    if (operation === null) return {};
+    if (!isJsonObject(operation)) throw misfit(operation, 'value of type handlers.jsonPatchOp');
+    return operation;
+  });
+}
+
+const textMembers = ['op', 'path', 'from'] as const;
+
+/**
+ * What operations say that means nothing: `unknown field "[0].bogus"`.
+ * @throws StatusError 400 when one names its kind or its places by something else than text
+ */
+export function operationFindings(operations: readonly JsonObject[]): string[] {
+  return operations.flatMap((operation, i) => {
+    for (const name of textMembers) {
+      const value = getKey(operation, name) ?? '';
+      if (typeof value !== 'string') throw misfit(value, `struct field jsonPatchOp.${name} of type string`);
+    }
+    const unknown = Object.keys(operation).filter((name) => name !== 'value' && !textMembers.some((m) => m === name));
+    return unknown.map((name) => `unknown field ${JSON.stringify(`[${i}].${name}`)}`);
+  });
+}
+
+const misfit = (value: Json, into: string) =>
+  statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go ${into}`);
 
 /** What the client reads says no more than that; the reason is the `cause`. */
 const inapplicable = (why: string) =>
@@ -61,7 +83,8 @@ const inapplicable = (why: string) =>
     { cause: new Error(why) },
   );
 
-function jsonType(value: Json): string {
+/** The type of a value as messages of decoders call it. */
+export function jsonType(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (value === null) return 'null';
   return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
@@ -112,6 +135,23 @@ function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   if (!text.startsWith('/')) throw inapplicable(`${member} does not start with a slash`);
   const tokens = text.slice(1).split('/');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
+}
+
+/** The objects that operations which apply go through, as objects in an object. */
+export function visitedBy(operations: readonly JsonObject[]): JsonObject {
+  const visited: JsonObject = {};
+  for (const operation of operations) {
+    for (const member of ['path', 'from'] as const) {
+      if (getKey(operation, member) === undefined) continue;
+      let node = visited;
+      for (const token of pointer(operation, member).slice(0, -1)) {
+        const next = (getKey(node, token) ?? {}) as JsonObject;
+        setKey(node, token, next);
+        node = next;
+      }
+    }
+  }
+  return visited;
 }
 
 function unescapeToken(token: string): string {

@@ -10,6 +10,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { anyValue, fieldsOf, type Resolved, resolve, type Schema, type StructSchema } from '../schema/index.ts';
+import { jsonType } from './json-patch.ts';
 import { arrange, checkOrder, mergeLists, removeScalars, unknownDirective } from './strategic-list.ts';
 import {
   asList,
@@ -51,9 +52,8 @@ interface Place {
 export function strategicMergePatch(object: Json, patch: Json, schema: StructSchema, names: Names): Json {
   if (patch === null) return object;
   if (!isJsonObject(patch)) {
-    const type = Array.isArray(patch) ? 'array' : typeof patch === 'boolean' ? 'bool' : typeof patch;
     throw statusError.badRequest(
-      `json: cannot unmarshal ${type === 'bigint' ? 'number' : type} into Go value of type map[string]interface {}`,
+      `json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`,
     );
   }
   const left = freeWork + workPerMember * (sizeOf(object) + sizeOf(patch));

@@ -138,12 +138,16 @@ export interface Requester {
 export interface Objects {
   readonly get: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
   readonly list: (resource: string, namespace: string) => Promise<readonly ApiObject[]>;
-  /** Changes what is there in place, and anew when another writer was first; neither admission nor validation follow. */
+  /**
+   * Changes what is there in place, and anew when another writer was first; neither admission nor validation follow.
+   * With a subresource it is the server that writes there, and it owns what it changes; else nobody comes to own that.
+   */
   readonly update: (
     resource: string,
     namespace: string,
     name: string,
     change: (object: ApiObject) => void,
+    subresource?: string,
   ) => Promise<void>;
   /** Deletes it by the rules of its kind, without admission. The options have the form of a request's body. */
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;

@@ -44,7 +44,7 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
     case 'patch': {
       if (change.format === 'apply') return draftApply(job, old);
       if (old === undefined) throw absent(target);
-      const patched = applyPatch(target, change.format, ownedView(target, old), change.patch);
+      const patched = applyPatch(target, change, ownedView(target, old), options);
       const body = decodePatched(core, target, patched, change, options);
       checkPlace(target, body.object.metadata);
       return draftUpdate(job, body, old);

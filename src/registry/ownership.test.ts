@@ -202,7 +202,7 @@ describe('apply', () => {
     [
       'another version',
       { apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'c' } },
-      'Incorrect version specified in apply patch. Specified patch version: v2, expected: v1',
+      'invalid object type: /v2, Kind=ConfigMap',
     ],
     ['another name', note('other'), 'the name of the object (other) does not match the name on the URL (c)'],
     [

@@ -155,6 +155,20 @@ export function trackOwners(job: Job, draft: Draft, old: ApiObject | undefined):
   setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer: writerOf(job), before, after }));
 }
 
+/** Writes down that the server itself owns what it has changed in a stored object, through a subresource. */
+export function trackServer(
+  core: Core,
+  resource: Resource,
+  subresource: string,
+  object: ApiObject,
+  before: ApiObject,
+): void {
+  const { apiVersion, declared } = resource.storageVersion;
+  const target = { resource, version: declared.version, namespace: '', name: '', subresource };
+  const writer = { manager: core.names.server, apiVersion, subresource, now: formatTime(core.clock.now()) };
+  setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer, before, after: object }));
+}
+
 /** Whether these owners are given anew. */
 const names = (given: Json[] | undefined, { metadata }: ApiObject) =>
   given !== undefined && !jsonEqual(given, metadata.managedFields);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Authenticator,
+  type Authorizer,
   allowFirst,
   discoveryAuthorizer,
   mastersAuthorizer,
@@ -75,6 +76,8 @@ export interface FixtureOptions {
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
   readonly resources?: typeof builtinResources;
+  /** What `jane` may do, by verb; nothing by default. */
+  readonly janeMay?: readonly string[];
 }
 
 const users: { readonly [token: string]: User } = {
@@ -94,7 +97,11 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
-  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
+  const jane: Authorizer = ({ user, verb }) => ({
+    allowed: user.name === 'jane' && options.janeMay?.includes(verb) === true,
+    reason: '',
+  });
+  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names), jane]);
   let ids = 0;
   const registry = createRegistry({
     store,

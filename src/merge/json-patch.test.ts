@@ -1,11 +1,59 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, jsonCopy, jsonEqual, StatusError } from '../meta/index.ts';
-import { applyJsonPatch as applyOperations, maxJsonPatchOperations, readOperations } from './json-patch.ts';
+import {
+  applyJsonPatch as applyOperations,
+  maxJsonPatchOperations,
+  operationFindings,
+  readOperations,
+  visitedBy,
+} from './json-patch.ts';
 
 const applyJsonPatch = (document: Json, patch: Json): Json => applyOperations(document, readOperations(patch));
 
 const own = (text: string): Json => JSON.parse(text) as Json;
+
+// The public suite of RFC 6902 (json-patch-tests), a case on each line; one without a result must fail.
+const suite = readFileSync(new URL('testing/rfc6902-suite.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n');
+
+interface SuiteCase {
+  readonly comment: string;
+  readonly doc: Json;
+  readonly patch: Json;
+  readonly expected?: Json;
+}
+
+describe('the public suite of RFC 6902', () => {
+  it.each(suite.map((line) => JSON.parse(line) as SuiteCase))('$comment', ({ doc, patch, expected }) => {
+    if (expected === undefined) expect(() => applyJsonPatch(doc, patch)).toThrow(StatusError);
+    else expect(applyJsonPatch(doc, patch)).toEqual(expected);
+  });
+});
+
+describe('operations as they are read', () => {
+  it('are told what means nothing in them', () => {
+    const operations = readOperations([
+      { op: 'add', path: '/a', value: 1 },
+      { op: 'test', 'a"b': 1, OP: 2 },
+    ]);
+    expect(operationFindings(operations)).toEqual(['unknown field "[1].a\\"b"', 'unknown field "[1].OP"']);
+  });
+  it.each(['op', 'path', 'from'])('%s is text', (name) => {
+    expect(() => operationFindings([{ [name]: {} }])).toThrow(
+      `cannot unmarshal object into Go struct field jsonPatchOp.${name} of type string`,
+    );
+  });
+  it('go through these objects', () => {
+    const operations = [
+      { op: 'copy', from: '/a/b~1c/d', path: '/e' },
+      { op: 'add', path: '/a/x/y', value: 1 },
+    ];
+    expect(visitedBy(operations)).toEqual({ a: { 'b/c': {}, x: {} } });
+  });
+});
 
 describe('RFC 6902, appendix A', () => {
   const cases: { name: string; document: Json; patch: Json; result: Json }[] = [

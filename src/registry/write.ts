@@ -17,6 +17,7 @@ import type { Core } from './core.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import type { Draft, Job } from './job.ts';
+import { dropDoubleOwners } from './owner-references.ts';
 import { keepOwners, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
@@ -115,11 +116,13 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   const draft = makeDraft(job, old);
   if (!deletes) {
     strategy.defaults?.(draft.object, context);
+    if (change.verb !== 'patch') dropDoubleOwners(draft, 'writer');
     trackOwners(job, draft, old);
     if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
   await admit(core.admission, request);
+  if (!deletes) dropDoubleOwners(draft, 'admission');
   completeView(job, draft);
   completeDraft(job, draft, old);
   if (!deletes) {

@@ -123,7 +123,7 @@ describe('odd fields', () => {
     expect(details.causes).toMatchObject([{ reason: 'FieldValueInvalid', field: 'patch' }]);
   });
   it('in an apply: twice the same key', async () => {
-    const text = 'yaml: unmarshal errors:\n  line 4: key "b" already set in map';
+    const text = 'error converting YAML to JSON: yaml: unmarshal errors:\n  line 4: key "b" already set in map';
     const strict = await send('apply', yaml, '?fieldManager=m&fieldValidation=Strict');
     expect([strict.status, strict.body['message']]).toEqual([400, `error strict decoding YAML: ${text}`]);
     expect((await send('apply', yaml)).warnings).toHaveLength(1);

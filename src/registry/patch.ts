@@ -77,7 +77,8 @@ const notAnObject = (value: Json): string =>
 export function applied(job: Job, old: ApiObject | undefined): DecodedBody {
   const { core, target, change, options } = job;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
-  const { findings = [], malformed } = change;
+  const { malformed } = change;
+  const findings = (change.findings ?? []).map((finding) => `error converting YAML to JSON: ${finding}`);
   const intent = change.patch ?? {};
   const { fieldValidation, force } = options;
   if (malformed !== undefined || !isJsonObject(intent)) {

@@ -97,11 +97,17 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
+  const { janeMay } = options;
   const jane: Authorizer = ({ user, verb }) => ({
-    allowed: user.name === 'jane' && options.janeMay?.includes(verb) === true,
+    allowed: user.name === 'jane' && janeMay?.includes(verb) === true,
     reason: '',
   });
-  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names), jane]);
+  const authorize = allowFirst([
+    mastersAuthorizer,
+    discoveryAuthorizer,
+    selfReviewAuthorizer(names),
+    ...(janeMay === undefined ? [] : [jane]),
+  ]);
   let ids = 0;
   const registry = createRegistry({
     store,

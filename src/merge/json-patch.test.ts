@@ -33,6 +33,20 @@ describe('the public suite of RFC 6902', () => {
   });
 });
 
+describe('a test of what is not there', () => {
+  it('passes for null, in an object', () => {
+    expect(applyJsonPatch({ a: {} }, [{ op: 'test', path: '/a/b', value: null }])).toEqual({ a: {} });
+  });
+  it.each<[Json, string, Json]>([
+    [{ a: {} }, '/a/b', 1],
+    [{ a: {} }, '/b/c', null],
+    [{ a: [] }, '/a/0', null],
+    [{ a: 'x' }, '/a/b', null],
+  ])('fails else: %j %s %j', (document, path, value) => {
+    expect(() => applyJsonPatch(document, [{ op: 'test', path, value }])).toThrow(StatusError);
+  });
+});
+
 describe('operations as they are read', () => {
   it('are told what means nothing in them', () => {
     const operations = readOperations([
@@ -197,7 +211,7 @@ describe('operations that do not apply', () => {
     ['no from', { a: 1 }, { op: 'move', path: '/b' }],
     ['absent member removed', { a: 1 }, { op: 'remove', path: '/b' }],
     ['absent member replaced', { a: 1 }, { op: 'replace', path: '/b', value: 1 }],
-    ['absent member tested', { a: 1 }, { op: 'test', path: '/b', value: null }],
+    ['absent member tested', { a: 1 }, { op: 'test', path: '/b', value: false }],
     ['index beyond the end', { a: [1] }, { op: 'add', path: '/a/2', value: 1 }],
     ['index with a leading zero', { a: [1, 2] }, { op: 'remove', path: '/a/01' }],
     ['negative index', { a: [1, 2] }, { op: 'remove', path: '/a/-1' }],

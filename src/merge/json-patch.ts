@@ -114,7 +114,7 @@ function apply(state: Patching, operation: JsonObject): void {
       insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), maxCopied));
       return;
     case 'test':
-      if (!same(state, lookup(state, path), operand(operation))) throw inapplicable('a test failed');
+      if (!same(state, found(state, path), operand(operation))) throw inapplicable('a test failed');
       return;
     default:
       throw inapplicable('unknown operation');
@@ -176,6 +176,14 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
   }
   if (value === undefined) throw inapplicable('the path does not exist');
   return value;
+}
+
+/** What a test looks at: a member that an object does not have is null, as existing clients rely on. */
+function found(state: Patching, path: readonly string[]): Json {
+  const token = path.at(-1);
+  const parent = token === undefined ? undefined : lookup(state, path, path.length - 1);
+  if (token === undefined || !isJsonObject(parent)) return lookup(state, path);
+  return getKey(parent, token) ?? null;
 }
 
 function insert(state: Patching, path: readonly string[], value: Json): void {

@@ -235,10 +235,10 @@ describe('apply', () => {
     const strict = { ...by('one'), fieldValidation: 'Strict' } as const;
     expect(await failure(write('configmaps', { name: 'c' }, change, strict))).toMatchObject({
       code: 400,
-      message: 'error strict decoding YAML: key "a" already set in map',
+      message: 'error strict decoding YAML: error converting YAML to JSON: key "a" already set in map',
     });
     const { warnings } = await write('configmaps', { name: 'c' }, change, by('one'));
-    expect(warnings).toEqual(['key "a" already set in map']);
+    expect(warnings).toEqual(['error converting YAML to JSON: key "a" already set in map']);
   });
 });
 

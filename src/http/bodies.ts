@@ -17,7 +17,7 @@ import {
   StatusError,
   statusError,
 } from '../meta/index.ts';
-import type { Body, ObjectBody, PatchFormat } from '../registry/index.ts';
+import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
 
@@ -71,15 +71,19 @@ export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): Pa
   return patchFormat(headers['content-type'], { strategic });
 }
 
-/** A patch of that kind. Throws 400, 408 or 413. */
-export async function readPatchBody(request: ApiRequest, format: PatchFormat): Promise<Body> {
+/** A patch of that kind. Throws 408 or 413. */
+export async function readPatch(
+  request: ApiRequest,
+  format: PatchFormat,
+): Promise<Change & { readonly verb: 'patch' }> {
   const bytes = await request.body(maxBody);
+  const change = { verb: 'patch', format } as const;
   try {
-    return format === 'apply' ? parseYaml(bytes) : parseJson(bytes);
+    const { value: patch, findings } = format === 'apply' ? parseYaml(bytes) : parseJson(bytes);
+    return { ...change, patch, findings };
   } catch (error) {
-    const what = format === 'apply' ? 'YAML' : format === 'merge' ? 'patch' : undefined;
-    if (what === undefined || !(error instanceof StatusError) || error.code !== 400) throw error;
-    throw statusError.badRequest(`error decoding ${what}: ${error.message}`, error);
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
+    return { ...change, patch: null, malformed: error.message };
   }
 }
 

@@ -1,12 +1,10 @@
 import type { TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, statusError } from '../meta/index.ts';
 import {
-  type Body,
   type Change,
   deleteOptionsOf,
   isUnsafe,
   type ObjectBody,
-  type PatchFormat,
   type ReadOptions,
   type Registry,
   readIncludeObject,
@@ -20,7 +18,7 @@ import {
   type WriteResult,
 } from '../registry/index.ts';
 import { pageNotFound } from './answers.ts';
-import { readObjectBody, readOptionsBody, readPatchBody, readPatchFormat } from './bodies.ts';
+import { readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
 import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
@@ -156,10 +154,8 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = formOf(verbs, verbs.forms, call, target);
     const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
-    const { value, findings } = await patchOf(verbs, call, target, format);
-    if (format !== 'apply') return written(verbs, call, target, { verb: 'patch', format, patch: value }, asked, form);
-    const options = { ...asked, permitCreate: () => verbs.permit(call, 'create') };
-    return written(verbs, call, target, { verb: 'patch', format, patch: value, findings }, options, form);
+    const change = await readPatch(call.request, format);
+    return written(verbs, call, target, change, { ...asked, permitCreate: () => verbs.permit(call, 'create') }, form);
   },
 
   async delete(verbs, call, target) {
@@ -179,16 +175,6 @@ const servers: { readonly [verb: string]: Serve } = {
     return listAnswer(target, list, view, form);
   },
 };
-
-/** The patch that was sent. Where a patch makes no object, one that is not there is told before what is wrong with it. */
-async function patchOf({ registry }: Verbs, { request }: Call, target: Target, format: PatchFormat): Promise<Body> {
-  try {
-    return await readPatchBody(request, format);
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 400 && format !== 'apply') await registry.get(target, noOptions);
-    throw error;
-  }
-}
 
 /** Makes the change and shows what came of it. */
 async function written(

@@ -340,6 +340,16 @@ tell('maps, structs and values without a schema', [
     object: withDefault({ text: 'x', pairs: { x: { b: '2' } } }),
   },
   {
+    name: 'an entry of a map that loses all of its fields stays for who owns the entry itself',
+    steps: [
+      apply('one', spec({ pairs: { x: { a: '1' } } })),
+      forceApply('two', spec({ pairs: { x: { a: '2' } } })),
+      apply('two', spec({ text: 'x' })),
+    ],
+    object: withDefault({ text: 'x', pairs: { x: {} } }),
+    owners: { one: '.spec.pairs.x', two: '.spec.text' },
+  },
+  {
     name: 'keys that look like members of objects',
     steps: [apply('one', { data: { constructor: '1', toString: '2' } }), apply('two', { data: { constructor: '2' } })],
     conflicts: ['"one" .data.constructor'],

@@ -27,6 +27,11 @@ tell('rule 1: an intent creates the object with defaults, or merges with the liv
     owners: { one: '.data' },
   },
   {
+    name: 'an empty map that another fills is a change of it',
+    steps: [apply('one', data({})), apply('two', data({ a: '1' }))],
+    conflicts: ['"one" .data'],
+  },
+  {
     name: 'an empty list of entries owns nothing',
     steps: [apply('one', { data: { a: '1' }, spec: { tags: [] } })],
     owners: { one: '.data.a' },

@@ -10,7 +10,7 @@ import {
 import { checkIntent } from './check-intent.ts';
 import { lastAppliedTo, movedOwners, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
-import { isEmpty, recursiveDifference, union } from './field-set.ts';
+import { isEmpty, union } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { giveUp } from './give-up.ts';
 import { merge } from './merge.ts';
@@ -109,9 +109,7 @@ function applied(
   const last = owners.find((owner) => sameOwner(owner, id));
   const others = owners.filter((owner) => owner !== last);
 
-  const { resetFields } = version;
-  const wanted = fieldsOf(shape, intent);
-  const fields = resetFields === undefined ? wanted : recursiveDifference(wanted, resetFields);
+  const fields = version.writable(fieldsOf(shape, intent));
   const before = live ?? zeroObject(version.schema, type.names);
   let object = merge(shape, before, intent);
   const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
@@ -125,8 +123,8 @@ function applied(
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
   const left = dispossessed(others, transition);
-  const moved = after !== before || applier !== last;
-  const self = moved ? withTime(applier, now) : applier;
+  // An entry of one who shares without changing anything has the time that it had: a new one, none.
+  const self = after === before ? applier : withTime(applier, now);
   return { object: after, owners: isEmpty(fields) ? left : [...left, self], applier: self };
 }
 

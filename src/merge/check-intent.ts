@@ -81,7 +81,10 @@ function checkList(shape: ListShape, list: Json[], path: string, findings: strin
     // The path is spelled only when there is something to tell.
     const inside: string[] = [];
     check(shape.element, entry, '', inside);
-    for (const finding of inside) findings.push(`${path}${textOf(shape, entry)}${finding}`);
+    for (const finding of inside) {
+      const further = finding.startsWith('.') || finding.startsWith('[');
+      findings.push(`${path}${textOf(shape, entry)}${further ? '' : ': '}${finding}`);
+    }
   }
 }
 

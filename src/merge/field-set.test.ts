@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../meta/index.ts';
 import {
+  anyStep,
   difference,
   equalSets,
   type FieldSet,
@@ -13,6 +14,7 @@ import {
   recursiveDifference,
   setOf,
   union,
+  within,
 } from './field-set.ts';
 import { canonicalElement, entryElement, fieldPath, type Path, pathText, valueElement } from './path.ts';
 import { maxFieldSetDepth, maxFieldSetElements, parseFieldSet, toWire } from './wire-form.ts';
@@ -54,6 +56,21 @@ describe('sets of fields, against sets of texts', () => {
       expect(list(model(intersection(a, b)))).toEqual(list(new Set([...x].filter((p) => y.has(p)))));
       expect(equalSets(intersection(a, b), intersection(b, a))).toBe(true);
     });
+  });
+  it('within', () => {
+    const pattern: fc.Arbitrary<Path> = fc.array(fc.oneof(element, fc.constant(anyStep)), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(paths, fc.array(pattern, { maxLength: 3 }), (x, patterns) => {
+        const lies = (p: Path) =>
+          patterns.some((way) => way.length <= p.length && way.every((step, i) => step === anyStep || step === p[i]));
+        const kept = x.filter(lies);
+        expect(list(model(within(setOf(...x), patterns)))).toEqual(list(modelOf(kept)));
+      }),
+      { numRuns: 200 },
+    );
   });
   it('difference', () => {
     pairs((a, b, x, y) => {

@@ -57,6 +57,28 @@ export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
   return node;
 }
 
+/** A step of a pattern that stands for any one. */
+export const anyStep = '*';
+
+/** The part of a set that lies at the paths or below them. A path may have steps that stand for any one. */
+export function within(set: FieldSet, paths: readonly Path[]): FieldSet {
+  const out: FieldSetDraft = {};
+  for (const element in set) {
+    if (element === itself) continue;
+    const node = set[element] as FieldSet;
+    const ways = paths.filter(([first]) => first === element || first === anyStep);
+    const inner = ways.some((path) => path.length === 1) ? node : undefined;
+    const below =
+      inner ??
+      within(
+        node,
+        ways.map((path) => path.slice(1)),
+      );
+    if (inner !== undefined || !isEmpty(below)) out[element] = below;
+  }
+  return out;
+}
+
 export function has(set: FieldSet, path: Path): boolean {
   const node = nodeAt(set, path);
   return path.length > 0 && node !== undefined && includesItself(node);
@@ -71,16 +93,6 @@ export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
     if (includesItself(node)) yield path;
     yield* pathsOf(node, path);
   }
-}
-
-/** The paths that have nothing below them in the set. */
-export function leavesOf(set: FieldSet): FieldSet {
-  const out: FieldSetDraft = {};
-  for (const element in set) {
-    const node = set[element] as FieldSet;
-    if (element !== itself) out[element] = isEmpty(node) ? node : leavesOf(node);
-  }
-  return out;
 }
 
 export function equalSets(a: FieldSet, b: FieldSet): boolean {

@@ -1,11 +1,11 @@
 /** How a write changes an object, and who owns its fields afterwards: patches, field ownership, server-side apply. */
 export { type Apply, applyIntent } from './apply.ts';
-export { type FieldSet, setOf, union } from './field-set.ts';
-export { applyJsonPatch } from './json-patch.ts';
-export { managerName } from './manager-name.ts';
+export { anyStep, type FieldSet, recursiveDifference, setOf, within } from './field-set.ts';
+export { applyJsonPatch, operationFindings, readOperations, visitedBy } from './json-patch.ts';
+export { isPrintable, managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
 export { sameManagedFields } from './owners.ts';
-export { fieldPath, type Path } from './path.ts';
+export { fieldElement, fieldPath } from './path.ts';
 export { type ReplicasPath, scaledManagedFields, scaleManagedFields } from './scale.ts';
 export { strategicMergePatch } from './strategic-patch.ts';
 export { patchText } from './strategic-text.ts';

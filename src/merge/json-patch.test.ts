@@ -1,9 +1,73 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, jsonCopy, jsonEqual, StatusError } from '../meta/index.ts';
-import { applyJsonPatch, maxJsonPatchOperations } from './json-patch.ts';
+import {
+  applyJsonPatch as applyOperations,
+  maxJsonPatchOperations,
+  operationFindings,
+  readOperations,
+  visitedBy,
+} from './json-patch.ts';
+
+const applyJsonPatch = (document: Json, patch: Json): Json => applyOperations(document, readOperations(patch));
 
 const own = (text: string): Json => JSON.parse(text) as Json;
+
+// The public suite of RFC 6902 (json-patch-tests), a case on each line; one without a result must fail.
+const suite = readFileSync(new URL('testing/rfc6902-suite.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n');
+
+interface SuiteCase {
+  readonly comment: string;
+  readonly doc: Json;
+  readonly patch: Json;
+  readonly expected?: Json;
+}
+
+describe('the public suite of RFC 6902', () => {
+  it.each(suite.map((line) => JSON.parse(line) as SuiteCase))('$comment', ({ doc, patch, expected }) => {
+    if (expected === undefined) expect(() => applyJsonPatch(doc, patch)).toThrow(StatusError);
+    else expect(applyJsonPatch(doc, patch)).toEqual(expected);
+  });
+});
+
+describe('a test of what is not there', () => {
+  it('passes for null, in an object', () => {
+    expect(applyJsonPatch({ a: {} }, [{ op: 'test', path: '/a/b', value: null }])).toEqual({ a: {} });
+  });
+  it.each<[Json, string, Json]>([
+    [{ a: {} }, '/a/b', 1],
+    [{ a: {} }, '/b/c', null],
+    [{ a: [] }, '/a/0', null],
+    [{ a: 'x' }, '/a/b', null],
+  ])('fails else: %j %s %j', (document, path, value) => {
+    expect(() => applyJsonPatch(document, [{ op: 'test', path, value }])).toThrow(StatusError);
+  });
+});
+
+describe('operations as they are read', () => {
+  it('are told what means nothing in them', () => {
+    const operations = readOperations([
+      { op: 'add', path: '/a', value: 1 },
+      { op: 'test', 'a"b': 1, OP: 2 },
+    ]);
+    expect(operationFindings(operations)).toEqual(['unknown field "[1].a\\"b"', 'unknown field "[1].OP"']);
+  });
+  it.each(['op', 'path', 'from'])('%s is text', (name) => {
+    expect(() => operationFindings([{ [name]: {} }])).toThrow(
+      `cannot unmarshal object into Go struct field jsonPatchOp.${name} of type string`,
+    );
+  });
+  it('go through these objects', () => {
+    const operations = [
+      { op: 'copy', from: '/a/b~1c/d', path: '/e' },
+      { op: 'add', path: '/a/x/y', value: 1 },
+    ];
+    expect(visitedBy(operations)).toEqual({ a: { 'b/c': {}, x: {} } });
+  });
+});
 
 describe('RFC 6902, appendix A', () => {
   const cases: { name: string; document: Json; patch: Json; result: Json }[] = [
@@ -147,7 +211,7 @@ describe('operations that do not apply', () => {
     ['no from', { a: 1 }, { op: 'move', path: '/b' }],
     ['absent member removed', { a: 1 }, { op: 'remove', path: '/b' }],
     ['absent member replaced', { a: 1 }, { op: 'replace', path: '/b', value: 1 }],
-    ['absent member tested', { a: 1 }, { op: 'test', path: '/b', value: null }],
+    ['absent member tested', { a: 1 }, { op: 'test', path: '/b', value: false }],
     ['index beyond the end', { a: [1] }, { op: 'add', path: '/a/2', value: 1 }],
     ['index with a leading zero', { a: [1, 2] }, { op: 'remove', path: '/a/01' }],
     ['negative index', { a: [1, 2] }, { op: 'remove', path: '/a/-1' }],
@@ -170,7 +234,7 @@ describe('operations that do not apply', () => {
 
   it('is a bad request when it is no list of objects', () => {
     expect(() => applyJsonPatch({}, { op: 'add' })).toThrow(
-      'error decoding patch: json: cannot unmarshal object into Go value of type []interface {}',
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     );
     expect(() => applyJsonPatch({}, [1])).toThrow('cannot unmarshal number');
   });

@@ -7,13 +7,17 @@ import {
   jsonType,
   StatusError,
   setKey,
+  statusError,
 } from '../meta/index.ts';
 
 export const maxJsonPatchOperations = 10_000;
 /** How much `copy` may add to a document, in bytes of JSON, roughly. */
 const maxCopied = 3 * 1024 * 1024;
-/** How many members of lists and objects all operations together may move or compare. */
-const maxWork = 5_000_000;
+/** How many members of lists and objects all operations together may compare. */
+const maxWork = 250_000;
+/** What it costs to copy a member, and to move one within its list, in comparisons. */
+const copyWork = 4;
+const moveWork = 1 / 16;
 
 /** The document being patched, and what its patch has cost so far. */
 interface Patching {
@@ -24,30 +28,51 @@ interface Patching {
 
 /**
  * The document after a JSON Patch (RFC 6902). Neither argument is changed.
- * @throws StatusError 400 when the patch is no list of operations, 413 when it has too many of them or would make too
- *   much work, 422 when one of them does not apply.
+ * @throws StatusError 413 when the patch has too many operations or would make too much work, 422 when one of them does
+ *   not apply.
  */
-export function applyJsonPatch(document: Json, patch: Json): Json {
-  if (!Array.isArray(patch)) {
-    throw malformed(`json: cannot unmarshal ${jsonType(patch)} into Go value of type []interface {}`);
-  }
-  if (patch.length > maxJsonPatchOperations) {
-    const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${patch.length}`;
+export function applyJsonPatch(document: Json, operations: readonly JsonObject[]): Json {
+  if (operations.length > maxJsonPatchOperations) {
+    const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`;
     throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${limit}`);
-  }
-  for (const operation of patch) {
-    if (!isJsonObject(operation)) {
-      throw malformed(`json: cannot unmarshal ${jsonType(operation)} into Go value of type jsonpatch.Operation`);
-    }
   }
   const state: Patching = { root: undefined, copied: 0, work: 0 };
   state.root = copyOf(state, document, Number.POSITIVE_INFINITY);
-  for (const operation of patch as JsonObject[]) apply(state, operation);
+  for (const operation of operations) apply(state, operation);
   if (state.root === undefined) throw inapplicable('the whole document was removed');
   return state.root;
 }
 
-const malformed = (why: string) => new StatusError(400, 'BadRequest', `error decoding patch: ${why}`);
+/** The operations of a patch as it was sent. @throws StatusError 400 when it is no list of objects */
+export function readOperations(patch: Json): readonly JsonObject[] {
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw misfit(patch, 'value of type []handlers.jsonPatchOp');
+  return patch.map((operation) => {
+    if (operation === null) return {};
+    if (!isJsonObject(operation)) throw misfit(operation, 'value of type handlers.jsonPatchOp');
+    return operation;
+  });
+}
+
+const textMembers = ['op', 'path', 'from'] as const;
+
+/**
+ * What operations say that means nothing: `unknown field "[0].bogus"`.
+ * @throws StatusError 400 when one names its kind or its places by something else than text
+ */
+export function operationFindings(operations: readonly JsonObject[]): string[] {
+  return operations.flatMap((operation, i) => {
+    for (const name of textMembers) {
+      const value = getKey(operation, name) ?? '';
+      if (typeof value !== 'string') throw misfit(value, `struct field jsonPatchOp.${name} of type string`);
+    }
+    const unknown = Object.keys(operation).filter((name) => name !== 'value' && !textMembers.some((m) => m === name));
+    return unknown.map((name) => `unknown field ${JSON.stringify(`[${i}].${name}`)}`);
+  });
+}
+
+const misfit = (value: Json, into: string) =>
+  statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go ${into}`);
 
 /** What the client reads says no more than that; the reason is the `cause`. */
 const inapplicable = (why: string) =>
@@ -83,7 +108,7 @@ function apply(state: Patching, operation: JsonObject): void {
       insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), maxCopied));
       return;
     case 'test':
-      if (!same(state, lookup(state, path), operand(operation))) throw inapplicable('a test failed');
+      if (!same(state, found(state, path), operand(operation))) throw inapplicable('a test failed');
       return;
     default:
       throw inapplicable('unknown operation');
@@ -104,6 +129,23 @@ function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   if (!text.startsWith('/')) throw inapplicable(`${member} does not start with a slash`);
   const tokens = text.slice(1).split('/');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
+}
+
+/** The objects that operations which apply go through, as objects in an object. */
+export function visitedBy(operations: readonly JsonObject[]): JsonObject {
+  const visited: JsonObject = {};
+  for (const operation of operations) {
+    for (const member of ['path', 'from'] as const) {
+      if (getKey(operation, member) === undefined) continue;
+      let node = visited;
+      for (const token of pointer(operation, member).slice(0, -1)) {
+        const next = (getKey(node, token) ?? {}) as JsonObject;
+        setKey(node, token, next);
+        node = next;
+      }
+    }
+  }
+  return visited;
 }
 
 function unescapeToken(token: string): string {
@@ -130,6 +172,14 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
   return value;
 }
 
+/** What a test looks at: a member that an object does not have is null, as existing clients rely on. */
+function found(state: Patching, path: readonly string[]): Json {
+  const token = path.at(-1);
+  const parent = token === undefined ? undefined : lookup(state, path, path.length - 1);
+  if (token === undefined || !isJsonObject(parent)) return lookup(state, path);
+  return getKey(parent, token) ?? null;
+}
+
 function insert(state: Patching, path: readonly string[], value: Json): void {
   const token = path.at(-1);
   if (token === undefined) {
@@ -139,7 +189,7 @@ function insert(state: Patching, path: readonly string[], value: Json): void {
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) {
     const index = indexOf(parent, token, parent.length);
-    spend(state, parent.length - index);
+    spend(state, (parent.length - index) * moveWork);
     parent.splice(index, 0, value);
   } else if (isJsonObject(parent)) {
     setKey(parent, token, value);
@@ -158,7 +208,7 @@ function remove(state: Patching, path: readonly string[]): Json {
   const parent = lookup(state, path, path.length - 1);
   if (Array.isArray(parent)) {
     const index = indexOf(parent, token, parent.length - 1);
-    spend(state, parent.length - index);
+    spend(state, (parent.length - index) * moveWork);
     parent.splice(index, 1);
   } else {
     delete (parent as JsonObject)[token];
@@ -189,6 +239,7 @@ function spend(state: Patching, members: number): void {
 function copyOf(state: Patching, value: Json, limit: number): Json {
   if (limit !== Number.POSITIVE_INFINITY) {
     state.copied += typeof value === 'string' ? value.length + 2 : 8;
+    spend(state, copyWork);
     if (state.copied > limit) throw inapplicable('the patch copies too much');
   }
   if (typeof value !== 'object' || value === null) return value;

@@ -240,7 +240,7 @@ function modelUpdate(model: Model, manager: string, after: Flat): void {
 }
 
 const body = some({
-  data: strings,
+  data: fc.dictionary(word, fc.constantFrom('1', '2'), { noNullPrototype: true, minKeys: 1 }),
   spec: fc.record({
     tags: fc.uniqueArray(word),
     containers: fc.uniqueArray(

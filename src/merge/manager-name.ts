@@ -1,6 +1,9 @@
 /** How long the name of a manager may be, in bytes. */
 const maxManagerBytes = 128;
 
+/** Whether a character of a manager's name can be seen; the plain space counts. */
+export const isPrintable = (character: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
+
 /**
  * The name under which a request owns what it writes: the one it gives, else the product of its user agent, printable
  * and cut at the limit, else `unknown`.
@@ -10,7 +13,7 @@ export function managerName(fieldManager: string | undefined, userAgent: string 
   let name = '';
   let bytes = 0;
   for (const character of (userAgent ?? '').split('/', 1)[0] ?? '') {
-    if (/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character)) continue;
+    if (!isPrintable(character)) continue;
     bytes += Buffer.byteLength(character);
     if (bytes > maxManagerBytes) break;
     name += character;

@@ -4,7 +4,7 @@ import { type ApiObject, isJsonObject, type Json, type JsonObject, namesFor, Sta
 import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
 import { applyIntent } from './apply.ts';
-import { setOf } from './field-set.ts';
+import { type FieldSet, recursiveDifference, setOf } from './field-set.ts';
 import { fieldPath } from './path.ts';
 import { trackUpdate } from './update.ts';
 
@@ -41,7 +41,7 @@ class Server {
     const normal = (o: JsonObject) => this.#decode(o);
     const version = {
       schema: this.#schema,
-      resetFields: setOf(fieldPath(reset)),
+      writable: (fields: FieldSet) => recursiveDifference(fields, setOf(fieldPath(reset))),
       convert: (o: ApiObject) => o,
       normal,
     };

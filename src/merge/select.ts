@@ -26,6 +26,8 @@ const granular = (shape: Shape): shape is ObjectShape | ListShape =>
 function objectWithout(shape: ObjectShape, value: Json, node: FieldSet): Json | undefined {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
+  // An entry of a map is there by itself, as one of a list is.
+  const emptied = shape.kind === 'struct' ? undefined : {};
   let members = 0;
   let changed = false;
   for (const key in value) {
@@ -33,7 +35,8 @@ function objectWithout(shape: ObjectShape, value: Json, node: FieldSet): Json | 
     const gone = node[fieldElement(key)];
     const inner = memberShape(shape, key);
     let after: Json | undefined = before;
-    if (gone !== undefined) after = includesItself(gone) ? undefined : inner && without(inner, before, gone);
+    if (gone !== undefined)
+      after = includesItself(gone) ? undefined : inner && (without(inner, before, gone) ?? emptied);
     if (after !== before) changed = true;
     if (after === undefined) continue;
     setKey(out, key, after);

@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonArray,
   type JsonObject,
+  jsonType,
   type Names,
   StatusError,
   setKey,
@@ -23,13 +24,14 @@ import {
   readMarks,
 } from './strategic-marks.ts';
 
-/** How many members of lists and objects one patch may look at. */
-const maxWork = 500_000;
+/** How many members of lists and objects a patch may look at: so many for each one that it and the object hold, and more. */
+const workPerMember = 2;
+const freeWork = 1_000;
 
-/** A patch under way, and what it has cost so far. */
+/** A patch under way, and how much more it may look at. */
 interface Patching {
   readonly names: Names;
-  work: number;
+  left: number;
 }
 
 /** What the schema says of the value under a key. */
@@ -50,12 +52,21 @@ interface Place {
 export function strategicMergePatch(object: Json, patch: Json, schema: StructSchema, names: Names): Json {
   if (patch === null) return object;
   if (!isJsonObject(patch)) {
-    const type = Array.isArray(patch) ? 'array' : typeof patch === 'boolean' ? 'bool' : typeof patch;
     throw statusError.badRequest(
-      `json: cannot unmarshal ${type === 'bigint' ? 'number' : type} into Go value of type map[string]interface {}`,
+      `json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`,
     );
   }
-  return mergeObjects({ names, work: 0 }, isJsonObject(object) ? object : {}, patch, schema);
+  const left = freeWork + workPerMember * (sizeOf(object) + sizeOf(patch));
+  return mergeObjects({ names, left }, isJsonObject(object) ? object : {}, patch, schema);
+}
+
+/** How many members of lists and objects a value holds at all depths. */
+function sizeOf(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let size = 0;
+  if (Array.isArray(value)) for (const entry of value) size += 1 + sizeOf(entry);
+  else for (const key in value) size += 1 + sizeOf(value[key] as Json);
+  return size;
 }
 
 function mergeObjects(run: Patching, before: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
@@ -183,8 +194,8 @@ function placeOf({ names }: Patching, parent: Resolved, key: string): Place {
 }
 
 function spend(run: Patching, members: number): void {
-  run.work += members;
-  if (run.work > maxWork) {
+  run.left -= members;
+  if (run.left < 0) {
     throw new StatusError(413, 'RequestEntityTooLarge', 'Request entity too large: the patch makes too much work');
   }
 }

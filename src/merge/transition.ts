@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type Comparison, compare } from './compare.ts';
-import { difference, type FieldSet, isEmpty, leavesOf, recursiveDifference, union } from './field-set.ts';
+import { difference, type FieldSet, isEmpty, union } from './field-set.ts';
 import { type Owner, withFields } from './owners.ts';
 import { reconcile } from './reconcile.ts';
 import { objectShape, type StructShape, zeroObject } from './shape.ts';
@@ -15,8 +15,8 @@ export interface OwnedType {
 
 export interface OwnedVersion {
   readonly schema: StructSchema;
-  /** What a write through this endpoint cannot change, with all that is below: nobody comes to own it by writing it. */
-  readonly resetFields?: FieldSet;
+  /** What of some fields a write through this endpoint can change: nobody comes to own the rest by writing it. */
+  readonly writable: (fields: FieldSet) => FieldSet;
   /** The object in this version. Asked only for objects in another one. */
   convert(object: ApiObject): ApiObject;
   /** An object of this version as it would be stored: decoded, with its defaults. Neither keeps nor changes its argument. */
@@ -59,7 +59,7 @@ export class Transition {
     this.#after = after;
   }
 
-  /** What changes in a version, without its reset fields; undefined when there is no such version. */
+  /** What changes in a version of what can change; undefined when there is no such version. */
   in(apiVersion: string): Comparison | undefined {
     if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, this.#compare(apiVersion));
     return this.#compared.get(apiVersion);
@@ -73,12 +73,10 @@ export class Transition {
       apiVersion === this.#apiVersion ? object : version.convert(object as ApiObject);
     const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
     const found = compare(objectShape(version.schema, names), before, convert(this.#after));
-    const { resetFields } = version;
-    if (resetFields === undefined) return found;
     return {
-      added: recursiveDifference(found.added, resetFields),
-      removed: recursiveDifference(found.removed, resetFields),
-      modified: recursiveDifference(found.modified, resetFields),
+      added: version.writable(found.added),
+      removed: version.writable(found.removed),
+      modified: version.writable(found.modified),
     };
   }
 }
@@ -101,8 +99,5 @@ export function dispossessed(owners: readonly Owner[], transition: Transition): 
   });
 }
 
-/**
- * What a write takes from others: whatever it gives a value. A struct, map or list that appears with something in it is
- * no change for who owns it as an empty one.
- */
-export const taken = ({ added, modified }: Comparison): FieldSet => union(modified, leavesOf(added));
+/** What a write takes from others: whatever it gives a value. */
+export const taken = ({ added, modified }: Comparison): FieldSet => union(modified, added);

@@ -1,5 +1,5 @@
 import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError } from '../meta/index.ts';
-import { difference, intersection, isEmpty, recursiveDifference, union } from './field-set.ts';
+import { difference, isEmpty, union } from './field-set.ts';
 import {
   capUpdateOwners,
   givenOwners,
@@ -45,20 +45,17 @@ export function trackUpdate({ type, writer, before, after }: Update): Json[] | u
     changes.removed,
     now,
   );
-  const reset = type.version(apiVersion)?.resetFields;
-  if (self !== undefined)
-    left.push(reset === undefined ? self : withFields(self, recursiveDifference(self.fields, reset)));
+  if (self !== undefined) left.push(self);
   return managedFieldsOf(capUpdateOwners(left), stored);
 }
 
 type Fields = Owner['fields'];
 
-/** The writer's own entry; undefined when it owns nothing. Its time moves with what it writes or removes of its own. */
+/** The writer's own entry; undefined when it owns nothing. Its time moves when the writer gives something a value. */
 function writerAfter(mine: Owner, taken: Fields, removed: Fields, now: string): Owner | undefined {
   const fields = union(difference(mine.fields, removed), taken);
   if (isEmpty(fields)) return undefined;
-  const moved = !isEmpty(taken) || !isEmpty(intersection(removed, mine.fields));
-  return moved ? withTime(withFields(mine, fields), now) : mine;
+  return isEmpty(taken) ? withFields(mine, fields) : withTime(withFields(mine, fields), now);
 }
 
 function ownersToStartFrom(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Owner[] {

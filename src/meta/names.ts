@@ -20,6 +20,8 @@ export interface Names {
   readonly tokenVolume: string;
   /** The config map in each namespace with the authority that signed the server's certificate. */
   readonly rootAuthorityMap: string;
+  /** Who the server is where it writes on its own account. */
+  readonly server: string;
   /** Name of the health check of the backing store. */
   readonly storeCheck: string;
 }
@@ -51,6 +53,7 @@ export function namesFor(domain: string): Names {
     flowControlHeader: `X-${product.charAt(0).toUpperCase()}${product.slice(1)}-PF-`,
     tokenVolume: `${short}-api-access`,
     rootAuthorityMap: `${short}-root-ca.crt`,
+    server: kubernetes ? 'kube-apiserver' : product,
     storeCheck: kubernetes ? 'etcd' : 'store',
   };
 }

@@ -1,5 +1,5 @@
 import { sortFindings, stringifyJson } from '../codec/index.ts';
-import { patchText } from '../merge/index.ts';
+import { patchText, readOperations, visitedBy } from '../merge/index.ts';
 import {
   type ApiObject,
   fieldError,
@@ -41,6 +41,12 @@ export function decodeBody(
   }
 }
 
+/** What came of a patch, and what is odd about the patch itself. */
+export interface Patched {
+  readonly document: Json;
+  readonly findings: readonly string[];
+}
+
 /**
  * The same for what a patch made of an object; the whole of it is told when it is no such object any more.
  * @throws StatusError 422
@@ -48,8 +54,8 @@ export function decodeBody(
 export function decodePatched(
   core: Core,
   target: Target,
-  patched: Json,
-  { format, patch, findings = [] }: Change & { readonly verb: 'patch' },
+  { document: patched, findings }: Patched,
+  { format, patch }: Change & { readonly verb: 'patch' },
   options: WriteOptions,
 ): ApiObject {
   const { kind, apiVersion } = spokenOf(target);
@@ -64,7 +70,7 @@ export function decodePatched(
     const [shown, why] =
       format === 'strategic'
         ? [patchText(patch), misfit(error.message)]
-        : [stringifyJson(sorted(patched, patch)), error.message];
+        : [stringifyJson(sorted(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch)), error.message];
     throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, why)]);
   }
 }

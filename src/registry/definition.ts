@@ -40,12 +40,17 @@ export interface ResourceDefinition {
   /** Where the objects lie and in which version. Two definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
+  /** What of the object no write to it comes to own, besides the status that has a subresource of its own. */
+  readonly keeps?: readonly FieldNames[];
   /** Columns of its tables: the whole row, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
 }
+
+/** The way to a field, from the object inwards. */
+export type FieldNames = readonly string[];
 
 export interface ResourceVersion {
   readonly version: string;
@@ -72,6 +77,10 @@ export interface Subresource<T = ApiObject> {
   readonly gate?: FeatureName;
   /** Of that kind, where it is another than that of the resource. */
   readonly schema?: StructSchema;
+  /** What a write there comes to own nothing of. What of that lies in the metadata stays as it is. */
+  readonly keeps?: readonly FieldNames[];
+  /** What alone a write there comes to own something of; `*` is any entry. The metadata stay as they are. */
+  readonly writes?: readonly FieldNames[];
   /** What is read and written there is another object that shows a part of the stored one. */
   readonly view?: SubresourceView<T>;
   /** A write there changes one part of the object. */
@@ -85,6 +94,8 @@ export interface Subresource<T = ApiObject> {
 /** An object of the subresource's kind made from the stored one, and back. */
 export interface SubresourceView<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
+  /** Where the stored object, in all of its versions, has the number of replicas: who writes it in the view owns that. */
+  readonly replicas: FieldNames;
   /** Writes into the object, which is fresh, what the view says of it. */
   readonly write: (object: T, view: ApiObject) => void;
   readonly validate: (view: ApiObject, context: StrategyContext) => FieldError[];
@@ -95,8 +106,6 @@ export interface SubresourceView<T = ApiObject> {
 export interface ObjectPart<T = ApiObject> {
   /** Takes into the object, a fresh copy of the stored one, the part of what was sent that may be written here. */
   readonly take: (object: T, sent: T, context: StrategyContext) => void;
-  /** The metadata stay as they are stored. */
-  readonly keepsMetadata?: boolean;
   /** In place of the rules of the kind. */
   readonly validate?: (object: T, old: T, context: StrategyContext) => FieldError[];
 }
@@ -128,13 +137,15 @@ export interface Objects {
   readonly list: (resource: string, namespace: string) => Promise<readonly ApiObject[]>;
   /**
    * Changes what is there in place, and anew when another writer was first; neither admission nor validation follow.
-   * Gives back the resourceVersion that it has then.
+   * Gives back the resourceVersion that it has then. With a subresource it is the server that writes there, and it owns
+   * what it changes; else nobody comes to own that.
    */
   readonly update: (
     resource: string,
     namespace: string,
     name: string,
     change: (object: ApiObject) => void,
+    subresource?: string,
   ) => Promise<string>;
   /** Deletes it by the rules of its kind, without admission. The options have the form of a request's body. */
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
@@ -254,8 +265,6 @@ export interface Strategy<T = ApiObject> {
   readonly takesAlong?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
-  /** What a write to the `status` subresource leaves as it is besides `spec`. */
-  readonly statusKeeps?: readonly (readonly string[])[];
   /** Advice for the writer, sent as `Warning` headers. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
 }

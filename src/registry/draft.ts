@@ -15,6 +15,7 @@ import {
 import { dropGated } from '../schema/index.ts';
 import { decodeBody, decodePatched } from './body.ts';
 import { spokenOf, subresourceView } from './convert.ts';
+import type { Subresource } from './definition.ts';
 import { draftDelete } from './delete-draft.ts';
 import type { Draft, Job } from './job.ts';
 import { metadataOf } from './metadata.ts';
@@ -44,7 +45,7 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
     case 'patch': {
       if (change.format === 'apply') return draftApply(job, old);
       if (old === undefined) throw absent(target);
-      const patched = applyPatch(target, change.format, ownedView(target, old), change.patch);
+      const patched = applyPatch(target, change, ownedView(target, old), options);
       const body = decodePatched(core, target, patched, change, options);
       checkPlace(target, body.metadata);
       return draftUpdate(job, body, old);
@@ -152,7 +153,7 @@ function setField(object: JsonObject, field: string, value: Json | undefined): v
 function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: ApiObject): Draft {
   const { metadata } = sent;
   const before = old.metadata;
-  const { view, part } = target.resource.subresources.get(target.subresource)?.declared ?? {};
+  const { view, part, ...declared } = target.resource.subresources.get(target.subresource)?.declared ?? {};
   const draft = { remove: false, generated: false };
   if (view !== undefined) return { ...draft, object: jsonCopy(old as JsonObject as ApiObject), view: sent };
   checkVersion(target, change, metadata, before);
@@ -168,8 +169,7 @@ function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: Api
   });
   if (target.subresource !== '') {
     const object = jsonCopy(old as JsonObject as ApiObject);
-    if (part?.keepsMetadata !== true) object.metadata = after;
-    else if (after.managedFields !== undefined) object.metadata.managedFields = after.managedFields;
+    object.metadata = metadataBelow(declared, after, object.metadata);
     if (part === undefined) setField(object, 'status', sent['status']);
     else part.take(object, sent, context);
     return { ...draft, object };
@@ -179,6 +179,18 @@ function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: Api
     setField(sent, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
   }
   return { ...draft, object: sent };
+}
+
+/** The metadata after a write to a subresource: the given ones, but for those that it keeps. Owners are given in any case. */
+function metadataBelow(
+  { keeps = [], writes }: Pick<Subresource, 'keeps' | 'writes'>,
+  given: ObjectMeta & JsonObject,
+  before: ObjectMeta & JsonObject,
+): ObjectMeta & JsonObject {
+  const kept = writes === undefined ? keeps : [['metadata']];
+  const names = kept.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
+  if (names.some(([name]) => name === undefined)) return metadataOf({ ...before, managedFields: given.managedFields });
+  return metadataOf({ ...given, ...Object.fromEntries(names.map(([name = '']) => [name, before[name]])) });
 }
 
 /** Writes what was sent to a view into the object. @throws StatusError 409, 422 */

@@ -4,7 +4,7 @@ import { describe, isCorrupt, readObject, storedText } from './bytes.ts';
 import { type Core, current } from './core.ts';
 import type { Objects } from './definition.ts';
 import { makeDraft } from './draft.ts';
-import { trackOwners } from './ownership.ts';
+import { trackOwners, trackServer } from './ownership.ts';
 import { unreadable } from './read.ts';
 import type { Resource } from './resource.ts';
 import { keyOf, rangeOf } from './selection.ts';
@@ -32,13 +32,14 @@ export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): O
       const range = rangeOf(resource, { namespace });
       return [...snapshot.range(range)].filter((held) => !isCorrupt(held)).map(readObject);
     },
-    update: async (id, namespace, name, change) => {
+    update: async (id, namespace, name, change, subresource) => {
       const resource = find(core, id);
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const { entry, object } = await read(resource, namespace, name);
         const before = readObject(describe(resource.format, entry));
         change(object);
         if (dryRun || jsonEqual(object, before)) return String(entry.revision);
+        if (subresource !== undefined) trackServer(core, resource, subresource, object, before);
         const value = Buffer.from(storedText(resource.format, object));
         const { key, revision } = entry;
         const { ttlSeconds: ttl } = resource.definition.strategy;

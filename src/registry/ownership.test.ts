@@ -202,7 +202,7 @@ describe('apply', () => {
     [
       'another version',
       { apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'c' } },
-      'Incorrect version specified in apply patch. Specified patch version: v2, expected: v1',
+      'invalid object type: /v2, Kind=ConfigMap',
     ],
     ['another name', note('other'), 'the name of the object (other) does not match the name on the URL (c)'],
     [
@@ -235,11 +235,11 @@ describe('apply', () => {
     const strict = { ...by('one'), fieldValidation: 'Strict' } as const;
     expect(await failure(write('configmaps', { name: 'c' }, change, strict))).toMatchObject({
       code: 400,
-      message: 'error strict decoding YAML: key "a" already set in map',
+      message: 'error strict decoding YAML: error converting YAML to JSON: key "a" already set in map',
     });
     const warnings = new Set<string>();
     await write('configmaps', { name: 'c' }, change, { ...by('one'), warnings });
-    expect([...warnings]).toEqual(['key "a" already set in map']);
+    expect([...warnings]).toEqual(['error converting YAML to JSON: key "a" already set in map']);
   });
 });
 

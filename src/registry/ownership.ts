@@ -1,14 +1,19 @@
 import {
+  anyStep,
+  type FieldSet,
+  fieldElement,
   fieldPath,
   type OwnedType,
   type OwnedVersion,
+  type ReplicasPath,
+  recursiveDifference,
   sameManagedFields,
   scaledManagedFields,
   scaleManagedFields,
   setOf,
   trackUpdate,
-  union,
   type Writer,
+  within,
 } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -21,6 +26,7 @@ import {
 } from '../meta/index.ts';
 import { fromStorage, spokenOf, subresourceView, toStorage, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
+import type { FieldNames, Subresource } from './definition.ts';
 import type { Draft, Job } from './job.ts';
 import type { CompiledVersion, Resource } from './resource.ts';
 import type { Target } from './types.ts';
@@ -43,7 +49,7 @@ export function ownedTypeOf(core: Core, target: Target): OwnedType {
 /** The stored object, in every version in which it is served. */
 function ownObject(core: Core, { resource, subresource }: Target): OwnedType {
   const storage = formatGroupResource(resource.definition.storage);
-  const reset = resetFields(resource, subresource);
+  const writable = writableIn(resource, subresource);
   const versions = new Map<string, OwnedVersion>();
   const places = new Map<string, Target>();
   for (const other of core.resources) {
@@ -54,7 +60,7 @@ function ownObject(core: Core, { resource, subresource }: Target): OwnedType {
       places.set(compiled.apiVersion, place);
       versions.set(compiled.apiVersion, {
         schema: compiled.type.schema,
-        ...(reset === undefined ? {} : { resetFields: reset }),
+        writable,
         convert: (object) => {
           const from = places.get(object.apiVersion);
           return from === undefined ? object : fromStorage(place, toStorage(from, object));
@@ -82,20 +88,24 @@ function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObjec
   return Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
 }
 
-/** What a write through the endpoint leaves as it is. */
-function resetFields({ definition, subresources }: Resource, subresource: string): OwnedVersion['resetFields'] {
-  if (subresource === '') return subresources.has('status') ? setOf(fieldPath('status')) : undefined;
-  if (subresource !== 'status') return undefined;
-  const spec = setOf(fieldPath('spec'));
-  const kept = definition.strategy.statusKeeps ?? [];
-  return kept.reduce((reset, path) => union(reset, setOf(fieldPath(...path))), spec);
+/** What of some fields a write through the endpoint can change. */
+function writableIn({ definition, subresources }: Resource, subresource: string): OwnedVersion['writable'] {
+  const declared = subresource === '' ? definition : subresources.get(subresource)?.declared;
+  const { keeps = [], writes }: Pick<Subresource, 'keeps' | 'writes'> = declared ?? {};
+  if (writes !== undefined) return (fields) => within(fields, writes.map(fieldPathOf));
+  const guarded = subresource === '' && subresources.has('status') ? [['status'], ...keeps] : keeps;
+  const kept = setOf(...guarded.map(fieldPathOf));
+  return (fields: FieldSet) => recursiveDifference(fields, kept);
 }
+
+const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyStep ? name : fieldElement(name)));
 
 /** What a view shows of the stored object: it has one version. */
 function ownView(target: Target): OwnedType {
   const { kind, apiVersion, type } = spokenOf(target);
   const version: OwnedVersion = {
     schema: type.schema,
+    writable: (fields) => fields,
     convert: (object) => object,
     normal: (object) => asObject(type.decode(object).value, kind, apiVersion),
   };
@@ -145,6 +155,20 @@ export function trackOwners(job: Job, draft: Draft, old: ApiObject | undefined):
   setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer: writerOf(job), before, after }));
 }
 
+/** Writes down that the server itself owns what it has changed in a stored object, through a subresource. */
+export function trackServer(
+  core: Core,
+  resource: Resource,
+  subresource: string,
+  object: ApiObject,
+  before: ApiObject,
+): void {
+  const { apiVersion, declared } = resource.storageVersion;
+  const target = { resource, version: declared.version, namespace: '', name: '', subresource };
+  const writer = { manager: core.names.server, apiVersion, subresource, now: formatTime(core.clock.now()) };
+  setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer, before, after: object }));
+}
+
 /** Whether these owners are given anew. */
 const names = (given: Json[] | undefined, { metadata }: ApiObject) =>
   given !== undefined && !jsonEqual(given, metadata.managedFields);
@@ -161,12 +185,11 @@ export function keepOwners(object: ApiObject, old: ApiObject): void {
 }
 
 /** Where the scaled type keeps its replicas, in all of its versions. */
-const replicasIn =
-  ({ resource }: Target) =>
-  (apiVersion: string) =>
-    [...resource.versions.values()].some((version) => version.apiVersion === apiVersion)
-      ? fieldPath('spec', 'replicas')
-      : undefined;
+function replicasIn(target: Target): ReplicasPath {
+  const path = fieldPath(...(subresourceView(target)?.replicas ?? []));
+  const versions = [...target.resource.versions.values()];
+  return (apiVersion) => (versions.some((version) => version.apiVersion === apiVersion) ? path : undefined);
+}
 
 function setOwners({ metadata }: ApiObject, owners: Json[] | undefined): void {
   // They come last.

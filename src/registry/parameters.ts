@@ -1,4 +1,4 @@
-import { managerName } from '../merge/index.ts';
+import { isPrintable, managerName } from '../merge/index.ts';
 import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
 import type { Core } from './core.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
@@ -109,10 +109,7 @@ export function readWriteOptions(
   if (verb === 'patch' && force !== undefined) {
     errors.push(fieldError.forbidden('force', 'may not be specified for non-apply patch'));
   }
-  if (fieldManager.length > 128) errors.push(fieldError.tooLong('fieldManager', 128));
-  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(fieldManager)) {
-    errors.push(fieldError.invalid('fieldManager', fieldManager, 'should only contain printable characters'));
-  }
+  errors.push(...managerErrors(fieldManager));
   errors.push(...dryRunErrors(parameters.dryRun ?? []));
   const validation = fieldValidation === '' ? 'Warn' : fieldValidation;
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
@@ -128,6 +125,27 @@ export function readWriteOptions(
     force: force === true,
     warnings,
   };
+}
+
+const maxManagerBytes = 128;
+/** How many odd characters of a manager's name are told. */
+const maxManagerErrors = 128;
+
+function managerErrors(fieldManager: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(fieldManager) > maxManagerBytes)
+    errors.push(fieldError.tooLong('fieldManager', maxManagerBytes));
+  let position = 0;
+  for (const character of fieldManager) {
+    if (!isPrintable(character)) {
+      const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+      const why = `invalid character U+${code} (at position ${position})`;
+      errors.push(fieldError.invalid('fieldManager', fieldManager, why));
+      if (errors.length === maxManagerErrors) break;
+    }
+    position += Buffer.byteLength(character);
+  }
+  return errors;
 }
 
 /** `All` is the only dry run there is; without a value it is one too, in which admission may do things on the side. */

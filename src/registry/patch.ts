@@ -1,7 +1,13 @@
-import { applyIntent, applyJsonPatch, applyMergePatch, strategicMergePatch } from '../merge/index.ts';
+import {
+  applyIntent,
+  applyJsonPatch,
+  applyMergePatch,
+  operationFindings,
+  readOperations,
+  strategicMergePatch,
+} from '../merge/index.ts';
 import {
   type ApiObject,
-  formatGroupVersion,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -10,11 +16,11 @@ import {
   parseGroupVersion,
   statusError,
 } from '../meta/index.ts';
-import { tell } from './body.ts';
+import { type Patched, tell } from './body.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Job } from './job.ts';
 import { ownedTypeOf, ownedView, writerOf } from './ownership.ts';
-import type { PatchFormat, Target } from './types.ts';
+import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
 
 const patchTypes: { readonly [format in PatchFormat]: string } = {
   json: 'application/json-patch+json',
@@ -30,25 +36,54 @@ export function checkPatchFormat({ resource }: Target, format: PatchFormat): voi
   throw statusError.unsupportedMediaType(Object.values(known));
 }
 
+type Patch = Change & { readonly verb: 'patch' };
+
 /** What a patch that is no apply makes of an object in the version of the request. @throws StatusError */
-export function applyPatch(target: Target, format: PatchFormat, document: JsonObject, patch: Json): Json {
-  if (format === 'json') return applyJsonPatch(document, patch);
-  if (format === 'strategic') {
-    const { schema, names } = spokenOf(target).type;
-    return strategicMergePatch(document, patch, schema, names);
+export function applyPatch(
+  target: Target,
+  { format, patch, findings = [], malformed }: Patch,
+  before: JsonObject,
+  { fieldValidation }: WriteOptions,
+): Patched {
+  // Who does not want to know of odd fields has the patch read in another way, which says less.
+  const lenient = fieldValidation === 'Ignore';
+  if (malformed !== undefined) {
+    const why = format === 'merge' && lenient ? badMergePatch : malformed;
+    throw statusError.badRequest(format === 'strategic' || lenient ? why : `error decoding patch: ${why}`);
   }
-  if (isJsonObject(patch)) return applyMergePatch(document, patch);
-  throw statusError.badRequest(
-    `error decoding patch: json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`,
-  );
+  switch (format) {
+    case 'json': {
+      const operations = readOperations(patch);
+      const odd = lenient ? [] : [...findings, ...operationFindings(operations)];
+      return { document: applyJsonPatch(before, operations), findings: odd.map((finding) => `json patch ${finding}`) };
+    }
+    case 'strategic': {
+      const { schema, names } = spokenOf(target).type;
+      return { document: strategicMergePatch(before, patch, schema, names), findings };
+    }
+    default:
+      if (isJsonObject(patch)) return { document: applyMergePatch(before, patch), findings };
+      if (patch === null || lenient) throw statusError.badRequest(badMergePatch);
+      throw statusError.badRequest(`error decoding patch: ${notAnObject(patch)}`);
+  }
 }
+
+const badMergePatch = 'Invalid JSON Patch';
+
+const notAnObject = (value: Json): string =>
+  `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 
 /** What an apply makes of the object that is there, its owners with it. @throws StatusError 400, 409, 500 */
 export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   const { core, target, change, options } = job;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
-  const { patch: intent, findings = [] } = change;
-  if (!isJsonObject(intent)) throw statusError.badRequest(`error decoding YAML: ${notAnObject(intent)}`);
+  const { malformed } = change;
+  const findings = (change.findings ?? []).map((finding) => `error converting YAML to JSON: ${finding}`);
+  const intent = change.patch ?? {};
+  if (malformed !== undefined || !isJsonObject(intent)) {
+    const why = malformed ?? `error unmarshaling JSON: while decoding JSON: ${notAnObject(intent)}`;
+    throw statusError.badRequest(`error decoding YAML: ${why}`);
+  }
   checkType(target, intent);
   const live = old === undefined ? undefined : ownedView(target, old);
   const type = ownedTypeOf(core, target);
@@ -57,10 +92,6 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   // The object may share parts with the old one, and with the intent, which may be needed once more.
   const fresh = jsonCopy(object as JsonObject) as ApiObject;
   return toStorage(target, fresh);
-}
-
-function notAnObject(value: Json): string {
-  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
 /** An apply says in full what it is about. */
@@ -73,11 +104,5 @@ function checkType(target: Target, intent: JsonObject): void {
   const [apiVersion, kind] = [text('apiVersion'), text('kind')];
   if (apiVersion === spoken.apiVersion && kind === spoken.kind) return;
   const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
-  if (kind === spoken.kind && group === spoken.group && version !== '') {
-    const given = formatGroupVersion({ group, version });
-    throw statusError.badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${given}, expected: ${spoken.apiVersion}`,
-    );
-  }
   throw statusError.badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
 }

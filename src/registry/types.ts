@@ -53,6 +53,8 @@ export type Change =
       readonly format: PatchFormat;
       readonly patch: Json;
       readonly findings?: readonly string[];
+      /** Why the body could not be read, in which case there is no patch: told once the object is found. */
+      readonly malformed?: string;
     }
   | { readonly verb: 'delete'; readonly options: JsonObject };
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';

@@ -397,7 +397,7 @@ describe('patch', () => {
       'no list of operations',
       json({ op: 'add' }),
       400,
-      'error decoding patch: json: cannot unmarshal object into Go value of type []interface {}',
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     ],
     [
       'a merge patch that is no object',

@@ -21,6 +21,7 @@ import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import type { Draft, Job } from './job.ts';
 import { settleFindings } from './migrated.ts';
+import { dropDoubleOwners } from './owner-references.ts';
 import { keepOwners, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
@@ -130,11 +131,13 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   const draft = makeDraft(job, old);
   if (!deletes) {
     strategy.defaults?.(draft.object, context);
+    if (change.verb !== 'patch') dropDoubleOwners(draft, job.options, 'writer');
     trackOwners(job, draft, old);
     if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
   const mutated = await admit(core.admission, request);
+  if (!deletes) dropDoubleOwners(draft, job.options, 'admission');
   // What plugins change may call for other defaults.
   if (mutated) strategy.defaults?.(draft.object, context);
   completeView(job, draft);

@@ -42,11 +42,12 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly act?: Action;
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
-  /** Has a `status` of its own, written under `/status`. */
-  readonly status?: boolean;
+  /** Has a `status` of its own, written under `/status`; by default that keeps the spec. */
+  readonly status?: true | Required<Pick<Subresource, 'keeps'>>;
   /** Can be scaled under `/scale`; how its selector reads when it is not a LabelSelector. */
   readonly scale?: true | ((object: ObjectOf<S>) => string);
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
+  readonly keeps?: ResourceDefinition['keeps'];
   readonly columns?: readonly ColumnDeclaration<ObjectOf<S>>[];
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
   readonly strategy?: Strategy<ObjectOf<S>>;
@@ -58,7 +59,10 @@ const reading: readonly Verb[] = ['get', 'patch', 'update'];
 export function resource<S extends StructSchema>(declared: KindDeclaration<S>): ResourceDefinition {
   const { group, plural, kind, version = 'v1' } = declared;
   const subresources = [...((declared.subresources ?? []) as unknown as readonly Subresource[])];
-  if (declared.status === true) subresources.push({ name: 'status', verbs: reading, kind });
+  if (declared.status !== undefined) {
+    const { keeps } = declared.status === true ? { keeps: [['spec']] } : declared.status;
+    subresources.push({ name: 'status', verbs: reading, kind, keeps });
+  }
   if (declared.scale !== undefined) {
     const selector = declared.scale === true ? undefined : (declared.scale as unknown as (object: ApiObject) => string);
     subresources.push({ name: 'scale', verbs: reading, ...scale(selector) });
@@ -77,6 +81,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     versions: [{ version, schema: declared.schema }, ...(declared.versions ?? [])],
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,
+    ...(declared.keeps === undefined ? {} : { keeps: declared.keeps }),
     // What a kind's functions are handed has been decoded by its schema: that is what the type says.
     columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map(
       columnOf,

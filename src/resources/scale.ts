@@ -12,6 +12,8 @@ import type { Column, Subresource } from '../registry/index.ts';
 import { age, name } from './cells.ts';
 import { Scale } from './types/autoscaling-v1.ts';
 
+const replicas = ['spec', 'replicas'] as const;
+
 const labelSelectorOf = (object: ApiObject): string => {
   const selector = at(object, 'spec', 'selector');
   return isJsonObject(selector) ? selectorFromObject(selector).text : '';
@@ -35,9 +37,10 @@ export function scale(
     version: 'v1',
     schema: Scale,
     view: {
+      replicas,
       read: (object) => {
         const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-        const wanted = at(object, 'spec', 'replicas') ?? 0;
+        const wanted = at(object, ...replicas) ?? 0;
         const selector = selectorOf(object);
         return {
           kind: 'Scale',
@@ -50,13 +53,13 @@ export function scale(
       columns,
       write: (object, view) => {
         const spec: JsonObject = isJsonObject(object['spec']) ? object['spec'] : {};
-        object['spec'] = { ...spec, replicas: jsonCopy(at(view, 'spec', 'replicas') ?? 0) };
+        object['spec'] = { ...spec, replicas: jsonCopy(at(view, ...replicas) ?? 0) };
       },
       validate: (view) => {
         const found = validateObjectMeta(view.metadata, { namespaced: true, finalizerNames: [] });
-        const replicas = at(view, 'spec', 'replicas') ?? 0;
-        if (typeof replicas !== 'number' || replicas >= 0) return found;
-        return [...found, fieldError.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')];
+        const wanted = at(view, ...replicas) ?? 0;
+        if (typeof wanted !== 'number' || wanted >= 0) return found;
+        return [...found, fieldError.invalid('spec.replicas', wanted, 'must be greater than or equal to 0')];
       },
     },
   };

@@ -1,7 +1,7 @@
 import { type ApiObject, isJsonObject, type Json, type JsonObject, jsonCopy, StatusError } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
 import { applyIntent } from '../apply.ts';
-import { type FieldSet, pathsOf } from '../field-set.ts';
+import { type FieldSet, leaf, pathsOf, recursiveDifference } from '../field-set.ts';
 import { pathText } from '../path.ts';
 import type { OwnedType } from '../transition.ts';
 import { trackUpdate } from '../update.ts';
@@ -21,7 +21,8 @@ export class World {
   schemas = new Map<string, StructSchema>([['v1', thing()]]);
   /** Conversion between versions, applied to the copy of an object. */
   convert = (object: JsonObject, _to: string): JsonObject => object;
-  resetFields: ((subresource: string) => FieldSet) | undefined;
+  /** What a write to the object, or to a subresource, leaves as it is. */
+  kept: (subresource: string) => FieldSet = () => leaf;
   seconds = 0;
 
   get now(): string {
@@ -34,10 +35,9 @@ export class World {
       version: (apiVersion) => {
         const schema = this.schemas.get(apiVersion);
         if (schema === undefined) return undefined;
-        const resetFields = this.resetFields?.(subresource);
         return {
           schema,
-          ...(resetFields === undefined ? {} : { resetFields }),
+          writable: (fields) => recursiveDifference(fields, this.kept(subresource)),
           convert: (o) => this.#in(o, apiVersion),
           normal: (o) => this.decode(o),
         };

@@ -87,7 +87,7 @@ function kind(
   };
 }
 
-const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '' } as const;
+const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '', keeps: [['spec']] } as const;
 
 /** Namespaced, free data, nothing special: as config maps are. */
 export const notes = kind({

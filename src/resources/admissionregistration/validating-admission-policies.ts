@@ -12,7 +12,7 @@ export const validatingAdmissionPolicies = resource({
   schema: ValidatingAdmissionPolicy,
   categories: ['api-extensions'],
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [
     name,
     ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'],

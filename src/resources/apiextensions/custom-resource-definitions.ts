@@ -11,7 +11,7 @@ export const customResourceDefinitions = resource({
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   strategy: {
     generation: true,
     unconditionalUpdate: false,

@@ -21,7 +21,7 @@ export const apiServices = resource({
   schema: APIService,
   categories: ['api-extensions'],
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [
     name,
     [

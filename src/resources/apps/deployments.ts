@@ -21,7 +21,7 @@ export const deployments = resource({
   schema: Deployment,
   shortNames: ['deploy'],
   categories: ['all'],
-  status: true,
+  status: { keeps: [['spec'], ['metadata', 'labels']] },
   scale: true,
   columns: [
     name,
@@ -51,11 +51,6 @@ export const deployments = resource({
     prepareUpdate: ({ metadata }, { metadata: before }) => {
       // A changed annotation is something to act on too.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
-    },
-    statusKeeps: [['metadata', 'labels']],
-    prepareStatusUpdate: (deployment, { metadata: { labels } }) => {
-      const { labels: _, ...metadata } = deployment.metadata;
-      deployment.metadata = labels === undefined ? metadata : { ...metadata, labels };
     },
     validate: ({ spec = {} }, { names }) => {
       const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;

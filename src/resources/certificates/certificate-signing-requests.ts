@@ -13,12 +13,14 @@ export const certificateSigningRequests = resource({
   schema: CertificateSigningRequest,
   shortNames: ['csr'],
   namespaced: false,
-  status: true,
+  keeps: [['spec']],
+  status: { keeps: [['spec'], ['status', 'conditions']] },
   subresources: [
     {
       name: 'approval',
       verbs: ['get', 'patch', 'update'],
       kind: 'CertificateSigningRequest',
+      keeps: [['spec'], ['status', 'certificate']],
       part: {
         take: (request, { status: sent = {} }, { now }) => {
           const { conditions: _, ...kept } = request.status ?? {};

@@ -15,12 +15,14 @@ export const namespaces = resource({
   shortNames: ['ns'],
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  keeps: [['spec', 'finalizers']],
   status: true,
   subresources: [
     {
       name: 'finalize',
       verbs: ['update'],
       kind: 'Namespace',
+      keeps: [['status']],
       part: {
         take: (namespace, { spec }) => {
           const finalizers = spec?.finalizers ?? [];

@@ -11,7 +11,6 @@ import { validatePod } from './pod-spec/validate.ts';
 
 /** Containers that are added to a pod for a look at it. */
 export const ephemeralContainers: ObjectPart<PodObject> = {
-  keepsMetadata: true,
   take: (pod, { spec }) => {
     const { ephemeralContainers: _, ...rest } = pod.spec ?? {};
     const given = spec?.ephemeralContainers;
@@ -34,7 +33,6 @@ const lists = ['containers', 'initContainers'] as const;
 
 /** How much of the node the containers of a running pod may take. */
 export const resources: ObjectPart<PodObject> = {
-  keepsMetadata: true,
   take: (pod, { spec: sent = {} }) => {
     const { spec = {} } = pod;
     // Other containers than there are: for validation to refuse.

@@ -25,11 +25,17 @@ export const pods = resource({
   schema: Pod,
   shortNames: ['po'],
   categories: ['all'],
-  status: true,
+  status: { keeps: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']] },
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connect: podAttach },
     { name: 'binding', verbs: ['create'], kind: 'Binding', schema: Binding, act: bindPod },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], kind: 'Pod', part: ephemeralContainers },
+    {
+      name: 'ephemeralcontainers',
+      verbs: ['get', 'patch', 'update'],
+      kind: 'Pod',
+      part: ephemeralContainers,
+      writes: [['spec', 'ephemeralContainers']],
+    },
     {
       name: 'eviction',
       verbs: ['create'],
@@ -54,6 +60,10 @@ export const pods = resource({
       kind: 'Pod',
       part: resources,
       gate: 'InPlacePodVerticalScaling',
+      writes: ['containers', 'initContainers'].flatMap((list) => [
+        ['spec', list, '*', 'resources'],
+        ['spec', list, '*', 'resizePolicy'],
+      ]),
     },
   ],
   columns: [
@@ -89,11 +99,7 @@ export const pods = resource({
       completeAffinity(spec.affinity, metadata.labels);
       pod.status = { phase: 'Pending', ...gatedCondition(spec), qosClass: qosClass(spec) };
     },
-    statusKeeps: [['metadata', 'ownerReferences']],
     prepareStatusUpdate: (pod, old) => {
-      const { ownerReferences: _, ...metadata } = pod.metadata;
-      const { ownerReferences: owners } = old.metadata;
-      pod.metadata = owners === undefined ? metadata : { ...metadata, ownerReferences: owners };
       if (!pod.status?.qosClass && old.status?.qosClass) pod.status = { ...pod.status, qosClass: old.status.qosClass };
     },
     validate: ({ metadata, spec = {} }, { names }) => [

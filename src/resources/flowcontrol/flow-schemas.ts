@@ -10,7 +10,7 @@ export const flowSchemas = resource({
   kind: 'FlowSchema',
   schema: FlowSchema,
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [
     name,
     ['PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''],

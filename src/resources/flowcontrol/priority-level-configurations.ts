@@ -9,7 +9,7 @@ export const priorityLevelConfigurations = resource({
   kind: 'PriorityLevelConfiguration',
   schema: PriorityLevelConfiguration,
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [
     name,
     ['Type', ({ spec }) => spec?.type ?? ''],

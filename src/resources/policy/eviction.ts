@@ -64,11 +64,12 @@ async function evict(options: JsonObject, call: ActionCall): Promise<void> {
       throw error;
     }
   } else {
-    await objects.update(budgets, namespace, budget.metadata.name ?? '', (found) => {
+    const spend = (found: ApiObject) => {
       // The options of the eviction may ask for a rehearsal too: that is tried on a copy.
       const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
       take(tried as unknown as Budget, name, call.now);
-    });
+    };
+    await objects.update(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
     await remove(options, call);
   }
 }

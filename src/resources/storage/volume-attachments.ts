@@ -13,7 +13,7 @@ export const volumeAttachments = resource({
   kind: 'VolumeAttachment',
   schema: VolumeAttachment,
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [
     name,
     ['Attacher', ({ spec }) => spec?.attacher ?? ''],

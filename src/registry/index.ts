@@ -10,6 +10,7 @@ export {
   type Endpoint,
   type ObjectPart,
   type Objects,
+  type Requester,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
@@ -18,6 +19,7 @@ export {
   type Subresource,
   type SubresourceView,
   type Verb,
+  type WriteContext,
 } from './definition.ts';
 export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
 export { readWriteOptions, type WriteParameters } from './parameters.ts';

@@ -1,8 +1,9 @@
 import { formatAge } from '../../meta/index.ts';
+import type { Requester } from '../../registry/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { CertificateSigningRequest } from '../types/certificates-v1.ts';
-import { keepDecisions, stampConditions, validateRequest, validateStatusUpdate } from './rules.ts';
+import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
+import { keepDecisions, stampConditions, validateApproval, validateRequest, validateStatusUpdate } from './rules.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 
@@ -20,12 +21,14 @@ export const certificateSigningRequests = resource({
       verbs: ['get', 'patch', 'update'],
       kind: 'CertificateSigningRequest',
       part: {
-        take: (request, { status: sent = {} }, { now }) => {
-          const { conditions: _, ...kept } = request.status ?? {};
-          const status = sent.conditions === undefined ? kept : { ...kept, conditions: sent.conditions };
+        take: (request, { status = {} }, { now }) => {
           stampConditions(status, request.status ?? {}, now);
           request.status = status;
         },
+        validate: (request, old, { names }) => [
+          ...validateRequest(request, names),
+          ...validateApproval(request.status ?? {}, old.status ?? {}),
+        ],
       },
     },
   ],
@@ -47,17 +50,32 @@ export const certificateSigningRequests = resource({
   strategy: {
     // Any name goes: requests are often named after what they ask for.
     nameRule: () => [],
+    // Who asks is not for the writer to say.
+    prepareCreate: (request, { requester }) => {
+      const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
+      request.spec = { ...asked, ...spellRequester(requester) };
+    },
     // What is asked for never changes.
     prepareUpdate: (request, old) => {
       if (old.spec !== undefined) request.spec = old.spec;
     },
     prepareStatusUpdate: (request, old, { now }) => {
       request.status ??= {};
-      keepDecisions(request.status, old.status ?? {}, now);
+      keepDecisions(request.status, old.status ?? {});
+      stampConditions(request.status, old.status ?? {}, now);
     },
     validate: (request, { names }) => validateRequest(request, names),
     validateUpdate: ({ status = {} }, old) => validateStatusUpdate(status, old.status ?? {}),
   },
+});
+
+const spellRequester = ({ name, uid = '', groups, extra = {} }: Requester): CertificateSigningRequestSpec => ({
+  ...(name === '' ? {} : { username: name }),
+  ...(uid === '' ? {} : { uid }),
+  ...(groups.length === 0 ? {} : { groups: [...groups] }),
+  ...(Object.keys(extra).length === 0
+    ? {}
+    : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
 });
 
 function condition({ status }: Request): string {

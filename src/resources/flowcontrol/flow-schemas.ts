@@ -14,7 +14,7 @@ export const flowSchemas = resource({
   columns: [
     name,
     ['PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''],
-    ['MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, 'integer'],
+    ['MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0],
     ['DistinguisherMethod', ({ spec }) => orNone(spec?.distinguisherMethod?.type)],
     age,
     ['MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?'],

@@ -1,4 +1,4 @@
-import { age, name, orNone } from '../cells.ts';
+import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PriorityLevelConfiguration } from '../types/flowcontrol-v1.ts';
 import { defaultPriorityLevel, validatePriorityLevel, validateStatus } from './priority-level-rules.ts';
@@ -13,13 +13,10 @@ export const priorityLevelConfigurations = resource({
   columns: [
     name,
     ['Type', ({ spec }) => spec?.type ?? ''],
-    [
-      'NominalConcurrencyShares',
-      ({ spec }) => orNone((spec?.limited ?? spec?.exempt)?.nominalConcurrencyShares?.toString()),
-    ],
-    ['Queues', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.queues?.toString())],
-    ['HandSize', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.handSize?.toString())],
-    ['QueueLengthLimit', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.queueLengthLimit?.toString())],
+    ['NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>'],
+    ['Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>'],
+    ['HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>'],
+    ['QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>'],
     age,
   ],
   strategy: {

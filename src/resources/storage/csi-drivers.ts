@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
-import { age, name, orUnset } from '../cells.ts';
+import { age, name, orNone, orUnset } from '../cells.ts';
 import { eachOf } from '../core/pod-spec/findings.ts';
 import { validateDriverName } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
@@ -22,7 +22,7 @@ export const csiDrivers = resource({
       ({ spec }) => orUnset((spec?.tokenRequests ?? []).map(({ audience = '' }) => audience).join(',')),
     ],
     ['RequiresRepublish', ({ spec }) => spec?.requiresRepublish ?? false, 'boolean'],
-    ['Modes', ({ spec }) => (spec?.volumeLifecycleModes ?? []).join(',')],
+    ['Modes', ({ spec }) => orNone(spec?.volumeLifecycleModes?.join(','))],
     age,
   ],
   strategy: {

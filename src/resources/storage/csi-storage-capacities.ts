@@ -1,5 +1,5 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
+import { name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CSIStorageCapacity } from '../types/storage-v1.ts';
@@ -14,7 +14,6 @@ export const csiStorageCapacities = resource({
     name,
     ['StorageClassName', ({ storageClassName = '' }) => storageClassName],
     ['Capacity', ({ capacity }) => capacity ?? '<unset>'],
-    age,
   ],
   strategy: {
     unconditionalUpdate: false,

@@ -16,7 +16,7 @@ export const volumeAttachments = resource({
   status: true,
   columns: [
     name,
-    ['Attacher', ({ spec }) => spec?.attacher ?? ''],
+    { name: 'Attacher', type: 'string', format: 'name', cell: ({ spec }) => spec?.attacher ?? '' },
     ['PV', ({ spec }) => spec?.source?.persistentVolumeName ?? ''],
     ['Node', ({ spec }) => spec?.nodeName ?? ''],
     ['Attached', ({ status }) => status?.attached ?? false, 'boolean'],

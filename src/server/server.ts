@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemPriorities } from '../admission/index.ts';
 import { type Client, createClient, inProcessTransport } from '../client/index.ts';
 import type { Handler } from '../http/index.ts';
-import { type Names, namesFor, StatusError } from '../meta/index.ts';
+import { type ApiObject, type Names, namesFor, StatusError } from '../meta/index.ts';
+import { standardFlowObjects } from '../resources/index.ts';
 import { systemClock } from './clock.ts';
 import { defaultSettings, type ServerSettings } from './flags.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
@@ -27,7 +28,7 @@ export interface OrchServer {
 }
 
 /**
- * A server with the system's namespaces and priorities in it, over a store in memory unless the settings or `outside` say otherwise.
+ * A server with the system's namespaces, priorities and flows in it, over a store in memory unless the settings or `outside` say otherwise.
  * It opens no socket before `listen`, and writes no file without a `dataDir`. @throws StartError
  */
 export async function createServer(
@@ -92,34 +93,31 @@ async function shutDown(
 
 /** Who owns what the server makes itself. */
 const ownManager = 'apiserver';
+const flowManager = 'api-priority-and-fairness-config-producer-v1';
 
-/** What every server has, whatever was deleted before: its namespaces, and the priorities of what it cannot do without. */
+/** What every server has, whatever was deleted before: its namespaces, the priorities of what it cannot do without, its flows. */
 async function createOwnObjects(client: Client, names: Names): Promise<void> {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
-  const namespace = (name: string) => ({
-    kind: 'Namespace',
-    resource: 'namespaces',
-    apiVersion: 'v1',
-    metadata: { name },
-  });
-  const scheduling = {
-    kind: 'PriorityClass',
-    resource: 'priorityclasses',
-    apiVersion: `scheduling.${names.domain}/v1`,
-  };
+  const namespace = (name: string) => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } });
   const priority = ({ name, ...fields }: (typeof systemPriorities)[number]) => ({
-    ...scheduling,
+    kind: 'PriorityClass',
+    apiVersion: `scheduling.${names.domain}/v1`,
     ...fields,
     metadata: { name },
   });
-  await Promise.all(
-    [...namespaces.map(namespace), ...systemPriorities.map(priority)].map(async ({ resource, ...object }) => {
-      try {
-        await client.create({ apiVersion: object.apiVersion, resource }, object, { fieldManager: ownManager });
-      } catch (error) {
-        // There already, or not served at all.
-        if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error;
-      }
-    }),
-  );
+  const make = (resource: string, fieldManager: string) => async (object: ApiObject) => {
+    try {
+      await client.create({ apiVersion: object.apiVersion, resource }, object, { fieldManager });
+    } catch (error) {
+      // There already, or not served at all.
+      if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error;
+    }
+  };
+  const { levels, flows } = standardFlowObjects(names);
+  await Promise.all([
+    ...namespaces.map(namespace).map(make('namespaces', ownManager)),
+    ...systemPriorities.map(priority).map(make('priorityclasses', ownManager)),
+    ...levels.map(make('prioritylevelconfigurations', flowManager)),
+    ...flows.map(make('flowschemas', flowManager)),
+  ]);
 }

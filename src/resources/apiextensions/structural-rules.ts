@@ -114,7 +114,8 @@ function validateIdentity(schema: Schema, level: Level, path: string, names: Nam
 }
 
 /** Says nothing of metadata but what their names are like. */
-function isRestriction({ type: _, default: __, properties = {}, ...others }: Schema): boolean {
+function isRestriction(schema: Schema): boolean {
+  const { type: _, default: __, properties = {}, ...others } = schema;
   const known = Object.keys(properties).every((name) => name === 'name' || name === 'generateName');
   return known && Object.keys(others).length === 0;
 }

@@ -3,7 +3,7 @@ import type { Requester } from '../../registry/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
-import { keepDecisions, stampConditions, validateApproval, validateRequest, validateStatusUpdate } from './rules.ts';
+import { keepDecisions, stampConditions, validateDecided, validateRequest, validateStatusUpdate } from './rules.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 
@@ -22,12 +22,13 @@ export const certificateSigningRequests = resource({
       kind: 'CertificateSigningRequest',
       part: {
         take: (request, { status = {} }, { now }) => {
+          const { conditions: _, ...others } = request.status ?? {};
           stampConditions(status, request.status ?? {}, now);
-          request.status = status;
+          request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };
         },
         validate: (request, old, { names }) => [
           ...validateRequest(request, names),
-          ...validateApproval(request.status ?? {}, old.status ?? {}),
+          ...validateDecided(request.status ?? {}, old.status ?? {}),
         ],
       },
     },

@@ -128,7 +128,7 @@ export function stampConditions({ conditions = [] }: Status, old: Status, now: n
 }
 
 /** What is decided or has failed stays so. */
-function validateDecided(status: Status, old: Status): FieldError[] {
+export function validateDecided(status: Status, old: Status): FieldError[] {
   return onlyTrue
     .filter((type) => withType(status, type).length < withType(old, type).length)
     .map((type) => fieldError.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
@@ -144,11 +144,4 @@ export function validateStatusUpdate(status: Status, old: Status): FieldError[] 
   if ((old.certificate ?? '') === '' || jsonEqual(asJson(status.certificate), asJson(old.certificate))) return found;
   const why = 'updates may not modify existing certificate content';
   return [...found, fieldError.forbidden('status.certificate', why)];
-}
-
-/** An approval decides, and issues nothing. */
-export function validateApproval(status: Status, old: Status): FieldError[] {
-  const found = validateDecided(status, old);
-  if (jsonEqual(status.certificate ?? '', old.certificate ?? '')) return found;
-  return [...found, fieldError.forbidden('status.certificate', 'updates may not set certificate content')];
 }

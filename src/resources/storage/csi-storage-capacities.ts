@@ -26,15 +26,12 @@ export const csiStorageCapacities = resource({
 });
 
 function validateCapacity(object: ObjectOf<typeof CSIStorageCapacity>): FieldError[] {
-  const { nodeTopology, storageClassName = '', capacity, maximumVolumeSize } = object;
-  const amounts = Object.entries({ capacity, maximumVolumeSize });
+  const { nodeTopology, storageClassName = '', capacity } = object;
   return [
     ...selector(nodeTopology, 'nodeTopology'),
     ...byRule('storageClassName', storageClassName, dns1123Subdomain),
-    ...amounts.flatMap(([field, amount]) =>
-      amount !== undefined && parseQuantity(amount).nano < 0n
-        ? [fieldError.invalid(field, amount, 'must be greater than or equal to 0')]
-        : [],
-    ),
+    ...(capacity !== undefined && parseQuantity(capacity).nano < 0n
+      ? [fieldError.invalid('capacity', capacity, 'must be greater than or equal to 0')]
+      : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
-import { Lease } from '../types/coordination-v1.ts';
+import { resource } from '../define.ts';
+import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 
 export const leases = resource({
   group: 'coordination.{domain}',
@@ -12,19 +12,17 @@ export const leases = resource({
   strategy: {
     createOnUpdate: true,
     unconditionalUpdate: false,
-    prepareCreate: dropElection,
-    prepareUpdate: dropElection,
-    validate: ({ spec }) => validateDuration(spec?.leaseDurationSeconds),
+    validate: ({ spec = {} }) => validateSpec(spec),
   },
 });
 
-/** Nothing here elects who holds a lease, so it tells nothing of how to. */
-function dropElection({ spec }: ObjectOf<typeof Lease>): void {
-  delete spec?.strategy;
-  delete spec?.preferredHolder;
+function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy }: LeaseSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (seconds !== undefined && seconds <= 0) {
+    found.push(fieldError.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'));
+  }
+  if ((preferredHolder ?? '') !== '' && (strategy ?? '') === '') {
+    found.push(fieldError.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
+  }
+  return found;
 }
-
-const validateDuration = (seconds: number | undefined): FieldError[] =>
-  seconds === undefined || seconds > 0
-    ? []
-    : [fieldError.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0')];

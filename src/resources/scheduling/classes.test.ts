@@ -58,6 +58,12 @@ const rows: readonly KindRow[] = [
     ['spec.leaseDurationSeconds', 'Invalid', invalid(0, 'must be greater than 0')],
     ['spec.leaseTransitions', 'Invalid', invalid(-1, 'must be greater than or equal to 0')],
   ],
+  [
+    'a holder preferred by nobody',
+    leases,
+    { spec: { preferredHolder: 'x' } },
+    ['spec.preferredHolder', 'Forbidden', forbidden('may only be specified if `strategy` is defined')],
+  ],
 ];
 
 describe('classes and leases', () => {
@@ -74,12 +80,6 @@ describe('classes and leases', () => {
     expect(onUpdate(priorityClasses, { value: 1 }, { value: 2_000_000_000 })).toEqual([
       ['value', 'Forbidden', forbidden('may not be changed in an update.')],
     ]);
-  });
-  test('a lease tells nothing of how its holder is elected', () => {
-    const elected = { spec: { holderIdentity: 'x', strategy: 'OldestEmulationVersion', preferredHolder: 'y' } };
-    const lease = created(leases, elected);
-    expect(lease['spec']).toEqual({ holderIdentity: 'x' });
-    expect(replaced(leases, lease, elected)['spec']).toEqual({ holderIdentity: 'x' });
   });
   test('the generation of a priority is the first for ever', () => {
     const priority = created(priorityClasses, { value: 1 });

@@ -1,264 +1,225 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from './support/server.ts';
+import { configMap, hasKubectl, type Kubectl, startKubectl } from './support/kubectl.ts';
 import { tenKinds } from './support/ten-kinds.ts';
 
-// A real kubectl against the real command, in the Kubernetes spelling.
-const installed = (() => {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    console.warn('SKIPPED: no kubectl is installed, so nothing here was tried with it');
-    return false;
-  }
-})();
-
-describe.skipIf(!installed)('kubectl', () => {
-  let server: RunningServer;
-
+// What everybody does first: look around, create, get in every form, watch, describe, replace, delete.
+describe.skipIf(!hasKubectl)('kubectl', () => {
+  let kubectl: Kubectl;
   beforeAll(async () => {
-    server = await startServer(['--api-domain=k8s.io']);
-    writeFileSync(join(server.folder, 'ten.yaml'), tenKinds('k8s.io'));
+    kubectl = await startKubectl();
+    kubectl.file('ten.yaml', tenKinds('k8s.io'));
   });
-  afterAll(() => server.stop());
+  afterAll(() => kubectl.server.stop());
 
-  const kubectl = async (...args: string[]) => {
-    const home = { ...process.env, HOME: server.folder, KUBECONFIG: server.kubeconfig };
-    return (await promisify(execFile)('kubectl', args, { env: home, cwd: server.folder })).stdout;
-  };
-  const fails = async (...args: string[]) => {
-    const error: unknown = await kubectl(...args).then(
-      (out) => new Error(`unexpected success: ${out}`),
-      (e: unknown) => e,
-    );
-    return String((error as { stderr?: string }).stderr ?? error);
-  };
-  const file = (name: string, content: string) => {
-    writeFileSync(join(server.folder, name), content);
-    return name;
-  };
-
-  it('lists the system namespaces', async () => {
-    const rows = await kubectl('get', 'ns');
-    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
-      expect(rows).toMatch(new RegExp(`^${name} +Active`, 'm'));
-    }
-  });
-
-  it('api-resources knows kinds, short names and scopes', async () => {
-    const rows = await kubectl('api-resources');
-    expect(rows).toMatch(/^deployments +deploy +apps\/v1 +true +Deployment$/m);
-    expect(rows).toMatch(/^namespaces +ns +v1 +false +Namespace$/m);
-    expect(rows).toMatch(/^validatingwebhookconfigurations +admissionregistration\.k8s\.io\/v1 +false +/m);
-  });
-
-  it('explain walks into a type', async () => {
-    const text = await kubectl('explain', 'deployment.spec.template.spec.containers.ports');
-    expect(text).toContain('KIND:       Deployment');
-    expect(text).toMatch(/containerPort\t<integer> -required-/);
-    expect(text).toMatch(/protocol\t<string>/);
-  });
-
-  it('creates ten kinds from one file', async () => {
-    const out = await kubectl('create', '-f', 'ten.yaml');
-    expect(out.trim().split('\n')).toEqual([
-      'namespace/shop created',
-      'configmap/settings created',
-      'secret/keys created',
-      'serviceaccount/worker created',
-      'service/web created',
-      'deployment.apps/web created',
-      'statefulset.apps/db created',
-      'cronjob.batch/report created',
-      'ingress.networking.k8s.io/web created',
-      'role.rbac.authorization.k8s.io/reader created',
-    ]);
-  });
-
-  it('refuses an unknown field by its path', async () => {
-    const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: odd, namespace: shop }\ndatum: { a: b }\n';
-    expect(await fails('create', '-f', file('odd.yaml', manifest))).toContain('unknown field "datum"');
-  });
-
-  it('gets as table, wide, YAML and jsonpath', async () => {
-    expect(await kubectl('get', 'deployments', '-n', 'shop')).toMatch(
-      /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +0\/3 +0 +0 +\d+s\n$/,
-    );
-    expect(await kubectl('get', 'deploy', '-n', 'shop', '-o', 'wide')).toMatch(
-      /CONTAINERS +IMAGES +SELECTOR\n.* web +example\.com\/web:1 +app=web\n$/,
-    );
-    expect(await kubectl('get', 'svc', '-n', 'shop')).toMatch(
-      /^NAME +TYPE +CLUSTER-IP +EXTERNAL-IP +PORT\(S\) +AGE\nweb /,
-    );
-    expect(await kubectl('get', 'secrets', '-n', 'shop')).toMatch(/^keys +Opaque +1 +\d+s$/m);
-    expect(await kubectl('get', 'cm', 'settings', '-n', 'shop', '-o', 'yaml')).toMatch(
-      /^apiVersion: v1\ndata:\n {2}color: blue\n {2}size: "12"\nkind: ConfigMap\n/,
-    );
-    expect(await kubectl('get', 'secret', 'keys', '-n', 'shop', '-o', 'jsonpath={.data.password}')).toBe(
-      Buffer.from('hunter2').toString('base64'),
-    );
-    expect(await kubectl('get', 'all', '-A', '-l', 'app=web', '-o', 'name')).toBe('service/web\ndeployment.apps/web\n');
-  });
-
-  it('get -w sees changes', async () => {
-    const env = { ...process.env, HOME: server.folder, KUBECONFIG: server.kubeconfig };
-    const watch = spawn('kubectl', ['get', 'cm', '-n', 'shop', '-w', '--output-watch-events'], { env });
-    let seen = '';
-    const until = (text: string) =>
-      new Promise<void>((resolve) => {
-        const look = () => (seen.includes(text) ? resolve() : setTimeout(look, 20));
-        look();
-      });
-    watch.stdout.on('data', (piece: Buffer) => {
-      seen += piece.toString();
+  describe('looks around', () => {
+    it('in the system namespaces', async () => {
+      const rows = await kubectl.run('get', 'ns');
+      for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
+        expect(rows).toMatch(new RegExp(`^${name} +Active`, 'm'));
+      }
     });
-    await until('settings');
-    await kubectl('create', 'configmap', 'late', '-n', 'shop', '--from-literal=a=b');
-    await until('late');
-    await kubectl('delete', 'configmap', 'late', '-n', 'shop');
-    await until('DELETED');
-    watch.kill();
-    expect(seen).toMatch(/^ADDED +settings +\d.*\n(?:.*\n)*ADDED +late +1 .*\nDELETED +late +1 /m);
+
+    it('in kinds, short names, scopes, verbs and versions', async () => {
+      const rows = await kubectl.run('api-resources');
+      expect(rows).toMatch(/^deployments +deploy +apps\/v1 +true +Deployment$/m);
+      expect(rows).toMatch(/^namespaces +ns +v1 +false +Namespace$/m);
+      expect(rows).toMatch(/^validatingwebhookconfigurations +admissionregistration\.k8s\.io\/v1 +false +/m);
+      expect(await kubectl.run('api-resources', '--api-group=batch', '-o', 'wide')).toMatch(
+        /^cronjobs +cj +batch\/v1 +true +CronJob +create,delete,deletecollection,get,list,patch,update,watch +all$/m,
+      );
+      const versions = (await kubectl.run('api-versions')).trim().split('\n');
+      for (const one of ['v1', 'apps/v1', 'autoscaling/v2', 'rbac.authorization.k8s.io/v1']) {
+        expect(versions).toContain(one);
+      }
+    });
+
+    it('in types, one field or all', async () => {
+      const text = await kubectl.run('explain', 'deployment.spec.template.spec.containers.ports');
+      expect(text).toContain('KIND:       Deployment');
+      expect(text).toMatch(/containerPort\t<integer> -required-/);
+      expect(text).toMatch(/protocol\t<string>/);
+      const all = await kubectl.run('explain', 'cronjob', '--recursive');
+      expect(all).toMatch(/^ {2}spec\t<CronJobSpec>$(?:\n.*)*^ {4}jobTemplate\t<JobTemplateSpec> -required-$/m);
+      expect(await kubectl.fails('explain', 'pod.spec.nothing')).toContain('field "nothing" does not exist');
+    });
+
+    it('at the server, its version and itself', async () => {
+      const { url, folder } = kubectl.server;
+      expect(await kubectl.run('cluster-info')).toContain(url);
+      const { serverVersion } = JSON.parse(await kubectl.run('version', '-o', 'json')) as {
+        serverVersion: { [field: string]: string };
+      };
+      expect(serverVersion).toMatchObject({ major: '1', minor: '33' });
+      expect(await kubectl.run('get', '--raw', '/readyz')).toBe('ok');
+      expect(JSON.parse(await kubectl.run('get', '--raw', '/version'))).toMatchObject({ major: '1', minor: '33' });
+      const whoami = JSON.parse(await kubectl.run('auth', 'whoami', '-o', 'json')) as { status: object };
+      const { raw } = new X509Certificate(readFileSync(join(folder, 'admin.crt')));
+      const digest = createHash('sha256').update(raw).digest('hex');
+      expect(whoami.status).toEqual({
+        userInfo: {
+          username: 'kubernetes-admin',
+          groups: ['system:masters', 'system:authenticated'],
+          extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest}`] },
+        },
+      });
+    });
+
+    it('at what it may do, for itself and as another', async () => {
+      expect(await kubectl.run('auth', 'can-i', 'delete', 'pods')).toBe('yes\n');
+      expect(await kubectl.run('auth', 'can-i', '--list')).toMatch(/^\*\.\* +\[\] +\[\] +\[\*\]$/m);
+      const { code, out } = await kubectl.ends(['auth', 'can-i', 'list', 'pods', '--as=bob']);
+      expect([code, out]).toEqual([1, 'no\n']);
+      expect(await kubectl.fails('get', 'pods', '--as=bob')).toBe(
+        'Error from server (Forbidden): pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default"\n',
+      );
+      expect(await kubectl.run('get', 'pods', '--as=bob', '--as-group=system:masters', '-o', 'name')).toBe('');
+    });
+
+    it('for metrics, which nobody serves here', async () => {
+      expect(await kubectl.fails('top', 'nodes')).toBe('error: Metrics API not available\n');
+    });
   });
 
-  it('makes objects from the command line, which newer releases send as protobuf', async () => {
-    expect(await kubectl('create', 'deployment', 'made', '--image=example.com/i:1', '-n', 'shop')).toBe(
-      'deployment.apps/made created\n',
+  describe('creates', () => {
+    it('ten kinds from one file', async () => {
+      const out = await kubectl.run('create', '-f', 'ten.yaml');
+      expect(out.trim().split('\n')).toEqual([
+        'namespace/shop created',
+        'configmap/settings created',
+        'secret/keys created',
+        'serviceaccount/worker created',
+        'service/web created',
+        'deployment.apps/web created',
+        'statefulset.apps/db created',
+        'cronjob.batch/report created',
+        'ingress.networking.k8s.io/web created',
+        'role.rbac.authorization.k8s.io/reader created',
+      ]);
+    });
+
+    it('nothing twice, and nothing unknown', async () => {
+      expect(await kubectl.fails('create', 'cm', 'settings', '-n', 'shop')).toBe(
+        'error: failed to create configmap: configmaps "settings" already exists\n',
+      );
+      const odd = kubectl.file('odd.yaml', `${configMap('odd', '{}')}datum: { a: b }\n`);
+      expect(await kubectl.fails('create', '-f', odd)).toContain('unknown field "datum"');
+      const foreign = kubectl.file('foreign.yaml', 'apiVersion: example.com/v1\nkind: Foo\nmetadata: { name: x }\n');
+      expect(await kubectl.fails('create', '-f', foreign)).toContain('no matches for kind "Foo" in version');
+    });
+  });
+
+  describe('gets', () => {
+    it('a table, also wide, with labels, and of several kinds', async () => {
+      expect(await kubectl.run('get', 'deployments', '-n', 'shop')).toMatch(
+        /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +0\/3 +0 +0 +\d+s\n$/,
+      );
+      expect(await kubectl.run('get', 'deploy', '-n', 'shop', '-o', 'wide')).toMatch(
+        /CONTAINERS +IMAGES +SELECTOR\n.* web +example\.com\/web:1 +app=web\n$/,
+      );
+      expect(await kubectl.run('get', 'svc', '-n', 'shop', '--show-labels')).toMatch(
+        /^NAME +TYPE +CLUSTER-IP +EXTERNAL-IP +PORT\(S\) +AGE +LABELS\nweb .* app=web\n$/,
+      );
+      expect(await kubectl.run('get', 'secrets', '-n', 'shop', '-L', 'app')).toMatch(/^keys +Opaque +1 +\d+s +$/m);
+      const all = await kubectl.run('get', 'all', '-A', '-l', 'app=web', '-o', 'name');
+      expect(all).toBe('service/web\ndeployment.apps/web\n');
+      expect(await kubectl.run('get', 'cm,sts', '-A')).toMatch(
+        /^NAMESPACE +NAME +DATA +AGE\nshop +configmap\/settings +2 .*\n\nNAMESPACE +NAME +READY +AGE\nshop +statefulset\.apps\/db +0\/2 /,
+      );
+    });
+
+    it('YAML, JSON, JSONPath, templates and columns of its own', async () => {
+      expect(await kubectl.run('get', 'cm', 'settings', '-n', 'shop', '-o', 'yaml')).toMatch(
+        /^apiVersion: v1\ndata:\n {2}color: blue\n {2}size: "12"\nkind: ConfigMap\n/,
+      );
+      const list = JSON.parse(await kubectl.run('get', 'cm', '-n', 'shop', '-o', 'json')) as { items: object[] };
+      expect(list).toMatchObject({ apiVersion: 'v1', kind: 'List', items: [{ metadata: { name: 'settings' } }] });
+      expect(await kubectl.read('secret/keys', '{.data.password}', '-n', 'shop')).toBe(
+        Buffer.from('hunter2').toString('base64'),
+      );
+      const columns = 'custom-columns=NAME:.metadata.name,WANTED:.spec.replicas';
+      expect(await kubectl.run('get', 'sts', '-n', 'shop', '-o', columns)).toMatch(/^NAME +WANTED\ndb +2\n$/);
+      const template = 'go-template={{range .items}}{{.metadata.name}};{{end}}';
+      expect(await kubectl.run('get', 'cj', '-n', 'shop', '-o', template)).toBe('report;');
+    });
+
+    it('in an order', async () => {
+      const names = (await kubectl.run('get', 'ns', '--sort-by=.metadata.name', '-o', 'name')).trim().split('\n');
+      expect(names).toEqual([...names].sort());
+      expect(names).toContain('namespace/shop');
+    });
+
+    it('by the fields of objects, where they can be selected', async () => {
+      const fields = 'metadata.name=keys,type=Opaque';
+      expect(await kubectl.run('get', 'secrets', '-A', '--field-selector', fields, '-o', 'name')).toBe('secret/keys\n');
+      const none = await kubectl.run('get', 'secrets', '-A', '--field-selector', 'type!=Opaque', '-o', 'name');
+      expect(none).toBe('');
+      expect(await kubectl.fails('get', 'pods', '--field-selector', 'foo=bar')).toBe(
+        'Error from server (BadRequest): Unable to find "/v1, Resource=pods" that match label selector "", field selector "foo=bar": field label not supported: foo\n',
+      );
+    });
+
+    it('a long list in pieces', async () => {
+      const many = [1, 2, 3, 4, 5, 6, 7].map((i) => configMap(`c${i}`, '{}', '{ many: "yes" }')).join('---\n');
+      await kubectl.run('create', '-f', kubectl.file('many.yaml', many));
+      const { out, err } = await kubectl.ends(['get', 'cm', '-l', 'many', '--chunk-size=2', '-v=6']);
+      expect(out.match(/^c\d /gm)).toEqual(['c1 ', 'c2 ', 'c3 ', 'c4 ', 'c5 ', 'c6 ', 'c7 ']);
+      expect(err.match(/[?&]limit=2\b/g)).toHaveLength(4);
+      expect(err.match(/[?&]continue=/g)).toHaveLength(3);
+    });
+
+    it('and sees changes as they come', async () => {
+      const watch = kubectl.start('get', 'cm', '-n', 'shop', '-w', '--output-watch-events');
+      await watch.until('settings');
+      await kubectl.run('create', 'configmap', 'late', '-n', 'shop', '--from-literal=a=b');
+      await watch.until('late');
+      await kubectl.run('delete', 'configmap', 'late', '-n', 'shop');
+      await watch.until('DELETED');
+      watch.stop();
+      expect(watch.printed()).toMatch(/^ADDED +settings +\d.*\n(?:.*\n)*ADDED +late +1 .*\nDELETED +late +1 /m);
+    });
+  });
+
+  it('describes', async () => {
+    const deployment = await kubectl.run('describe', 'deploy', 'web', '-n', 'shop');
+    expect(deployment).toMatch(/^Replicas: +3 desired \| 0 updated \| 0 total \| 0 available \| 0 unavailable$/m);
+    expect(deployment).toMatch(/^RollingUpdateStrategy: +25% max unavailable, 25% max surge$/m);
+    expect(deployment).toMatch(/^ +Image: +example\.com\/web:1\n +Port: +8080\/TCP$/m);
+    const service = await kubectl.run('describe', 'svc', 'web', '-n', 'shop');
+    expect(service).toMatch(/^Selector: +app=web$/m);
+    expect(service).toMatch(/^Port: +http +80\/TCP\nTargetPort: +8080\/TCP$/m);
+    expect(await kubectl.run('describe', 'ingress', 'web', '-n', 'shop')).toMatch(
+      /shop\.example\.com +\n +\/ +web:80 /,
     );
-    expect(
-      await kubectl('get', 'deploy', 'made', '-n', 'shop', '-o', 'jsonpath={.spec.template.spec.containers[0].image}'),
-    ).toBe('example.com/i:1');
-    expect(await kubectl('auth', 'can-i', 'delete', 'pods')).toBe('yes\n');
+    expect(await kubectl.run('describe', 'cj', 'report', '-n', 'shop')).toMatch(/^Schedule: +\*\/5 \* \* \* \*$/m);
   });
 
-  it('labels and annotates', async () => {
-    await kubectl('label', 'cm', 'settings', '-n', 'shop', 'tier=front');
-    await kubectl('annotate', 'cm', 'settings', '-n', 'shop', 'example.com/note=hello');
-    expect(
-      await kubectl('get', 'cm', '-n', 'shop', '-l', 'tier=front', '-o', 'jsonpath={.items[*].metadata.annotations}'),
-    ).toBe('{"example.com/note":"hello"}');
-  });
-
-  it('replaces', async () => {
-    const manifest =
-      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\ndata: { color: red }\n';
-    expect(await kubectl('replace', '-f', file('replace.yaml', manifest))).toBe('configmap/settings replaced\n');
-    expect(await kubectl('get', 'cm', 'settings', '-n', 'shop', '-o', 'jsonpath={.data}')).toBe('{"color":"red"}');
-  });
-
-  it('patches with JSON Patch and merge patch', async () => {
-    await kubectl(
-      'patch',
-      'cm',
-      'settings',
-      '-n',
-      'shop',
-      '--type=json',
-      '-p',
-      '[{"op":"add","path":"/data/shape","value":"round"}]',
+  it('replaces, by force too', async () => {
+    const before = await kubectl.read('cm/settings', '{.metadata.uid}', '-n', 'shop');
+    const red = kubectl.file('red.yaml', configMap('settings', '{ color: red }'));
+    expect(await kubectl.run('replace', '-n', 'shop', '-f', red)).toBe('configmap/settings replaced\n');
+    expect(await kubectl.read('cm/settings', '{.data} {.metadata.uid}', '-n', 'shop')).toBe(
+      `{"color":"red"} ${before}`,
     );
-    await kubectl('patch', 'cm', 'settings', '-n', 'shop', '--type=merge', '-p', '{"data":{"color":null}}');
-    expect(await kubectl('get', 'cm', 'settings', '-n', 'shop', '-o', 'jsonpath={.data}')).toBe('{"shape":"round"}');
-  });
-
-  const manifest = (name: string, data: string) =>
-    `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, namespace: shop, labels: { set: one } }\ndata: ${data}\n`;
-  const get = (what: string, path: string) => kubectl('get', what, '-n', 'shop', '-o', `jsonpath=${path}`);
-
-  it('applies from the client: what a manifest no longer says goes, what others set stays', async () => {
-    const [one, two] = [file('one.yaml', manifest('applied', '{ a: x, b: x }')), manifest('applied', '{ b: v }')];
-    expect(await kubectl('apply', '-f', one)).toBe('configmap/applied created\n');
-    expect(await kubectl('apply', '-f', one)).toBe('configmap/applied unchanged\n');
-    await kubectl('patch', 'cm', 'applied', '-n', 'shop', '-p', '{"data":{"c":"z"}}');
-    expect(await kubectl('apply', '-f', file('two.yaml', two))).toBe('configmap/applied configured\n');
-    expect(await get('cm/applied', '{.data}')).toBe('{"b":"v","c":"z"}');
-  });
-
-  it('applies at the server, and conflicts are told', async () => {
-    const mine = file('mine.yaml', manifest('shared', '{ a: x, b: x }'));
-    const theirs = file('theirs.yaml', manifest('shared', '{ a: v }'));
-    expect(await kubectl('apply', '--server-side', '-f', mine)).toBe('configmap/shared serverside-applied\n');
-    expect(await fails('apply', '--server-side', '--field-manager=ci', '-f', theirs)).toContain(
-      'Apply failed with 1 conflict: conflict with "kubectl": .data.a',
+    expect(await kubectl.run('replace', '--force', '-n', 'shop', '-f', red)).toMatch(
+      /^configmap "settings" deleted.*\nconfigmap\/settings replaced\n$/,
     );
-    await kubectl('apply', '--server-side', '--field-manager=ci', '--force-conflicts', '-f', theirs);
-    expect(await get('cm/shared', '{.data}')).toBe('{"a":"v","b":"x"}');
-    const owners = await kubectl(
-      'get',
-      'cm',
-      'shared',
-      '-n',
-      'shop',
-      '--show-managed-fields',
-      '-o',
-      'jsonpath={.metadata.managedFields[*].manager}',
+    expect(await kubectl.read('cm/settings', '{.metadata.uid}', '-n', 'shop')).not.toBe(before);
+    const gone = kubectl.file('gone.yaml', configMap('never-there', '{}'));
+    expect(await kubectl.fails('replace', '-f', gone)).toContain('configmaps "never-there" not found');
+  });
+
+  it('deletes one, all, and what is not there', async () => {
+    expect(await kubectl.run('delete', 'role', 'reader', '-n', 'shop')).toContain('"reader" deleted');
+    expect(await kubectl.run('delete', 'cm', '--all', '-n', 'shop')).toContain('"settings" deleted');
+    expect(await kubectl.run('get', 'cm,role', '-n', 'shop', '-o', 'name')).toBe('');
+    expect(await kubectl.run('delete', 'cm', '-l', 'many')).toMatch(/^(configmap "c\d" deleted.*\n){7}$/);
+    expect(await kubectl.fails('get', 'cm', 'settings', '-n', 'shop')).toBe(
+      'Error from server (NotFound): configmaps "settings" not found\n',
     );
-    // Those of one second are in the order of their names.
-    expect(owners.split(' ').sort()).toEqual(['ci', 'kubectl']);
-  });
-
-  it('moves from applying at the client to applying at the server', async () => {
-    await kubectl('apply', '-f', file('move.yaml', manifest('moved', '{ a: x, b: x }')));
-    await kubectl('apply', '--server-side', '-f', file('move.yaml', manifest('moved', '{ a: v }')));
-    expect(await get('cm/moved', '{.data}')).toBe('{"a":"v"}');
-  });
-
-  it('diff shows what an apply would change, and changes nothing', async () => {
-    const changed = file('diff.yaml', manifest('applied', '{ b: z }'));
-    const found: unknown = await kubectl('diff', '-f', changed).catch((error: unknown) => error);
-    expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/^- {2}b: v\n\+ {2}b: z$/m) as string });
-    expect(await kubectl('diff', '-f', 'two.yaml')).toBe('');
-    expect(await get('cm/applied', '{.data.b}')).toBe('v');
-  });
-
-  it('patches strategically by default, and sets an image', async () => {
-    const containers = '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"example.com/s:1"}]}}}}';
-    await kubectl('patch', 'deploy', 'web', '-n', 'shop', '-p', containers);
-    await kubectl('set', 'image', 'deploy/web', 'side=example.com/s:2', '-n', 'shop');
-    const images = (await get('deploy/web', '{.spec.template.spec.containers[*].image}')).split(' ').sort();
-    expect(images).toEqual(['example.com/s:2', 'example.com/web:1']);
-    await kubectl('scale', 'deploy/web', '--replicas=5', '-n', 'shop');
-    expect(await get('deploy/web', '{.spec.replicas}')).toBe('5');
-    await kubectl('rollout', 'restart', 'deploy/web', '-n', 'shop');
-    expect(await get('deploy/web', '{.spec.template.metadata.annotations}')).toContain('restartedAt');
-  });
-
-  it('labels anew, and edits', async () => {
-    await kubectl('label', 'cm', 'applied', '-n', 'shop', 'set=two', '--overwrite');
-    expect(await get('cm/applied', '{.metadata.labels.set}')).toBe('two');
-    const editor = join(server.folder, 'editor.sh');
-    writeFileSync(editor, '#!/bin/sh\nsed -i "s/b: v$/b: edited/" "$1"\n', { mode: 0o755 });
-    const env = { ...process.env, HOME: server.folder, KUBECONFIG: server.kubeconfig, KUBE_EDITOR: editor };
-    const { stdout } = await promisify(execFile)('kubectl', ['edit', 'cm', 'applied', '-n', 'shop'], { env });
-    expect(stdout).toBe('configmap/applied edited\n');
-    expect(await get('cm/applied', '{.data.b}')).toBe('edited');
-  });
-
-  it('apply --prune deletes what is no longer in the set', async () => {
-    const [both, one] = [`${manifest('kept', '{}')}---\n${manifest('pruned', '{}')}`, manifest('kept', '{}')].map(
-      (text) => text.replaceAll('set: one', 'set: pruning'),
-    ) as [string, string];
-    const prune = ['--prune', '-l', 'set=pruning', '-n', 'shop', '--prune-allowlist=core/v1/ConfigMap'];
-    await kubectl('apply', ...prune, '-f', file('set.yaml', both));
-    expect(await kubectl('apply', ...prune, '-f', file('set.yaml', one))).toContain('configmap/pruned pruned\n');
-    expect(await kubectl('get', 'cm', '-n', 'shop', '-l', 'set=pruning', '-o', 'name')).toBe('configmap/kept\n');
-  });
-
-  it('get --raw reads any path', async () => {
-    expect(await kubectl('get', '--raw', '/readyz')).toBe('ok');
-    expect(JSON.parse(await kubectl('get', '--raw', '/version'))).toMatchObject({ major: '1', minor: '33' });
-  });
-
-  it('deletes one and all', async () => {
-    expect(await kubectl('delete', 'role', 'reader', '-n', 'shop')).toContain('"reader" deleted');
-    expect(await kubectl('delete', 'cm', '--all', '-n', 'shop')).toContain('"settings" deleted');
-    expect(await kubectl('get', 'cm,role', '-n', 'shop', '-o', 'name')).toBe('');
-    expect(await fails('get', 'cm', 'settings', '-n', 'shop')).toContain(
-      'Error from server (NotFound): configmaps "settings" not found',
-    );
+    expect(await kubectl.fails('delete', 'cm', 'settings')).toContain('configmaps "settings" not found');
+    expect(await kubectl.run('delete', 'cm', 'settings', '--ignore-not-found')).toBe('');
   });
 });

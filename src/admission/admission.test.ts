@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { namesFor, statusError } from '../meta/index.ts';
 import { admissionPlugins, admit, createChain, makePlugins, namespaceLifecycle, review } from './index.ts';
 import { fakeWorld } from './testing/world.ts';
-import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, StepTimer } from './types.ts';
 
 const names = namesFor('k8s.io');
 const request = (part: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
@@ -38,6 +38,41 @@ describe('chain', () => {
     await admit(chain, request());
     await expect(review(chain, request())).rejects.toThrow('no');
     expect(calls).toEqual(['a mutates', 'b mutates', 'c mutates', 'a validates', 'b validates']);
+  });
+});
+
+describe('times', () => {
+  it('are told of each step and of all together, to the one that refuses', async () => {
+    let now = 1_000;
+    const told: string[] = [];
+    const timer: StepTimer = ({ plugin, type, operation, rejected }) => {
+      const step = `${type} ${operation} ${plugin === '' ? 'all' : plugin}${rejected ? ' refused' : ''}`;
+      return (seconds) => told.push(`${step}: ${seconds}`);
+    };
+    const takes = (name: string, ms: number, refuse = false): AdmissionPlugin => ({
+      name,
+      validate: async () => {
+        await Promise.resolve();
+        now += ms;
+        if (refuse) throw statusError.badRequest('no');
+      },
+    });
+    const plugins = [takes('a', 250), takes('b', 500), takes('c', 1_000, true), takes('d', 9)];
+    const chain = createChain(plugins, { clock: { now: () => now }, timer });
+    expect(await admit(chain, request())).toBe(false);
+    expect(told).toEqual([]);
+    await expect(review(chain, request())).rejects.toThrow('no');
+    expect(told).toEqual([
+      'validate CREATE a: 0.25',
+      'validate CREATE b: 0.5',
+      'validate CREATE c refused: 1',
+      'validate CREATE all refused: 1.75',
+    ]);
+    await review(
+      createChain(plugins.slice(0, 2), { clock: { now: () => now }, timer }),
+      request({ operation: 'UPDATE' }),
+    );
+    expect(told.slice(4)).toEqual(['validate UPDATE a: 0.25', 'validate UPDATE b: 0.5', 'validate UPDATE all: 0.75']);
   });
 });
 

@@ -1,38 +1,81 @@
-import { formatGroupResource } from '../meta/index.ts';
-import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './types.ts';
+import { type Clock, formatGroupResource } from '../meta/index.ts';
+import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, StepLabels, StepTimer } from './types.ts';
 
-type Step = (request: AdmissionRequest) => void | Promise<void>;
+/** What runs, and what is told how long it took. */
+interface Step extends Timed {
+  readonly run: (request: AdmissionRequest) => void | Promise<void>;
+}
+interface Timed {
+  readonly passed: (seconds: number) => void;
+  readonly rejected: (seconds: number) => void;
+}
+interface Phase extends Timed {
+  readonly steps: readonly Step[];
+}
 
 /** The steps for one place, so that a write meets no plugin that is not meant for it. */
 interface Lane {
-  readonly mutate: readonly Step[];
-  readonly validate: readonly Step[];
+  readonly admit: Phase;
+  readonly validate: Phase;
 }
 type Lanes = { readonly [operation in AdmissionOperation]: Lane };
 
 /** Plugins in their order, sorted out by place as places are seen. */
 export interface AdmissionChain {
   readonly plugins: readonly AdmissionPlugin[];
+  readonly timing: Timing;
   /** By group, resource and subresource: names of what is served, so there are never many. */
   readonly lanes: Map<string, Map<string, Map<string, Lanes>>>;
 }
 
-export const createChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({ plugins, lanes: new Map() });
+interface Timing {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly timer: StepTimer;
+}
 
-/** Lets every plugin change the object, in their order. @throws StatusError of the first that refuses */
-export async function admit(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
-  for (const step of laneOf(chain, request).mutate) {
-    const done = step(request);
-    if (done !== undefined) await done;
-  }
+const nothing = () => {};
+const untimed: Timing = { clock: { now: () => 0 }, timer: () => nothing };
+
+export const createChain = (plugins: readonly AdmissionPlugin[], timing = untimed): AdmissionChain => ({
+  plugins,
+  timing,
+  lanes: new Map(),
+});
+
+/**
+ * Lets every plugin change the object, in their order, and says whether any may have.
+ * @throws StatusError of the first that refuses
+ */
+export async function admit(chain: AdmissionChain, request: AdmissionRequest): Promise<boolean> {
+  const phase = laneOf(chain, request).admit;
+  await pass(phase, request, chain.timing.clock);
+  return phase.steps.length > 0 && request.object !== undefined;
 }
 
 /** Lets every plugin judge the object as it is to be stored. @throws StatusError of the first that refuses */
-export async function review(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
-  for (const step of laneOf(chain, request).validate) {
-    const done = step(request);
-    if (done !== undefined) await done;
+export function review(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
+  return pass(laneOf(chain, request).validate, request, chain.timing.clock);
+}
+
+async function pass(phase: Phase, request: AdmissionRequest, clock: Timing['clock']): Promise<void> {
+  if (phase.steps.length === 0) return;
+  const began = clock.now();
+  let last = began;
+  for (const step of phase.steps) {
+    try {
+      const done = step.run(request);
+      if (done !== undefined) await done;
+    } catch (error) {
+      const now = clock.now();
+      step.rejected((now - last) / 1000);
+      phase.rejected((now - began) / 1000);
+      throw error;
+    }
+    const now = clock.now();
+    step.passed((now - last) / 1000);
+    last = now;
   }
+  phase.passed((last - began) / 1000);
 }
 
 function laneOf(chain: AdmissionChain, { operation, resource, subresource }: AdmissionRequest): Lane {
@@ -40,14 +83,23 @@ function laneOf(chain: AdmissionChain, { operation, resource, subresource }: Adm
   return (lanes ?? addLanes(chain, resource.group, resource.resource, subresource))[operation];
 }
 
-function addLanes({ plugins, lanes }: AdmissionChain, group: string, resource: string, subresource: string): Lanes {
+function addLanes(chain: AdmissionChain, group: string, resource: string, subresource: string): Lanes {
+  const { plugins, lanes } = chain;
+  const { timer } = chain.timing;
   const id = formatGroupResource({ group, resource });
+  const timed = (plugin: string, type: StepLabels['type'], operation: AdmissionOperation): Timed => ({
+    passed: timer({ plugin, type, operation, rejected: false }),
+    rejected: timer({ plugin, type, operation, rejected: true }),
+  });
   const lane = (operation: AdmissionOperation): Lane => {
     const meant = plugins.filter(({ handles }) => handles?.({ operation, resource: id, subresource }) ?? true);
-    return {
-      mutate: meant.flatMap(({ mutate }) => mutate ?? []),
-      validate: meant.flatMap(({ validate }) => validate ?? []),
-    };
+    const phase = (type: StepLabels['type'], part: 'mutate' | 'validate'): Phase => ({
+      ...timed('', type, operation),
+      steps: meant.flatMap(({ name, [part]: run }) =>
+        run === undefined ? [] : { run, ...timed(name, type, operation) },
+      ),
+    });
+    return { admit: phase('admit', 'mutate'), validate: phase('validate', 'validate') };
   };
   const made: Lanes = {
     CREATE: lane('CREATE'),

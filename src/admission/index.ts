@@ -11,4 +11,5 @@ export type {
   KindPlace,
   NamespaceLookup,
   ObjectLookup,
+  StepTimer,
 } from './types.ts';

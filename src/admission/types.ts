@@ -1,4 +1,4 @@
-import type { ApiObject, GroupVersionKind, JsonObject, Names, Random } from '../meta/index.ts';
+import type { ApiObject, GroupVersionKind, JsonObject, Names, Random, ResourcePlace, User } from '../meta/index.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -14,18 +14,12 @@ export interface AdmissionRequest {
   readonly object: ApiObject | undefined;
   /** The stored object; undefined for CREATE. Must not be changed. */
   readonly oldObject: ApiObject | undefined;
-  readonly user: AdmissionUser;
+  readonly user: User;
   readonly dryRun: boolean;
   /** Adds a warning to the answer. */
   readonly warn: (text: string) => void;
   /** Takes what undoes a plugin's own writes: called once when it is certain that this one is not stored after all. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
-}
-
-interface AdmissionUser {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
 }
 
 /** What a plugin may be meant for. */
@@ -46,6 +40,17 @@ export interface AdmissionPlugin {
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>;
 }
 
+/** One kind of step: a plugin, or with an empty name all of them together. */
+export interface StepLabels {
+  readonly plugin: string;
+  readonly type: 'admit' | 'validate';
+  readonly operation: AdmissionOperation;
+  readonly rejected: boolean;
+}
+
+/** Gives what is told how long each such step took (seconds). Asked once for each kind of step in each place. */
+export type StepTimer = (step: StepLabels) => (seconds: number) => void;
+
 export type Awaitable<T> = T | Promise<T>;
 
 /** What is known of a namespace; undefined when there is none. */
@@ -63,14 +68,8 @@ export interface ObjectLookup {
 }
 
 /** What someone wants to do, as authorizers see it. */
-export interface Wish {
+export interface Wish extends ResourcePlace {
   readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** A resource that serves a kind. */
@@ -87,10 +86,7 @@ export interface AdmissionWorld {
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
-  readonly authorize: (
-    user: AdmissionUser,
-    wish: Wish,
-  ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+  readonly authorize: (user: User, wish: Wish) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
   /** Undefined when no resource serves the kind. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

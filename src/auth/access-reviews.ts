@@ -1,6 +1,6 @@
-import { type ApiObject, type FieldError, fieldError, type JsonObject, statusError } from '../meta/index.ts';
+import { type ApiObject, type FieldError, fieldError, type JsonObject, statusError, type User } from '../meta/index.ts';
 import { type Selectors, selectorErrors } from './review-selectors.ts';
-import type { Authorizer, PathRule, ResourceRule, ReviewAnswer, User } from './types.ts';
+import type { Authorizer, PathRule, ResourceRule, ReviewAnswer } from './types.ts';
 
 interface ResourceAttributes extends Selectors {
   readonly namespace?: string;

@@ -1,19 +1,28 @@
 import { describe, expect, it } from 'vitest';
+import { namesFor } from '../meta/index.ts';
 import { anonymous, authenticateInOrder, certificateAuthenticator, tokenAuthenticator } from './authenticate.ts';
 import type { Credentials } from './types.ts';
 
+const names = namesFor('k8s.io');
 const nothing: Credentials = { authorization: undefined, certificate: undefined };
 const bearer = (authorization: string): Credentials => ({ authorization, certificate: undefined });
 const ada = { token: 'abc', user: { name: 'ada', uid: '7', groups: ['ops'] } };
 
 describe('certificateAuthenticator', () => {
-  const authenticate = certificateAuthenticator();
+  const authenticate = certificateAuthenticator(names);
 
   it('takes the user from the common name and the groups from the organizations', async () => {
     const certificate = { commonName: 'ada', organizations: ['ops', 'dev'] };
     expect(await authenticate({ authorization: undefined, certificate })).toEqual({
       name: 'ada',
       groups: ['ops', 'dev', 'system:authenticated'],
+    });
+  });
+
+  it('tells which certificate it was', async () => {
+    const certificate = { commonName: 'ada', organizations: [], sha256: 'ab01' };
+    expect(await authenticate({ authorization: undefined, certificate })).toMatchObject({
+      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab01'] },
     });
   });
 
@@ -48,7 +57,7 @@ describe('tokenAuthenticator', () => {
 });
 
 describe('authenticateInOrder', () => {
-  const authenticate = authenticateInOrder([tokenAuthenticator([ada]), certificateAuthenticator()], anonymous);
+  const authenticate = authenticateInOrder([tokenAuthenticator([ada]), certificateAuthenticator(names)], anonymous);
   const certificate = { commonName: 'bob', organizations: [] };
 
   it('asks one after the other', async () => {
@@ -73,7 +82,7 @@ describe('authenticateInOrder', () => {
       [
         async (credentials) => tokenAuthenticator([ada])(credentials),
         async () => undefined,
-        certificateAuthenticator(),
+        certificateAuthenticator(names),
       ],
       anonymous,
     );
@@ -84,11 +93,11 @@ describe('authenticateInOrder', () => {
   });
 
   it('knows nobody without a fallback', async () => {
-    expect(await authenticateInOrder([certificateAuthenticator()])(nothing)).toBeUndefined();
+    expect(await authenticateInOrder([certificateAuthenticator(names)])(nothing)).toBeUndefined();
   });
 
   it('passes on failures that are no refusal', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    await expect(authenticateInOrder([broken, certificateAuthenticator()])(nothing)).rejects.toThrow('down');
+    await expect(authenticateInOrder([broken, certificateAuthenticator(names)])(nothing)).rejects.toThrow('down');
   });
 });

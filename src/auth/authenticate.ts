@@ -1,18 +1,24 @@
 import { hash } from 'node:crypto';
-import { StatusError, statusError } from '../meta/index.ts';
+import { type Names, StatusError, statusError, type User } from '../meta/index.ts';
 import { systemAuthenticated, systemUnauthenticated } from './groups.ts';
 import type { TokenUser } from './token-file.ts';
-import type { Authenticator, Credentials, User } from './types.ts';
+import type { Authenticator, Credentials } from './types.ts';
 
-/** Speaks for a verified client certificate: the common name is the user, the organizations are the groups. */
-export function certificateAuthenticator(): Authenticator {
+/**
+ * Speaks for a verified client certificate: the common name is the user, the organizations are the groups, and an extra
+ * tells which certificate it was.
+ */
+export function certificateAuthenticator(names: Names): Authenticator {
+  const credentialId = `authentication.${names.labels}/credential-id`;
   // A connection shows the same subject with every request; its user is made once.
   const users = new WeakMap<NonNullable<Credentials['certificate']>, User>();
   return ({ certificate }) => {
     if (certificate === undefined || certificate.commonName === '') return undefined;
     let user = users.get(certificate);
     if (user === undefined) {
-      user = { name: certificate.commonName, groups: withAuthenticated(certificate.organizations) };
+      const { commonName: name, organizations, sha256 } = certificate;
+      const extra = sha256 === undefined ? {} : { extra: { [credentialId]: [`X509SHA256=${sha256}`] } };
+      user = { name, groups: withAuthenticated(organizations), ...extra };
       users.set(certificate, user);
     }
     return user;

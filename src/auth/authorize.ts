@@ -1,6 +1,6 @@
-import type { Names } from '../meta/index.ts';
+import type { Names, User } from '../meta/index.ts';
 import { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
-import type { Attributes, Authorizer, Decision, ResourceRule, Rules, User } from './types.ts';
+import type { Attributes, Authorizer, Decision, ResourceRule, Rules } from './types.ts';
 
 const allowed: Decision = { allowed: true, reason: '' };
 const noOpinion: Decision = { allowed: false, reason: '' };

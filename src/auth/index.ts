@@ -3,4 +3,4 @@ export { anonymous, authenticateInOrder, certificateAuthenticator, tokenAuthenti
 export { allowFirst, discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer } from './authorize.ts';
 export { reviewAnswers } from './reviews.ts';
 export { parseTokenFile } from './token-file.ts';
-export type { Attributes, Authenticator, Authorizer, User } from './types.ts';
+export type { Attributes, Authenticator, Authorizer } from './types.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, type JsonObject, namesFor, statusError } from '../meta/index.ts';
+import { type ApiObject, type JsonObject, namesFor, statusError, type User } from '../meta/index.ts';
 import { anonymous, authenticateInOrder, tokenAuthenticator } from './authenticate.ts';
 import { type ReviewOptions, reviewAnswers } from './reviews.ts';
-import type { Attributes, Authenticator, Authorizer, User } from './types.ts';
+import type { Attributes, Authenticator, Authorizer } from './types.ts';
 
 // What is said over the wire is in the tests of the http room; here is what only this room can tell.
 const requester: User = { name: 'jane', groups: ['dev'] };

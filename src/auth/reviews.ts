@@ -1,7 +1,7 @@
-import { formatTime, type Names, StatusError, statusError } from '../meta/index.ts';
+import { formatTime, type Names, StatusError, statusError, type User } from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
 import { systemUnauthenticated } from './groups.ts';
-import type { Authenticator, Authorizer, ReviewAnswer, User } from './types.ts';
+import type { Authenticator, Authorizer, ReviewAnswer } from './types.ts';
 import { userInfoOf } from './user-info.ts';
 
 export interface ReviewOptions {

@@ -1,5 +1,4 @@
-import { statusError } from '../meta/index.ts';
-import type { User } from './types.ts';
+import { statusError, type User } from '../meta/index.ts';
 
 export interface TokenUser {
   readonly token: string;

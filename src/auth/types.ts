@@ -1,19 +1,18 @@
-import type { ApiObject } from '../meta/index.ts';
-
-/** Who makes a request (spec/access.md, "What the service does" 4). */
-export interface User {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: { readonly [key: string]: readonly string[] };
-}
+import type { ApiObject, ResourcePlace, User } from '../meta/index.ts';
 
 /** What a request shows of its sender. */
 export interface Credentials {
   /** The `Authorization` header, as received. */
   readonly authorization: string | undefined;
-  /** The subject of the client certificate, verified against the client CA; undefined when none was shown or none is trusted. */
-  readonly certificate: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  /** The client certificate, verified against the client CA; undefined when none was shown or none is trusted. */
+  readonly certificate:
+    | {
+        readonly commonName: string;
+        readonly organizations: readonly string[];
+        /** Digest of the certificate, in hex; absent where only a subject is known. */
+        readonly sha256?: string;
+      }
+    | undefined;
 }
 
 /** Undefined: nothing here speaks for anyone. Throws a 401 StatusError when credentials are shown and wrong. */
@@ -25,16 +24,7 @@ export interface Attributes {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`…; the lower-case HTTP method for a path that is no resource. */
   readonly verb: string;
   /** Undefined for a path that is no resource. */
-  readonly resource:
-    | {
-        readonly group: string;
-        readonly version: string;
-        readonly resource: string;
-        readonly subresource: string;
-        readonly namespace: string;
-        readonly name: string;
-      }
-    | undefined;
+  readonly resource: ResourcePlace | undefined;
   /** The path of the URL, without query. */
   readonly path: string;
 }

@@ -1,5 +1,4 @@
-import { type JsonObject, setKey } from '../meta/index.ts';
-import type { User } from './types.ts';
+import { type JsonObject, setKey, type User } from '../meta/index.ts';
 
 /** A user as objects show one; what is empty stays out. */
 export function userInfoOf({ name, uid = '', groups, extra = {} }: User): JsonObject {

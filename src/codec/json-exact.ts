@@ -58,12 +58,11 @@ function skipSpace(reader: Reader): void {
 /** The complaint about the character at the reader's place, or about the end of the text. */
 function unexpected({ text, at }: Reader, context: string): StatusError {
   if (at >= text.length) return statusError.badRequest('unexpected end of JSON input');
-  return statusError.badRequest(`invalid character ${quoteByte(text, at)} ${context}`);
+  return statusError.badRequest(`invalid character ${quoteByte(text.charCodeAt(at))} ${context}`);
 }
 
-/** The first byte of a character, as clients know it from messages. */
-function quoteByte(text: string, at: number): string {
-  const byte = Buffer.from(String.fromCodePoint(text.codePointAt(at) as number))[0] as number;
+/** A byte as clients know it from messages: one that is no ASCII stands as the character of that number. */
+function quoteByte(byte: number): string {
   if (byte === 0x27) return "'\\''";
   if (byte === 0x22) return "'\"'";
   const named = new Map([
@@ -78,7 +77,8 @@ function quoteByte(text: string, at: number): string {
   ]).get(byte);
   if (named !== undefined) return `'${named}'`;
   if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, '0')}'`;
-  return `'${String.fromCharCode(byte)}'`;
+  const char = String.fromCharCode(byte);
+  return /[\x80-\xa0\xad]/.test(char) ? `'\\u00${byte.toString(16)}'` : `'${char}'`;
 }
 
 function readValue(reader: Reader): Json {

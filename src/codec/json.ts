@@ -8,8 +8,8 @@ export const MAX_DEPTH = 512;
 const SUMMARY_BYTES = 30;
 
 /** What stands in a body, and what is odd about the way it is written. */
-export interface ParsedBody {
-  readonly value: Json;
+export interface ParsedBody<T extends Json = Json> {
+  readonly value: T;
   /** Strict findings, such as `duplicate field "metadata.name"`, in the order of the text. */
   readonly findings: readonly string[];
   /** The bytes of a JSON body that has findings, for {@link sortFindings}. */
@@ -31,7 +31,7 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
-    throw explain(text, error);
+    throw explain(bytes, error);
   }
   if (!shape.exact && countKeys(value) === shape.colons) return { value, findings: NO_FINDINGS };
   const { value: exact, duplicates } = parseExact(text, { maxDepth: MAX_DEPTH });
@@ -45,9 +45,12 @@ export function readOwnJson(text: string): Json {
   return /[0-9]{16}/.test(text) ? parseJson(Buffer.from(text)).value : (JSON.parse(text) as Json);
 }
 
-function explain(text: string, cause: unknown): StatusError {
+/** What is wrong is told of the bytes, each as a character of its own. */
+function explain(bytes: Uint8Array, cause: unknown): StatusError {
   try {
-    parseExact(text, { maxDepth: MAX_DEPTH });
+    parseExact(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), {
+      maxDepth: MAX_DEPTH,
+    });
   } catch (error) {
     if (error instanceof StatusError) return error;
   }

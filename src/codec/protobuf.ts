@@ -1,4 +1,4 @@
-import { type Json, type Names, parseGroupVersion, StatusError, statusError } from '../meta/index.ts';
+import { type Json, type JsonObject, type Names, parseGroupVersion, StatusError, statusError } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type ParsedBody, summarizeBody } from './json.ts';
 import { putPart, scalarCodecs, takeParts, wrongWire } from './protobuf-scalars.ts';
@@ -38,7 +38,7 @@ export function readProtobuf(
   expected: TypeMeta,
   schemaFor: (given: TypeMeta) => StructSchema | undefined,
   names: Names,
-): ParsedBody {
+): ParsedBody<JsonObject> {
   const { apiVersion, kind, raw } = attempt(
     () => readEnvelope(bytes),
     (why) => `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summarizeBody(bytes)})`,
@@ -47,7 +47,7 @@ export function readProtobuf(
   const schema = schemaFor(given);
   if (schema === undefined) return { value: given, findings: NO_FINDINGS };
   const value = attempt(
-    () => structCodec(schema, names).take(new Input(raw), given) as Json,
+    () => structCodec(schema, names).take(new Input(raw), given) as JsonObject,
     (why) =>
       `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')} cannot be handled as a ${expected.kind}: ${why}`,
   );

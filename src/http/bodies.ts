@@ -8,8 +8,16 @@ import {
   type TypeMeta,
   unrecognizedBody,
 } from '../codec/index.ts';
-import { isJsonObject, type JsonObject, type Names, StatusError, statusError } from '../meta/index.ts';
-import type { Body, PatchFormat } from '../registry/index.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonType,
+  type Names,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
+import type { Body, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
 
@@ -25,16 +33,37 @@ export async function readObjectBody(
   expected: TypeMeta,
   protobuf: Protobuf | undefined,
   names: Names,
-): Promise<Body> {
+): Promise<ObjectBody> {
   const type = typeOf(request, protobuf, names);
   const bytes = await request.body(maxBody);
   if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
   try {
-    return parse(type, bytes);
+    const body = parse(type, bytes);
+    return { ...body, value: objectIn(body.value) };
   } catch (error) {
     if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
     throw error;
   }
+}
+
+/** What a client looks for in a body, before it knows what else there is. */
+const typeFields =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** The object in a body; nothing at all is one that says nothing. @throws StatusError 400 */
+function objectIn(value: Json): JsonObject {
+  if (value === null) return {};
+  if (!isJsonObject(value)) {
+    throw statusError.badRequest(`json: cannot unmarshal ${jsonType(value)} into Go value of type ${typeFields}`);
+  }
+  for (const field of ['apiVersion', 'kind']) {
+    const said = value[field] ?? null;
+    if (said === null || typeof said === 'string') continue;
+    throw statusError.badRequest(
+      `json: cannot unmarshal ${jsonType(said)} into Go struct field .${field} of type string`,
+    );
+  }
+  return value;
 }
 
 /** The kind of a patch; `strategic` where there is such a one. Throws 415. */

@@ -1,5 +1,5 @@
-import type { Authenticator, Authorizer, User } from '../auth/index.ts';
-import type { Clock, Names } from '../meta/index.ts';
+import type { Authenticator, Authorizer } from '../auth/index.ts';
+import type { Clock, Names, User } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
@@ -15,6 +15,8 @@ export interface Call {
   readonly info: RequestInfo;
   readonly user: User;
   readonly series: Series;
+  /** Texts for `Warning` headers, of answers and refusals alike. */
+  readonly warnings: Set<string>;
 }
 
 export interface HandlerOptions {
@@ -29,8 +31,6 @@ export interface HandlerOptions {
   readonly metrics: Metrics;
   /** Everything that is no resource. */
   readonly surface: Surface;
-  /** Large answers are compressed for those who ask for it. */
-  readonly compress: boolean;
 }
 
 /** What a handler works with: what it was given, and what it made of that. */

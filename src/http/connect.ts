@@ -7,8 +7,8 @@ import type { ApiResponse } from './types.ts';
 
 /** Passes a request on to the node, or to what runs on it, that its target stands for. Throws StatusError. */
 export async function connectAnswer(registry: Registry, call: Call, target: Target): Promise<ApiResponse> {
-  const { request, info, user } = call;
-  const endpoint = await registry.connect(target, { requester: user, query: info.query });
+  const { request, info, user, warnings } = call;
+  const endpoint = await registry.connect(target, { requester: user, query: info.query, warnings });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
   if (endpoint.upgrades === true) {
     if (request.headers['upgrade'] === undefined) throw statusError.badRequest('Upgrade request required');

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
@@ -91,11 +92,14 @@ function overSession(socket: TLSSocket, session: ServerHttp2Session): Connection
  * shown: a resumed TLS 1.3 session without one is `authorized`, too.
  */
 function peerOf(socket: TLSSocket): Peer {
-  const subject = socket.authorized ? socket.getPeerCertificate()?.subject : undefined;
+  const { subject, raw } = (socket.authorized ? socket.getPeerCertificate() : undefined) ?? {};
   const commonName = allOf(subject?.CN).at(-1);
   return {
     address: socket.remoteAddress ?? '',
-    certificate: commonName === undefined ? undefined : { commonName, organizations: allOf(subject?.O) },
+    certificate:
+      commonName === undefined || raw === undefined
+        ? undefined
+        : { commonName, organizations: allOf(subject?.O), sha256: hash('sha256', raw, 'hex') },
   };
 }
 

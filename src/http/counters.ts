@@ -23,17 +23,23 @@ export interface Distribution {
   sum: number;
 }
 
+/** Steps of admission of one kind: of one plugin, or of all together. */
+export interface AdmissionSeries {
+  readonly labels: { readonly [label: string]: string };
+  readonly plugin: boolean;
+  readonly seconds: Distribution;
+}
+
 /** Everything that was counted, for the text. */
 export interface Counted {
   readonly series: Iterable<Series>;
   readonly authentication: ReadonlyMap<string, number>;
   readonly authorization: ReadonlyMap<string, number>;
-  readonly admission: Iterable<{
-    readonly labels: { readonly [label: string]: string };
-    readonly seconds: Distribution;
-  }>;
+  readonly admission: Iterable<AdmissionSeries>;
+  /** What declared rules did that they should not do. */
+  readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly inFlight: InFlight;
-  readonly registry: Registry;
+  readonly registry: () => Registry;
   /** Seconds since 1970. */
   readonly startTime: number;
 }

@@ -14,7 +14,13 @@ export interface Discovery {
 
 const json = 'application/json';
 
-export function createDiscovery(groups: readonly Group[], names: Names, serverAddress: () => string): Discovery {
+/** With `hashes` each resource says by one how it is stored. */
+export function createDiscovery(
+  groups: readonly Group[],
+  names: Names,
+  serverAddress: () => string,
+  hashes: boolean,
+): Discovery {
   const made = new Map<string, Document>();
   const cached = (key: string, make: () => JsonObject): Document => {
     let document = made.get(key);
@@ -30,13 +36,13 @@ export function createDiscovery(groups: readonly Group[], names: Names, serverAd
   const plain = new Map<string, () => JsonObject>();
   const named = groups.filter((group) => group.name !== '');
   const core = groups.filter((group) => group.name === '');
-  plain.set('/api', () => apiVersions(core, serverAddress()));
+  if (core.length > 0) plain.set('/api', () => apiVersions(core, serverAddress()));
   plain.set('/apis', () => groupList(named));
   for (const group of named) {
     plain.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) }));
   }
   for (const version of groups.flatMap((group) => group.versions)) {
-    plain.set(rootOf(version), () => resourceList(version));
+    plain.set(rootOf(version), () => resourceList(version, hashes));
   }
   return {
     serve(path, headers) {
@@ -126,7 +132,7 @@ function groupOf(group: Group): JsonObject {
   return { name: group.name, versions, preferredVersion: versions[0] ?? {} };
 }
 
-function resourceList(version: ServedVersion): JsonObject {
+function resourceList(version: ServedVersion, hashes: boolean): JsonObject {
   return {
     kind: 'APIResourceList',
     ...(version.group === '' ? {} : { apiVersion: 'v1' }),
@@ -141,7 +147,7 @@ function resourceList(version: ServedVersion): JsonObject {
         verbs: [...definition.verbs].sort(),
         ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
         ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
-        ...storageHash(resource.definition),
+        ...(hashes ? storageHash(definition) : {}),
       };
       const below = sorted(definition.subresources).map((sub) => ({
         name: `${definition.plural}/${sub.name}`,

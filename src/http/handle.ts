@@ -1,6 +1,6 @@
-import type { Attributes, Authenticator, Authorizer, User } from '../auth/index.ts';
+import type { Attributes, Authenticator, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { StatusError, statusError } from '../meta/index.ts';
+import { StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
@@ -13,10 +13,12 @@ import { identify, type RequestInfo } from './request-info.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
+import { withWarnings } from './warnings.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
   const { authenticate, authorize, clock, metrics, names, surface } = options;
+  const compress = options.registry.features.APIResponseCompression;
   const serving: Serving = {
     ...options,
     protobuf: new Protobuf(options.findType, options.names),
@@ -28,6 +30,7 @@ export function createHandler(options: HandlerOptions): Handler {
   return async (request) => {
     const started = clock.now();
     const progress: Progress = { started, info: unknownRequest, user: undefined, series: undefined };
+    const warnings = new Set<string>();
     let lane: Lane | undefined;
     let response: ApiResponse;
     try {
@@ -46,13 +49,13 @@ export function createHandler(options: HandlerOptions): Handler {
       // Dispatch.
       const series = metrics.series(info);
       progress.series = series;
-      const call: Call = { request, info, user, series };
+      const call: Call = { request, info, user, series, warnings };
       response = await (info.resource === undefined ? surface(call) : verbs(call));
-      if (options.compress && lane !== 'longRunning' && isLarge(response))
-        response = await compressed(response, request);
+      if (compress && lane !== 'longRunning' && isLarge(response)) response = await compressed(response, request);
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
+    response = withWarnings(response, warnings);
     // Respond: the request is under way until its last byte was taken.
     const { status, body } = response;
     const ended = (size: number, error: unknown) => {

@@ -1,5 +1,5 @@
-import type { Attributes, Authorizer, User } from '../auth/index.ts';
-import { type Names, statusError } from '../meta/index.ts';
+import type { Attributes, Authorizer } from '../auth/index.ts';
+import { type Names, statusError, type User } from '../meta/index.ts';
 import type { RequestHeaders } from './types.ts';
 
 /** Whether a request speaks for someone else. */

@@ -4,6 +4,6 @@ export { createHealth, type HealthCheck } from './health.ts';
 export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 export { listen } from './listener.ts';
 export type { Log, RequestEntry } from './log.ts';
-export { createMetrics } from './metrics.ts';
+export { createMetrics, type Metrics } from './metrics.ts';
 export { createSurface } from './surface.ts';
 export type { ApiRequest, ApiResponse, Handler } from './types.ts';

@@ -1,5 +1,13 @@
 import type { Metric } from 'prom-client';
-import { admissionBounds, type Counted, type Distribution, durationBounds, sizeBounds } from './counters.ts';
+import { featureList, featureMetric } from '../meta/index.ts';
+import {
+  admissionBounds,
+  type Counted,
+  type Distribution,
+  distribution,
+  durationBounds,
+  sizeBounds,
+} from './counters.ts';
 
 interface Value {
   readonly labels: { readonly [label: string]: string | number };
@@ -14,8 +22,6 @@ interface Reading {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly values: (counted: Counted) => Value[];
 }
-
-type Timed = Counted['admission'] extends Iterable<infer T> ? T : never;
 
 /** Loads the metrics library and hands it every reading; the result makes the text of the moment. */
 export async function renderMetrics(counted: Counted): Promise<() => Promise<string>> {
@@ -91,8 +97,8 @@ const readings: readonly Reading[] = [
     help: 'Objects stored, by resource.',
     type: 'gauge',
     values: ({ registry }) =>
-      registry.resources
-        .filter(({ definition }) => definition.verbs.includes('watch'))
+      registry()
+        .resources.filter(({ definition }) => definition.verbs.includes('watch'))
         .map(({ definition, keyPrefix, cache }) => ({
           labels: {
             resource: definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`,
@@ -116,14 +122,38 @@ const readings: readonly Reading[] = [
     name: 'apiserver_admission_controller_admission_duration_seconds',
     help: 'Time that admission plugins took.',
     type: 'histogram',
-    // Before the first run there is one without labels, as for every histogram.
     values: ({ admission }) =>
-      orElse<Timed>([...admission], {
-        labels: {},
-        seconds: { counts: new Float64Array(admissionBounds.length + 1), sum: 0 },
-      }).flatMap(({ labels, seconds }) =>
-        histogram('apiserver_admission_controller_admission_duration_seconds', labels, seconds, admissionBounds),
-      ),
+      admissionTimes('apiserver_admission_controller_admission_duration_seconds', admission, true),
+  },
+  {
+    name: 'apiserver_admission_step_admission_duration_seconds',
+    help: 'Time that all admission plugins of a step took together.',
+    type: 'histogram',
+    values: ({ admission }) => admissionTimes('apiserver_admission_step_admission_duration_seconds', admission, false),
+  },
+  {
+    name: 'apiserver_validation_declarative_validation_mismatch_total',
+    help: 'Differences between what declared rules find and those written by hand.',
+    type: 'counter',
+    values: ({ rules }) => plain(rules.mismatches),
+  },
+  {
+    name: 'apiserver_validation_declarative_validation_panic_total',
+    help: 'Failures of declared rules.',
+    type: 'counter',
+    values: ({ rules }) => plain(rules.failures),
+  },
+  {
+    name: featureMetric,
+    help: 'Features by stage: 1 for those that are on, 0 for the others.',
+    type: 'gauge',
+    values: ({ registry }) => {
+      const { features } = registry();
+      return featureList.map(([name, { stage }]) => ({
+        labels: { name, stage: stage === 'stable' ? '' : stage.toUpperCase() },
+        value: features[name] ? 1 : 0,
+      }));
+    },
   },
   {
     name: 'workqueue_depth',
@@ -154,7 +184,16 @@ const readings: readonly Reading[] = [
   },
 ];
 
-const orElse = <T>(some: readonly T[], other: T): readonly T[] => (some.length === 0 ? [other] : some);
+/** What was seen at least once; before that there is one without labels, as for every histogram. */
+function admissionTimes(name: string, admission: Counted['admission'], ofPlugins: boolean): Value[] {
+  const seen = [...admission].filter(
+    ({ plugin, seconds }) => plugin === ofPlugins && seconds.counts.some((count) => count > 0),
+  );
+  const none = { labels: {}, seconds: distribution(admissionBounds) };
+  return (seen.length === 0 ? [none] : seen).flatMap(({ labels, seconds }) =>
+    histogram(name, labels, seconds, admissionBounds),
+  );
+}
 
 const plain = (value: number): Value[] => [{ labels: {}, value }];
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../meta/index.ts';
-import type { Registry } from '../registry/index.ts';
+import type { Observer, Registry } from '../registry/index.ts';
 import {
+  type AdmissionSeries,
   admissionBounds,
   type Counted,
-  type Distribution,
   distribution,
   durationBounds,
   observe,
@@ -24,8 +24,10 @@ export interface Metrics {
   series(info: RequestInfo): Series;
   authenticated(result: AuthenticationResult): void;
   authorized(result: AuthorizationResult): void;
-  /** One run of an admission plugin (`type`: `admit` or `validate`). */
-  admitted(name: string, operation: string, type: string, rejected: boolean, seconds: number): void;
+  readonly admission: Observer['admission'];
+  /** Declared rules found something else than those written by hand, or failed. */
+  mismatched(): void;
+  ruleFailed(): void;
   /** In the text format of Prometheus. */
   text(): Promise<string>;
 }
@@ -33,16 +35,19 @@ export interface Metrics {
 // Resources are few; paths and made-up resources are not, and share one series.
 const maxSeries = 5_000;
 
-export function createMetrics(registry: Registry, inFlight: InFlight, clock: Clock): Metrics {
+/** Counts from now on; the registry is asked for with the first request. */
+export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<string, number>();
   const authorization = new Map<string, number>();
-  const admission = new Map<string, { labels: { [label: string]: string }; seconds: Distribution }>();
+  const admission = new Map<string, AdmissionSeries>();
+  const rules = { mismatches: 0, failures: 0 };
   const counted: Counted = {
     series: { [Symbol.iterator]: () => series.values() },
     authentication,
     authorization,
     admission: { [Symbol.iterator]: () => admission.values() },
+    rules,
     inFlight,
     registry,
     startTime: clock.now() / 1000,
@@ -52,29 +57,30 @@ export function createMetrics(registry: Registry, inFlight: InFlight, clock: Clo
     inFlight,
     series(info) {
       const dryRun = info.query.size > 0 && info.query.has('dryRun');
-      const key = seriesKey(registry, info, dryRun);
+      const key = seriesKey(registry(), info, dryRun);
       let found = series.get(key);
       if (found === undefined) {
         if (series.size >= maxSeries) return makeSeries({});
-        found = makeSeries(labelsOf(registry, info, dryRun));
+        found = makeSeries(labelsOf(registry(), info, dryRun));
         series.set(key, found);
       }
       return found;
     },
     authenticated: (result) => add(authentication, result),
     authorized: (result) => add(authorization, result),
-    admitted(name, operation, type, rejected, seconds) {
-      const key = `${name}/${operation}/${type}/${rejected}`;
+    admission({ plugin, type, operation, rejected }) {
+      const key = `${plugin}/${type}/${operation}/${rejected}`;
       let found = admission.get(key);
       if (found === undefined) {
-        found = {
-          labels: { name, operation, type, rejected: String(rejected) },
-          seconds: distribution(admissionBounds),
-        };
+        const labels = { ...(plugin === '' ? {} : { name: plugin }), operation, rejected: String(rejected), type };
+        found = { labels, plugin: plugin !== '', seconds: distribution(admissionBounds) };
         admission.set(key, found);
       }
-      observe(found.seconds, admissionBounds, seconds);
+      const { seconds } = found;
+      return (value) => observe(seconds, admissionBounds, value);
     },
+    mismatched: () => void rules.mismatches++,
+    ruleFailed: () => void rules.failures++,
     async text() {
       render ??= renderMetrics(counted);
       return (await render)();

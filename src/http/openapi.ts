@@ -18,6 +18,8 @@ export interface OpenApiOptions {
   /** The body of `/version`. */
   readonly version: JsonObject;
   readonly findType: FindType;
+  /** Fields tell the values that they may have. */
+  readonly enums: boolean;
   /** Resolves after everything that waits has had its turn: a large document is made in pieces. */
   readonly pause: () => Promise<void>;
 }
@@ -222,7 +224,13 @@ function schemasOf(writer: Writer, version: ServedVersion, dialect: Dialect): { 
     for (const sub of served.resource.definition.subresources) want(findType(subresourceType(sub, version)));
   }
   for (const name of Object.values(metaTypes)) want(findType(name));
-  const schemas = openApiSchemas(roots.values(), names, dialect, (schema) => kinds.get(schema.name) ?? []);
+  const schemas = openApiSchemas(
+    roots.values(),
+    names,
+    dialect,
+    (schema) => kinds.get(schema.name) ?? [],
+    writer.enums,
+  );
   const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
   for (const served of version.resources) {
     if (!served.resource.definition.verbs.includes('list')) continue;

@@ -41,7 +41,7 @@ export class Protobuf {
   }
 
   /** @throws StatusError 400 */
-  read(bytes: Uint8Array, expected: TypeMeta): ParsedBody {
+  read(bytes: Uint8Array, expected: TypeMeta): ParsedBody<JsonObject> {
     return readProtobuf(bytes, expected, (given) => this.schemaOf(given), this.#names);
   }
 

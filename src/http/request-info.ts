@@ -1,17 +1,10 @@
-import { statusError } from '../meta/index.ts';
+import { type ResourcePlace, statusError } from '../meta/index.ts';
 
 /** Parameters of a URL; names and values are percent-decoded. */
 export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
 
 /** What a path below `/api/<version>` or `/apis/<group>/<version>` names. Absent parts are empty. */
-export interface ResourcePath {
-  readonly group: string;
-  readonly version: string;
-  readonly namespace: string;
-  /** Plural name as spelled, whether there is such a resource or not. */
-  readonly resource: string;
-  readonly name: string;
-  readonly subresource: string;
+export interface ResourcePath extends ResourcePlace {
   /** What follows the subresource, without the slash between. */
   readonly rest: string;
 }

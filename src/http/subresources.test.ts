@@ -73,6 +73,25 @@ describe('scale', () => {
     ]);
   });
 
+  it('has a table of its own', async () => {
+    await made('tabled');
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { body } = await ask('GET', scale('tabled'), undefined, { accept });
+    const { columnDefinitions, rows } = body as unknown as {
+      columnDefinitions: { name: string; type: string }[];
+      rows: { cells: Json[]; object: { metadata: JsonObject } }[];
+    };
+    expect(columnDefinitions.map(({ name, type }) => [name, type])).toEqual([
+      ['Name', 'string'],
+      ['Desired', 'integer'],
+      ['Available', 'integer'],
+      ['Age', 'string'],
+    ]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.cells.slice(0, 3)).toEqual(['tabled', 1, 0]);
+    expect(Object.keys(rows[0]?.object.metadata ?? {})).not.toContain('generation');
+  });
+
   it('changes the replicas and nothing else, and counts as a change of the object', async () => {
     await made('changed');
     expect((await patch(scale('changed'), { spec: { replicas: 3 } })).body['spec']).toEqual({ replicas: 3 });
@@ -257,6 +276,8 @@ describe('eviction', () => {
     expect((await evict('one', {}, '?dryRun=All')).status).toBe(201);
     expect((await evict('one', { deleteOptions: { dryRun: ['All'] } })).status).toBe(201);
     expect((await ask('GET', `${budgets}/kept`)).body['status']).toMatchObject({ disruptionsAllowed: 1 });
+    // A rehearsal leaves no word on why either.
+    expect((await ask('GET', `${pods}/one`)).body['status']).toMatchObject({ conditions: [{ type: 'Ready' }] });
     expect((await evict('one')).status).toBe(201);
     const { body } = await ask('GET', `${budgets}/kept`);
     expect(body['status']).toMatchObject({
@@ -264,7 +285,21 @@ describe('eviction', () => {
       disruptedPods: { one: expect.any(String) as string },
       conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' }],
     });
-    expect((await ask('GET', `${pods}/one`)).body['metadata']).toMatchObject({ deletionGracePeriodSeconds: 30 });
+    expect((await ask('GET', `${pods}/one`)).body).toMatchObject({
+      metadata: { deletionGracePeriodSeconds: 30 },
+      status: {
+        conditions: [
+          { type: 'Ready' },
+          {
+            type: 'DisruptionTarget',
+            status: 'True',
+            reason: 'EvictionByEvictionAPI',
+            message: 'Eviction API: evicting',
+            lastProbeTime: null,
+          },
+        ],
+      },
+    });
     await patch(`${budgets}/kept/status`, { status: { currentHealthy: 1 } });
     const refused = await evict('two');
     expect(refused).toMatchObject({
@@ -301,6 +336,17 @@ describe('eviction', () => {
     await running('quick', 'quick');
     const preconditions = { uid: 'another' };
     expect((await evict('quick', { deleteOptions: { preconditions } })).status).toBe(409);
+    const { body } = await ask('GET', `${pods}/quick`);
+    expect(body['status']).toMatchObject({ conditions: [{ type: 'Ready' }] });
+    const { resourceVersion } = body['metadata'] as { resourceVersion: string };
+    const asMeant = { preconditions: { resourceVersion }, gracePeriodSeconds: 20 };
+    expect((await evict('quick', { deleteOptions: asMeant })).status).toBe(201);
+    expect(await evict('quick', { deleteOptions: asMeant })).toMatchObject({
+      status: 409,
+      body: {
+        message: expect.stringContaining(`the ResourceVersion in the precondition (${resourceVersion})`) as string,
+      },
+    });
     expect((await evict('quick', { deleteOptions: { gracePeriodSeconds: 0 } })).status).toBe(201);
     expect((await ask('GET', `${pods}/quick`)).status).toBe(404);
   });

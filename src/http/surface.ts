@@ -27,24 +27,22 @@ export interface SurfaceOptions {
 export function createSurface(options: SurfaceOptions): Surface {
   const { registry, names, health, metrics } = options;
   const groups = catalogueOf(registry, names);
-  const discovery = createDiscovery(groups, names, options.serverAddress);
+  const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
+  const discovery = createDiscovery(groups, names, options.serverAddress, hashes);
   const openApi = createOpenApi({
     groups,
     names,
     version: options.version,
     findType: options.findType,
+    enums,
     pause: options.pause,
   });
   const known = new Set(groups.map((group) => group.name));
   const version = jsonAnswer(200, options.version);
   const index = jsonAnswer(200, {
     paths: [
-      '/api',
       '/apis',
-      ...groups.flatMap((group) => [
-        ...(group.name === '' ? [] : [`/apis/${group.name}`]),
-        ...group.versions.map(rootOf),
-      ]),
+      ...groups.flatMap((group) => [group.name === '' ? '/api' : `/apis/${group.name}`, ...group.versions.map(rootOf)]),
       ...health.paths,
       '/metrics',
       ...openApi.paths,
@@ -75,7 +73,8 @@ export function createSurface(options: SurfaceOptions): Surface {
 /** Whether there is something at the beginning of the path, so that a Status tells that the rest is not there. */
 function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
   const [, root, group] = path.split('/', 3);
-  return root === 'api' || (root === 'apis' && group !== undefined && groups.has(group));
+  if (root === 'api') return groups.has('');
+  return root === 'apis' && group !== undefined && groups.has(group);
 }
 
 async function metricsAnswer(metrics: Metrics): Promise<ApiResponse> {

@@ -8,8 +8,10 @@ export interface RequestHeaders {
 export interface Peer {
   /** Text form of the remote address; empty in process. */
   readonly address: string;
-  /** Subject of the client certificate when one was shown and the client CA signed it. */
-  readonly certificate: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  /** Subject and digest (hex) of the client certificate when one was shown and the client CA signed it. */
+  readonly certificate:
+    | { readonly commonName: string; readonly organizations: readonly string[]; readonly sha256?: string }
+    | undefined;
 }
 
 /** A request, whatever carried it. */

@@ -1,13 +1,14 @@
 import type { TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, statusError } from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import {
   type Body,
   type Change,
   deleteOptionsOf,
   isUnsafe,
+  type ObjectBody,
+  type PatchFormat,
   type ReadOptions,
   type Registry,
-  type Resource,
   readIncludeObject,
   readWriteOptions,
   type Target,
@@ -26,7 +27,6 @@ import { connectAnswer } from './connect.ts';
 import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, valueAnswer, watchForms } from './media.ts';
 import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
-import { withWarnings } from './warnings.ts';
 import { WatchBody } from './watch-body.ts';
 
 /** What the verbs work with. */
@@ -55,6 +55,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(registry, call.info, path);
     const verb = allowedVerb(call, target);
+    warnOfEnd(call, target);
     if (connects(target)) return connectAnswer(registry, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
@@ -110,14 +111,14 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     const body = formatJson(viewObject(target, object, view), form);
-    return deprecation(target, { status: 200, headers: headersOf(form), body });
+    return { status: 200, headers: headersOf(form), body };
   },
 
   async list(verbs, call, target) {
     const form = formOf(verbs, verbs.forms, call, target);
     const view = viewOf(verbs, call, form);
     const list = await verbs.registry.list(target, readOptions(call.info.query));
-    return deprecation(target, await listAnswer(target, list, view, form));
+    return listAnswer(target, list, view, form);
   },
 
   async watch(verbs, call, target) {
@@ -130,7 +131,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const { log } = verbs;
     const { protobuf } = form;
     const body = new WatchBody({ stream, target, view, protobuf, series: call.series, log });
-    return deprecation(target, { status: 200, headers: protobuf?.watchHeaders ?? headersOf(form), body });
+    return { status: 200, headers: protobuf?.watchHeaders ?? headersOf(form), body };
   },
 
   async create(verbs, call, target) {
@@ -152,7 +153,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = formOf(verbs, verbs.forms, call, target);
     const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
-    const { value, findings } = await readPatchBody(call.request, format);
+    const { value, findings } = await patchOf(verbs, call, target, format);
     if (format !== 'apply') return written(verbs, call, target, { verb: 'patch', format, patch: value }, asked, form);
     const options = { ...asked, permitCreate: () => verbs.permit(call, 'create') };
     return written(verbs, call, target, { verb: 'patch', format, patch: value, findings }, options, form);
@@ -161,7 +162,8 @@ const servers: { readonly [verb: string]: Serve } = {
   async delete(verbs, call, target) {
     const form = formOf(verbs, verbs.forms, call, target);
     const options = await deleteOptions(verbs, call);
-    if (verbs.registry.unsafeDeletion && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
+    const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
+    if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
     return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
   },
 
@@ -171,9 +173,19 @@ const servers: { readonly [verb: string]: Serve } = {
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
     const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
-    return deprecation(target, await listAnswer(target, list, view, form));
+    return listAnswer(target, list, view, form);
   },
 };
+
+/** The patch that was sent. Where a patch makes no object, one that is not there is told before what is wrong with it. */
+async function patchOf({ registry }: Verbs, { request }: Call, target: Target, format: PatchFormat): Promise<Body> {
+  try {
+    return await readPatchBody(request, format);
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 400 && format !== 'apply') await registry.get(target, noOptions);
+    throw error;
+  }
+}
 
 /** Makes the change and shows what came of it. */
 async function written(
@@ -186,16 +198,13 @@ async function written(
 ): Promise<ApiResponse> {
   const view = viewOf(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
-  const { warnings } = result;
   const { created, deleted } = result;
   // Who wants the dependents gone too, in the old way of saying so, is told when that has only begun.
   const begun = change.verb === 'delete' && deleted === undefined && change.options['orphanDependents'] === false;
   const status = created ? 201 : begun ? 202 : 200;
-  const answer: ApiResponse =
-    result.object === undefined
-      ? valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form)
-      : { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
-  return deprecation(target, answer, warnings);
+  if (result.object === undefined)
+    return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
+  return { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
 }
 
 /** What is told of something that was done instead of kept. */
@@ -232,7 +241,7 @@ function formOf(
   return (protobuf.speaks(resource, version) ? all : text)(request, info);
 }
 
-function readBody({ protobuf, names }: Verbs, { request }: Call, target: Target): Promise<Body> {
+function readBody({ protobuf, names }: Verbs, { request }: Call, target: Target): Promise<ObjectBody> {
   const known = protobuf.speaks(target.resource, target.version) ? protobuf : undefined;
   return readObjectBody(request, typeOf(target), known, names);
 }
@@ -276,7 +285,7 @@ const watchOptions = (query: Query): WatchOptions => pick(query, watchNames);
 /** Throws 422 for parameters without a meaning. */
 function writeOptions(
   { names }: Verbs,
-  { request, info, user }: Call,
+  { request, info, user, warnings }: Call,
   verb: Parameters<typeof readWriteOptions>[0],
 ): WriteOptions {
   const { query } = info;
@@ -285,15 +294,16 @@ function writeOptions(
     query.size === 0
       ? { userAgent }
       : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun'), userAgent };
-  return readWriteOptions(verb, parameters, user, names);
+  return readWriteOptions(verb, parameters, { requester: user, warnings }, names);
 }
 
-/** The options of a delete request: its body, or else its query. */
+/** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
 async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call): Promise<JsonObject> {
   const body = await readOptionsBody(request, protobuf, names);
   const { query } = info;
-  if (body !== undefined || query.size === 0) return body ?? {};
+  if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
+  if (body !== undefined) return dryRun.length === 0 ? body : { dryRun, ...body };
   const given = pick(query, [
     'gracePeriodSeconds',
     'orphanDependents',
@@ -303,7 +313,7 @@ async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }
 
-function deleting({ user }: Call, { dryRun }: JsonObject): WriteOptions {
+function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOptions {
   return {
     requester: user,
     dryRun: Array.isArray(dryRun) && dryRun.length > 0,
@@ -311,26 +321,18 @@ function deleting({ user }: Call, { dryRun }: JsonObject): WriteOptions {
     fieldManager: '',
     fieldValidation: 'Ignore',
     force: false,
+    warnings,
   };
 }
 
-/** Adds the warnings of a write, and that the version will go away. */
-function deprecation(
-  { resource, version }: Target,
-  answer: ApiResponse,
-  warnings: readonly string[] = [],
-): ApiResponse {
+/** Warns that the version will go away. */
+function warnOfEnd({ warnings }: Call, { resource, version }: Target): void {
   const deprecated = resource.versions.get(version)?.declared.deprecated;
-  if (deprecated === undefined) return withWarnings(answer, warnings);
-  return withWarnings(answer, [deprecationText(resource, version, deprecated), ...warnings]);
-}
-
-function deprecationText(
-  { definition }: Resource,
-  version: string,
-  { since, removed, replacement }: { since: string; removed?: string; replacement?: string },
-): string {
+  if (deprecated === undefined) return;
+  const { definition } = resource;
+  const { since, removed, replacement } = deprecated;
   const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
   const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
-  return `${what} is deprecated in v${since}+${until}${replacement === undefined ? '' : `; use ${replacement}`}`;
+  const instead = replacement === undefined ? '' : `; use ${replacement}`;
+  warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { textAnswer } from './answers.ts';
 import { withWarnings } from './warnings.ts';
 
-const warningsOf = (texts: string[]) => withWarnings(textAnswer(200, ''), texts).headers['warning'];
+const warningsOf = (texts: string[]) => withWarnings(textAnswer(200, ''), new Set(texts)).headers['warning'];
 
 it('quotes a text as recorded', () => {
   expect(warningsOf(['duplicate field "metadata.name"'])).toEqual(['299 - "duplicate field \\"metadata.name\\""']);

@@ -6,9 +6,9 @@ const maxWarnings = 4096;
 const maxWarning = 256;
 
 /** The same answer with a `Warning` header for each text (RFC 7234, 5.5). */
-export function withWarnings(answer: ApiResponse, warnings: readonly string[]): ApiResponse {
-  if (warnings.length === 0) return answer;
-  const texts = limit([...new Set(warnings.map(clean).filter((text) => text !== ''))]);
+export function withWarnings(answer: ApiResponse, warnings: ReadonlySet<string>): ApiResponse {
+  if (warnings.size === 0) return answer;
+  const texts = limit([...new Set([...warnings].map(clean).filter((text) => text !== ''))]);
   const values = texts.map((text) => encodeText(`299 - "${text.replace(/[\\"]/g, '\\$&')}"`));
   return { ...answer, headers: { ...answer.headers, warning: values } };
 }

@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonArray,
   type JsonObject,
+  jsonType,
   StatusError,
   setKey,
 } from '../meta/index.ts';
@@ -57,12 +58,6 @@ const inapplicable = (why: string) =>
     {},
     { cause: new Error(why) },
   );
-
-function jsonType(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (value === null) return 'null';
-  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
-}
 
 function apply(state: Patching, operation: JsonObject): void {
   const path = pointer(operation, 'path');

@@ -65,7 +65,7 @@ export function withHeldFields(shape: Shape, node: FieldSet): FieldSet {
     const inner = node[element] as FieldSet;
     const field = fieldAt(shape, element);
     const held = isEmpty(inner) ? inner : withHeldFields(field?.shape ?? innerShape(shape), inner);
-    out[element] = field === undefined || includesItself(held) ? held : { [itself]: leaf, ...held };
+    out[element] = field === undefined || isBare(field) || includesItself(held) ? held : { [itself]: leaf, ...held };
   }
   return out;
 }
@@ -81,7 +81,7 @@ export function withoutHolders(shape: Shape, node: FieldSet, others: readonly Fi
     const inner = node[element] as FieldSet;
     const holders = others.flatMap((other) => other[element] ?? []);
     const field = fieldAt(shape, element);
-    if (field === undefined ? includesItself(inner) : holders.length === 0) {
+    if (field === undefined ? includesItself(inner) : holders.length === 0 && !isBare(field)) {
       out[element] = leaf;
       continue;
     }
@@ -90,6 +90,9 @@ export function withoutHolders(shape: Shape, node: FieldSet, others: readonly Fi
   }
   return out;
 }
+
+/** Nobody holds the field itself, whatever they own in it: metadata, which no object is without. */
+const isBare = ({ shape }: FieldShape): boolean => shape.kind === 'struct' && shape.bare;
 
 const fieldAt = (shape: Shape, element: string): FieldShape | undefined =>
   shape.kind === 'struct' ? shape.fields.get(element.slice(2)) : undefined;

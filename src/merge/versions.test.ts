@@ -33,6 +33,27 @@ tell('managers of other versions of the same type', [
     owners: { one: '.spec.title' },
   },
   {
+    name: 'an applier gives up all metadata that it had in another version',
+    steps: [
+      twoVersions,
+      apply('one', { metadata: { labels: { l: '1' } }, ...text('x') }),
+      apply('two', { metadata: { labels: { m: '1' } } }),
+      apply('one', title('x'), v2),
+    ],
+    object: { metadata: { labels: { m: '1' } }, spec: { replicas: 1, title: 'x' } },
+    owners: { one: '.spec.title', two: '.metadata.labels.m' },
+  },
+  {
+    name: 'an applier gives up the only metadata, which it had in another version',
+    steps: [
+      twoVersions,
+      apply('one', { metadata: { labels: { l: '1' } }, ...text('x') }),
+      apply('one', title('x'), v2),
+    ],
+    object: { spec: { replicas: 1, title: 'x' } },
+    owners: { one: '.spec.title' },
+  },
+  {
     name: 'a change conflicts under the name that the owner’s version has',
     steps: [twoVersions, apply('one', text('x')), apply('two', title('y'), v2)],
     conflicts: ['"one" .spec.text'],

@@ -1,5 +1,14 @@
 /** The vocabulary of the API: names, kinds, object metadata, selectors, quantities, times and the one error type. */
+export type { ResourcePlace, User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
+export {
+  defaultFeatures,
+  type FeatureGate,
+  type FeatureName,
+  type Features,
+  featureGates,
+  featureList,
+} from './features.ts';
 export { type FieldError, type FieldErrorReason, fieldError } from './field-error.ts';
 export {
   formatGroupResource,
@@ -10,6 +19,16 @@ export {
   parseGroupVersion,
 } from './gvk.ts';
 export {
+  addressBytes,
+  type Cidr,
+  canonicalIp,
+  firstAddress,
+  formatIp,
+  type IpNumber,
+  parseCidr,
+  readIp,
+} from './ip.ts';
+export {
   getKey,
   isJsonObject,
   type Json,
@@ -17,9 +36,10 @@ export {
   type JsonObject,
   jsonCopy,
   jsonEqual,
+  jsonType,
   setKey,
 } from './json.ts';
-export { compatibleDomain, defaultDomain, expandNames, type Names, namesFor } from './names.ts';
+export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export {

@@ -10,6 +10,13 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What JSON calls a value, in the words of messages: `array`, `bool`, `null`, `number`, `object`, `string`. */
+export function jsonType(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+}
+
 /** Sets an own property under any key, `__proto__` included. */
 export function setKey<V>(target: { [key: string]: V }, key: string, value: V): void {
   if (key === '__proto__') {

@@ -24,6 +24,9 @@ export interface Names {
   readonly storeCheck: string;
 }
 
+/** The metric that tells which features are on, under every domain. */
+export const featureMetric = 'kubernetes_feature_enabled';
+
 /** The domain that a server speaks for when it is told no other. */
 export const defaultDomain = 'orch.io';
 /** The domain under which existing clients work unchanged. */

@@ -1,5 +1,6 @@
 import { admit, review } from '../admission/index.ts';
 import { type ApiObject, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import { describeText, storedText } from './bytes.ts';
 import { spokenOf } from './convert.ts';
@@ -35,9 +36,9 @@ export async function act(
   change: Posting,
   options: WriteOptions,
 ): Promise<WriteResult> {
-  const { object, call, warnings } = await readPosted(core, target, change, options);
+  const { object, call } = await readPosted(core, target, change, options);
   await action(object, call);
-  return { created: true, object: undefined, deleted: undefined, warnings };
+  return { created: true, object: undefined, deleted: undefined };
 }
 
 /** Answers what was posted instead of keeping it. */
@@ -49,9 +50,9 @@ export async function reply(
   options: WriteOptions,
 ): Promise<WriteResult> {
   const { format } = target.resource;
-  const { object, call, warnings } = await readPosted(core, target, change, options);
+  const { object, call } = await readPosted(core, target, change, options);
   const answered = describeText(format, '', storedText(format, await answer(object, call)), 0);
-  return { created: true, object: answered, deleted: undefined, warnings };
+  return { created: true, object: answered, deleted: undefined };
 }
 
 type Posting = Change & { readonly verb: 'create' };
@@ -59,27 +60,28 @@ type Posting = Change & { readonly verb: 'create' };
 interface Posted {
   readonly object: ApiObject;
   readonly call: ActionCall;
-  readonly warnings: readonly string[];
 }
 
 /** What was posted, admitted and checked. */
 async function readPosted(core: Core, target: Target, change: Posting, options: WriteOptions): Promise<Posted> {
   const job = readJob(core, target, change, options);
   const { dryRun, context } = job;
-  const { object, warnings } = decodeBody(core, target, change.object, options);
+  const object = decodeBody(core, target, change.object, options);
   const { metadata } = object;
   if (target.name !== '' && (metadata.name ?? '') !== target.name) {
     throw statusError.badRequest(`name in URL does not match name in ${spokenOf(target).kind} object`);
   }
   placeNamespace(target, metadata);
   object.metadata = metadataOf(metadata);
-  const draft: Draft = { object, remove: false, generated: false, warnings: [...warnings] };
+  const draft: Draft = { object, remove: false, generated: false };
   if (target.subresource === '') trackOwners(job, draft, undefined);
   const request = admissionRequest(job, draft, undefined, []);
   await admit(core.admission, request);
+  const { gated } = target.resource;
+  if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   await review(core.admission, request);
   const objects = objectsOf(core, options, dryRun);
   const { namespace } = target;
   const call = { ...context, namespace, name: metadata.name ?? '', dryRun, objects };
-  return { object, call, warnings: draft.warnings };
+  return { object, call };
 }

@@ -14,40 +14,27 @@ import {
 } from '../meta/index.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Core } from './core.ts';
-import type { Body, Change, Target, WriteOptions } from './types.ts';
-
-/** A body that has been read into the storage version. */
-export interface DecodedBody {
-  /** Fresh: no one else holds any part of it. */
-  readonly object: ApiObject;
-  /** What is odd about the body, for a writer who wants to be warned. */
-  readonly warnings: readonly string[];
-}
+import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
- * Reads a body as an object of the target's kind. Fields that nothing declares are dropped, and told as the request
- * wants it. @throws StatusError 400
+ * Reads a body as an object of the target's kind, in the storage version; no one else holds any part of it. Fields that
+ * nothing declares are dropped, and told as the request wants it. @throws StatusError 400
  */
 export function decodeBody(
   core: Core,
   target: Target,
-  { value, findings, json }: Body,
-  { fieldValidation }: WriteOptions,
-): DecodedBody {
+  { value, findings, json }: ObjectBody,
+  options: WriteOptions,
+): ApiObject {
   const { kind, apiVersion } = spokenOf(target);
-  if (!isJsonObject(value)) {
-    throw statusError.badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; the body is no JSON object`,
-    );
-  }
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
     const decoded = decode(core, target, value, given, findings);
     const { object } = decoded;
-    const odd = json === undefined || fieldValidation === 'Ignore' ? decoded.odd : sortFindings(json, decoded.odd);
-    if (odd.length > 0 && fieldValidation === 'Strict') throw strict(odd);
-    return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
+    const sorts = json !== undefined && options.fieldValidation !== 'Ignore';
+    tell(sorts ? sortFindings(json, decoded.odd) : decoded.odd, options);
+    return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
     throw statusError.badRequest(`${said} cannot be handled as a ${kind}: ${error.message}`, error);
@@ -63,15 +50,15 @@ export function decodePatched(
   target: Target,
   patched: Json,
   { format, patch, findings = [] }: Change & { readonly verb: 'patch' },
-  { fieldValidation }: WriteOptions,
-): DecodedBody {
+  options: WriteOptions,
+): ApiObject {
   const { kind, apiVersion } = spokenOf(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
     const given = typeOf(patched, kind, apiVersion);
     const { object, odd } = decode(core, target, patched, given, findings);
-    if (odd.length > 0 && fieldValidation === 'Strict') throw strict(odd);
-    return { object, warnings: fieldValidation === 'Warn' ? odd : [] };
+    tell(odd, options);
+    return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     const [shown, why] =
@@ -93,7 +80,16 @@ function misfit(message: string): string {
   return value === 'number' ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
 
-const strict = (odd: readonly string[]) => statusError.badRequest(`strict decoding error: ${odd.join(', ')}`);
+/** Tells what is odd about a body, as the request wants it. @throws StatusError 400 */
+export function tell(
+  odd: readonly string[],
+  { fieldValidation, warnings }: WriteOptions,
+  how = 'strict decoding error',
+): void {
+  if (odd.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Strict') throw statusError.badRequest(`${how}: ${odd.join(', ')}`);
+  for (const text of odd) warnings.add(text);
+}
 
 /** As the patched document is shown: keys are in order wherever the patch has gone. */
 function sorted(value: Json, patch: Json): Json {
@@ -139,6 +135,17 @@ function decode(
   return { object: toStorage(target, object), odd };
 }
 
+/** Where the wire's message looks for the kinds of bodies; clients compare whole messages. */
+const schemes = {
+  objects: 'pkg/api/legacyscheme/scheme.go:30',
+  options: 'pkg/apis/meta/internalversion/scheme/register.go:27',
+} as const;
+
+export function unknownKind(kind: string, apiVersion: string, of: keyof typeof schemes): StatusError {
+  const [what, version, scheme] = [kind, apiVersion, schemes[of]].map((text) => JSON.stringify(text));
+  return statusError.badRequest(`no kind ${what} is registered for version ${version} in scheme ${scheme}`);
+}
+
 /** Told as it is, without a word on the kind. */
 class WrongVersion extends StatusError {}
 
@@ -158,9 +165,7 @@ function refuseType({ resources }: Core, target: Target, given: GivenType): neve
     );
   }
   if (named.length === 0) {
-    throw statusError.badRequest(
-      `no kind ${JSON.stringify(given.kind)} is registered for version ${JSON.stringify(given.apiVersion)}`,
-    );
+    throw unknownKind(given.kind, given.apiVersion, 'objects');
   }
   const from = `${parseGroupVersion(given.apiVersion)?.version}.${given.kind}`;
   const to = `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;

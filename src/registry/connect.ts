@@ -10,7 +10,7 @@ import type { Connecting, Target } from './types.ts';
 export async function connect(
   core: Core,
   target: Target,
-  { requester, query }: Connecting,
+  { requester, query, warnings }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { resource, namespace, name, subresource } = target;
   const locate = resource.subresources.get(subresource)?.declared.connect;
@@ -27,17 +27,24 @@ export async function connect(
     oldObject: undefined,
     user: requester,
     dryRun: false,
-    warn: () => {},
+    warn: (text: string) => warnings.add(text),
   } as const;
   await admit(core.admission, request);
   await review(core.admission, request);
-  const options = { requester, dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false } as const;
+  const write = {
+    requester,
+    dryRun: false,
+    fieldManager: '',
+    fieldValidation: 'Ignore',
+    force: false,
+    warnings,
+  } as const;
   return locate({
     names: core.names,
     now: core.clock.now(),
     namespace,
     name,
     query,
-    objects: objectsOf(core, options, false),
+    objects: objectsOf(core, write, false),
   });
 }

@@ -1,9 +1,10 @@
 import type { AdmissionChain } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
-import { type Clock, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
+import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import type { Answer, Listing } from './definition.ts';
+import type { Answer, Listing, OpenClaims } from './definition.ts';
 import type { Resource } from './resource.ts';
+import type { Observer } from './types.ts';
 
 /** What every verb works with. */
 export interface Core {
@@ -17,14 +18,16 @@ export interface Core {
   readonly answers: ReadonlyMap<string, Answer>;
   /** By the resource that is read. */
   readonly listings: ReadonlyMap<string, Listing>;
+  /** Undefined: kinds claim nothing. */
+  readonly openClaims: OpenClaims | undefined;
   /** Signs the tokens that continue lists. */
   readonly tokenKey: string;
   /** How much may pile up before a watcher until it is cut off. */
   readonly watchBufferBytes: number;
   /** A watch that sets no end of its own ends after so many seconds, and up to twice that: clients shall not all come back at once. */
   readonly watchSeconds: number;
-  /** Objects that cannot be read may be deleted by who asks for that. */
-  readonly unsafeDeletion: boolean;
+  readonly features: Features;
+  readonly observer: Observer;
 }
 
 /** How long a read waits for a version that is not there yet (ms). */

@@ -1,5 +1,6 @@
-import type { ApiObject, FieldError, Json, JsonObject, Names } from '../meta/index.ts';
+import type { ApiObject, FeatureName, FieldError, Json, JsonObject, Names, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
+import type { Guard, Write } from '../store/index.ts';
 
 /** What may be asked of a resource; the names of authorization and discovery. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -67,6 +68,8 @@ export interface Subresource<T = ApiObject> {
   readonly kind: string;
   readonly group?: string;
   readonly version?: string;
+  /** The feature without which it is not there. */
+  readonly gate?: FeatureName;
   /** Of that kind, where it is another than that of the resource. */
   readonly schema?: StructSchema;
   /** What is read and written there is another object that shows a part of the stored one. */
@@ -85,6 +88,8 @@ export interface SubresourceView<T = ApiObject> {
   /** Writes into the object, which is fresh, what the view says of it. */
   readonly write: (object: T, view: ApiObject) => void;
   readonly validate: (view: ApiObject, context: StrategyContext) => FieldError[];
+  /** Columns of its tables, as those of a resource. */
+  readonly columns?: readonly Column[];
 }
 
 export interface ObjectPart<T = ApiObject> {
@@ -113,14 +118,6 @@ export type Answer = (posted: ApiObject, call: ActionCall) => ApiObject | Promis
 /** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
 export type Listing = () => Promise<readonly ApiObject[]>;
 
-/** Who asks. */
-export interface Requester {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: { readonly [key: string]: readonly string[] };
-}
-
 /**
  * The objects of the server, in their storage version and as new as the store has them. A resource is spelled `pods`,
  * `ingresses.networking.example.org`. Every call fails with a StatusError: 404 for what is not there.
@@ -128,13 +125,16 @@ export interface Requester {
 export interface Objects {
   readonly get: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
   readonly list: (resource: string, namespace: string) => Promise<readonly ApiObject[]>;
-  /** Changes what is there in place, and anew when another writer was first; neither admission nor validation follow. */
+  /**
+   * Changes what is there in place, and anew when another writer was first; neither admission nor validation follow.
+   * Gives back the resourceVersion that it has then.
+   */
   readonly update: (
     resource: string,
     namespace: string,
     name: string,
     change: (object: ApiObject) => void,
-  ) => Promise<void>;
+  ) => Promise<string>;
   /** Deletes it by the rules of its kind, without admission. The options have the form of a request's body. */
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
 }
@@ -196,7 +196,7 @@ export interface StrategyContext {
 }
 
 export interface WriteContext extends StrategyContext {
-  readonly requester: Requester;
+  readonly requester: User;
 }
 
 /**
@@ -231,6 +231,18 @@ export interface Strategy<T = ApiObject> {
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;
+  /**
+   * Takes what the object needs of what there is once only, completes it with that, and gives back what the old one had;
+   * the object is undefined when it goes. It counts once the object is written. Called when the object is prepared; a
+   * refusal that is about no field is a thrown StatusError.
+   */
+  readonly claim?: (
+    object: T | undefined,
+    old: T | undefined,
+    pools: ReadonlyMap<string, Pool>,
+  ) => Promise<FieldError[]>;
+  /** What has its name and namespace in these resources goes with it, in the same commit. */
+  readonly takesAlong?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** What a write to the `status` subresource leaves as it is besides `spec`. */
@@ -238,6 +250,34 @@ export interface Strategy<T = ApiObject> {
   /** Advice for the writer, sent as `Warning` headers. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
 }
+
+/** Things of which each belongs to one object at the most, such as addresses. */
+export interface Pool {
+  /** Says why this one cannot be had; undefined: it is taken. */
+  readonly take: (value: string) => Promise<string | undefined>;
+  /** One that is free, taken; undefined when all are in use. */
+  readonly takeAny: () => Promise<string | undefined>;
+  /** Does nothing for one that the object does not have. */
+  readonly giveBack: (value: string) => Promise<void>;
+}
+
+/** Who takes something out of a pool. */
+export interface Holder {
+  /** Its plural name and group: `services`. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What one attempt to write an object takes and gives back. It is so once guards and writes are part of its commit. */
+export interface Claims {
+  /** By name, the preferred ones first. */
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly changes: () => { readonly guards: readonly Guard[]; readonly writes: readonly Write[] };
+}
+
+/** Opens the pools for one attempt. In a dry run nothing is taken, and what is free is made up. */
+export type OpenClaims = (holder: Holder, dryRun: boolean) => Claims;
 
 export interface Termination<T = ApiObject> {
   /** Changes the object, just marked, in place. */

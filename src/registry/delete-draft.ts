@@ -14,7 +14,7 @@ export function draftDelete(
 ): Draft {
   const { strategy } = resource.definition;
   checkPreconditions(resource, old, deletion);
-  const draft = { generated: false, warnings: [], remove: false };
+  const draft = { generated: false, remove: false };
   const { termination } = strategy;
   if (termination !== undefined) {
     if (old.metadata.deletionTimestamp === undefined) {

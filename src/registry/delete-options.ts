@@ -8,6 +8,7 @@ import {
   parseGroupVersion,
   statusError,
 } from '../meta/index.ts';
+import { unknownKind } from './body.ts';
 import type { Core } from './core.ts';
 import { dryRunErrors, invalidOptions, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
@@ -54,12 +55,11 @@ const policies = ['Foreground', 'Background', 'Orphan'] as const;
 /** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
 export function readDeleteOptions(
   body: JsonObject,
-  { names, unsafeDeletion }: Pick<Core, 'names' | 'unsafeDeletion'>,
+  { names, features }: Pick<Core, 'names' | 'features'>,
 ): DeleteOptions {
   const { kind, apiVersion } = body;
   if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions') {
-    const version = JSON.stringify(typeof apiVersion === 'string' ? apiVersion : '');
-    throw statusError.badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${version}`);
+    throw unknownKind(kind, typeof apiVersion === 'string' ? apiVersion : '', 'options');
   }
   const dryRun = texts(body, 'dryRun');
   const policy = text(body, 'propagationPolicy');
@@ -75,7 +75,7 @@ export function readDeleteOptions(
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
   if (typeof (body[unsafeOption] ?? false) !== 'boolean') throw wrongType(unsafeOption, 'bool');
-  const unsafe = unsafeDeletion && isUnsafe(body);
+  const unsafe = features.AllowUnsafeMalformedObjectDeletion && isUnsafe(body);
   if (unsafe) errors.push(...aloneErrors(body));
   if (errors.length > 0) throw invalidOptions(names, 'DeleteOptions', errors);
   const grace = body['gracePeriodSeconds'] ?? undefined;

@@ -109,7 +109,7 @@ describe('delete', () => {
       'another kind of options',
       { kind: 'ConfigMap', apiVersion: 'v1' },
       400,
-      'no kind "ConfigMap" is registered for version "v1"',
+      'no kind "ConfigMap" is registered for version "v1" in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"',
     ],
     [
       'a dry run that is none',
@@ -186,8 +186,8 @@ describe('deletecollection', () => {
 
 describe('an object that cannot be read', () => {
   const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
-  const holding = async (unsafeDeletion: boolean) => {
-    const made = bench({ unsafeDeletion });
+  const holding = async (unsafe: boolean) => {
+    const made = bench({ features: { AllowUnsafeMalformedObjectDeletion: unsafe } });
     await made.create('configmaps', note('good'));
     await made.store.commit([], [{ key: '/configmaps/ns/bad', value: Buffer.from('{"kind":') }]);
     return made;

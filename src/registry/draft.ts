@@ -12,7 +12,8 @@ import {
   StatusError,
   statusError,
 } from '../meta/index.ts';
-import { type DecodedBody, decodeBody, decodePatched } from './body.ts';
+import { dropGated } from '../schema/index.ts';
+import { decodeBody, decodePatched } from './body.ts';
 import { spokenOf, subresourceView } from './convert.ts';
 import { draftDelete } from './delete-draft.ts';
 import type { Draft, Job } from './job.ts';
@@ -29,15 +30,15 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
       return draftCreate(job, decodeBody(core, target, change.object, options), change.object.value);
     case 'update': {
       const body = decodeBody(core, target, change.object, options);
-      checkPlace(target, body.object.metadata);
+      checkPlace(target, body.metadata);
       if (old !== undefined) {
-        if (subresourceView(target) === undefined) checkUid(target, body.object.metadata, old);
+        if (subresourceView(target) === undefined) checkUid(target, body.metadata, old);
         return draftUpdate(job, body, old);
       }
       if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '')
         throw absent(target);
-      checkUid(target, body.object.metadata, undefined);
-      body.object.metadata.resourceVersion = '';
+      checkUid(target, body.metadata, undefined);
+      body.metadata.resourceVersion = '';
       return draftCreate(job, body, change.object.value);
     }
     case 'patch': {
@@ -45,7 +46,7 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
       if (old === undefined) throw absent(target);
       const patched = applyPatch(target, change.format, ownedView(target, old), change.patch);
       const body = decodePatched(core, target, patched, change, options);
-      checkPlace(target, body.object.metadata);
+      checkPlace(target, body.metadata);
       return draftUpdate(job, body, old);
     }
     default:
@@ -58,7 +59,7 @@ function draftApply(job: Job, old: ApiObject | undefined): Draft {
   const { target, change } = job;
   if (old === undefined && target.subresource !== '') throw absent(target);
   const body = applied(job, old);
-  const { metadata } = body.object;
+  const { metadata } = body;
   checkPlace(target, metadata);
   if (old !== undefined) return draftUpdate(job, body, old);
   const { uid = '' } = metadata;
@@ -119,7 +120,7 @@ function generateName(random: Random, base: string): string {
   return name;
 }
 
-function draftCreate({ core, target, context }: Job, { object, warnings }: DecodedBody, sent: Json): Draft {
+function draftCreate({ core, target, context }: Job, object: ApiObject, sent: Json): Draft {
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
   const { metadata } = object;
@@ -138,7 +139,7 @@ function draftCreate({ core, target, context }: Job, { object, warnings }: Decod
   if (guarded && isJsonObject(sent) && sent['status'] !== undefined) {
     setField(object, 'status', storageVersion.type.decode({}).value['status']);
   }
-  return { object, remove: false, generated, warnings: [...warnings] };
+  return { object, remove: false, generated };
 }
 
 const hasStatus = ({ resource }: Target) => resource.definition.subresources.some(({ name }) => name === 'status');
@@ -148,11 +149,11 @@ function setField(object: JsonObject, field: string, value: Json | undefined): v
   else object[field] = value;
 }
 
-function draftUpdate({ target, change, context }: Job, { object: sent, warnings }: DecodedBody, old: ApiObject): Draft {
+function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: ApiObject): Draft {
   const { metadata } = sent;
   const before = old.metadata;
   const { view, part } = target.resource.subresources.get(target.subresource)?.declared ?? {};
-  const draft = { remove: false, generated: false, warnings: [...warnings] };
+  const draft = { remove: false, generated: false };
   if (view !== undefined) return { ...draft, object: jsonCopy(old as JsonObject as ApiObject), view: sent };
   checkVersion(target, change, metadata, before);
   const after = metadataOf({
@@ -203,9 +204,11 @@ function checkVersion(target: Target, change: Change, { resourceVersion = '' }: 
 
 /** What the kind itself does to the object once admission is through; counts a change of its generation. */
 export function completeDraft({ target, change, context }: Job, draft: Draft, old: ApiObject | undefined): void {
-  const { strategy } = target.resource.definition;
+  const { definition, gated } = target.resource;
+  const { strategy } = definition;
   const { object } = draft;
   if (change.verb === 'delete') return;
+  if (gated !== undefined) dropGated(object, old, gated);
   if (old === undefined) {
     strategy.prepareCreate?.(object, context);
     return;

@@ -27,5 +27,4 @@ export interface Draft {
   readonly passing?: boolean;
   /** Its name was made up here. */
   readonly generated: boolean;
-  readonly warnings: string[];
 }

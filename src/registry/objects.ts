@@ -1,13 +1,15 @@
 import { createChain } from '../admission/index.ts';
-import { formatGroupResource, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
+import { at, formatGroupResource, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
 import { describe, isCorrupt, readObject, storedText } from './bytes.ts';
 import { type Core, current } from './core.ts';
 import type { Objects } from './definition.ts';
+import { makeDraft } from './draft.ts';
+import { trackOwners } from './ownership.ts';
 import { unreadable } from './read.ts';
 import type { Resource } from './resource.ts';
 import { keyOf, rangeOf } from './selection.ts';
-import type { WriteOptions } from './types.ts';
-import { write } from './write.ts';
+import type { NewEntry, WriteOptions } from './types.ts';
+import { readJob, write } from './write.ts';
 
 /** How often a change begins anew because another writer was first. */
 const maxAttempts = 200;
@@ -36,12 +38,13 @@ export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): O
         const { entry, object } = await read(resource, namespace, name);
         const before = readObject(describe(resource.format, entry));
         change(object);
-        if (dryRun || jsonEqual(object, before)) return;
+        if (dryRun || jsonEqual(object, before)) return String(entry.revision);
         const value = Buffer.from(storedText(resource.format, object));
         const { key, revision } = entry;
         const { ttlSeconds: ttl } = resource.definition.strategy;
         const written = ttl === undefined ? { key, value } : { key, value, ttl };
-        if ((await core.store.commit([{ key, revision }], [written])).ok) return;
+        const answer = await core.store.commit([{ key, revision }], [written]);
+        if (answer.ok) return String(answer.revision);
       }
       throw statusError.modified(resource.id, name);
     },
@@ -52,6 +55,30 @@ export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): O
       await write(unchecked, target, { verb: 'delete', options: deleteOptions }, { ...options, dryRun });
     },
   };
+}
+
+/** See `Registry.newEntry`. */
+export function newEntry(core: Core, resource: Resource, object: JsonObject, fieldManager: string): NewEntry {
+  const { version } = resource.storageVersion.declared;
+  const place = at(object, 'metadata', 'namespace');
+  const namespace = typeof place === 'string' ? place : '';
+  const target = { resource, version, namespace, name: '', subresource: '' };
+  const change = { verb: 'create', object: { value: object, findings: [] } } as const;
+  const requester = { name: 'system:apiserver', groups: ['system:masters'] };
+  const options: WriteOptions = {
+    requester,
+    dryRun: false,
+    fieldManager,
+    fieldValidation: 'Ignore',
+    force: false,
+    warnings: new Set(),
+  };
+  const job = readJob(core, target, change, options);
+  const draft = makeDraft(job, undefined);
+  resource.definition.strategy.defaults?.(draft.object, job.context);
+  trackOwners(job, draft, undefined);
+  const { name = '' } = draft.object.metadata;
+  return { key: keyIn(resource, namespace, name), value: Buffer.from(storedText(resource.format, draft.object)) };
 }
 
 function find({ resources }: Core, id: string): Resource {

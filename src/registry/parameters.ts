@@ -1,6 +1,6 @@
 import { managerName } from '../merge/index.ts';
 import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
-import type { Requester } from './definition.ts';
+import type { Core } from './core.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
 /** The 422 about a request's parameters, which are spoken of as an options object. */
@@ -61,12 +61,16 @@ export function checkListOptions(options: ReadOptions & { sendInitialEvents?: st
 }
 
 /** The same for a watch. */
-export function checkWatchOptions(options: WatchOptions, names: Names): void {
+export function checkWatchOptions(options: WatchOptions, { names, features }: Pick<Core, 'names' | 'features'>): void {
   const { resourceVersionMatch: match = '', continue: token = '', sendInitialEvents } = options;
   const errors: FieldError[] = [];
   const field = 'resourceVersionMatch';
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
     errors.push(fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
+  }
+  if (sendInitialEvents !== undefined && !features.WatchList) {
+    const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    errors.push(fieldError.forbidden('sendInitialEvents', why));
   }
   if (match !== '') {
     if (sendInitialEvents === undefined) {
@@ -93,7 +97,7 @@ const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 
 export function readWriteOptions(
   verb: keyof typeof optionsKinds,
   parameters: WriteParameters,
-  requester: Requester,
+  { requester, warnings }: Pick<WriteOptions, 'requester' | 'warnings'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -122,10 +126,13 @@ export function readWriteOptions(
     fieldManager: managerName(fieldManager, parameters.userAgent),
     fieldValidation: validation,
     force: force === true,
+    warnings,
   };
 }
 
-/** `All` is the only dry run there is. */
+/** `All` is the only dry run there is; without a value it is one too, in which admission may do things on the side. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
-  return values.every((value) => value === 'All') ? [] : [fieldError.notSupported('dryRun', [...values], ['All'])];
+  return values.every((value) => value === 'All' || value === '')
+    ? []
+    : [fieldError.notSupported('dryRun', [...values], ['All'])];
 }

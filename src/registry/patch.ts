@@ -6,10 +6,11 @@ import {
   type Json,
   type JsonObject,
   jsonCopy,
+  jsonType,
   parseGroupVersion,
   statusError,
 } from '../meta/index.ts';
-import type { DecodedBody } from './body.ts';
+import { tell } from './body.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Job } from './job.ts';
 import { ownedTypeOf, ownedView, writerOf } from './ownership.ts';
@@ -37,40 +38,29 @@ export function applyPatch(target: Target, format: PatchFormat, document: JsonOb
     return strategicMergePatch(document, patch, schema, names);
   }
   if (isJsonObject(patch)) return applyMergePatch(document, patch);
-  const type = Array.isArray(patch)
-    ? 'array'
-    : typeof patch === 'boolean'
-      ? 'bool'
-      : patch === null
-        ? 'null'
-        : typeof patch;
   throw statusError.badRequest(
-    `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    `error decoding patch: json: cannot unmarshal ${jsonType(patch)} into Go value of type map[string]interface {}`,
   );
 }
 
 /** What an apply makes of the object that is there, its owners with it. @throws StatusError 400, 409, 500 */
-export function applied(job: Job, old: ApiObject | undefined): DecodedBody {
+export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   const { core, target, change, options } = job;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
   const { patch: intent, findings = [] } = change;
-  const { fieldValidation, force } = options;
   if (!isJsonObject(intent)) throw statusError.badRequest(`error decoding YAML: ${notAnObject(intent)}`);
   checkType(target, intent);
   const live = old === undefined ? undefined : ownedView(target, old);
   const type = ownedTypeOf(core, target);
-  const object = applyIntent({ type, writer: writerOf(job), live, intent, force });
-  if (findings.length > 0 && fieldValidation === 'Strict') {
-    throw statusError.badRequest(`error strict decoding YAML: ${findings.join(', ')}`);
-  }
+  const object = applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
+  tell(findings, options, 'error strict decoding YAML');
   // The object may share parts with the old one, and with the intent, which may be needed once more.
   const fresh = jsonCopy(object as JsonObject) as ApiObject;
-  return { object: toStorage(target, fresh), warnings: fieldValidation === 'Warn' ? findings : [] };
+  return toStorage(target, fresh);
 }
 
 function notAnObject(value: Json): string {
-  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
 /** An apply says in full what it is about. */

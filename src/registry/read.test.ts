@@ -15,6 +15,8 @@ async function five() {
 }
 const metadata = (list: JsonObject) => list['metadata'] as JsonObject;
 
+const noToken = 'invalid continue token: continue key is not valid';
+
 describe('get', () => {
   it('gives the object as it was written, with its version', async () => {
     const { create, read } = bench();
@@ -163,7 +165,15 @@ describe('list', () => {
       422,
       'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Bogus": supported values: "Exact", "NotOlderThan", ""',
     ],
-    ['token that is none', { continue: 'garbage' }, 400, 'invalid continue token: continue key is not valid'],
+    [
+      'token that is no JSON',
+      { continue: 'garbage' },
+      400,
+      `${noToken}: invalid character '\\u0081' looking for beginning of value`,
+    ],
+    ['token that is no base64', { continue: 'abc=' }, 400, `${noToken}: illegal base64 data at input byte 3`],
+    ['token that breaks off', { continue: 'abcde' }, 400, `${noToken}: illegal base64 data at input byte 4`],
+    ['token that says nothing', { continue: Buffer.from('[]').toString('base64url') }, 400, noToken],
     [
       'unknown field',
       { fieldSelector: 'data.n=a' },
@@ -253,8 +263,9 @@ describe('a list in pieces', () => {
   it('takes a token for the request it was made for alone', async () => {
     const { names } = await five();
     const token = metadata((await names('configmaps', { limit: '2' })).list)['continue'] as string;
-    const tampered = `${token.slice(0, 20)}${token[20] === 'A' ? 'B' : 'A'}${token.slice(21)}`;
-    const invalid = { code: 400, message: 'invalid continue token: continue key is not valid' };
+    const spelled = JSON.parse(Buffer.from(token, 'base64url').toString()) as { start: string };
+    const tampered = Buffer.from(JSON.stringify({ ...spelled, start: `${spelled.start}a` })).toString('base64url');
+    const invalid = { code: 400, message: noToken };
     expect(await failure(names('configmaps', { continue: token }, { namespace: 'other' }))).toMatchObject(invalid);
     expect(await failure(names('configmaps', { continue: token, labelSelector: 'a' }))).toMatchObject(invalid);
     expect(await failure(names('deployments', { continue: token }))).toMatchObject(invalid);

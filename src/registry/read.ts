@@ -93,7 +93,7 @@ async function exactly(
   const { resource } = target;
   const cache = await reached(resource, revision);
   const present = cache.snapshot();
-  const snapshot = present.revision === revision ? present : resource.history.at(revision);
+  const snapshot = present.revision === revision ? present : resource.history?.at(revision);
   if (snapshot !== undefined) return fromSnapshot(core, target, selection, snapshot, paged, after);
   return fromStore(core, target, selection, revision, paged, after);
 }
@@ -118,7 +118,7 @@ async function fromSnapshot(
   if (more) page.pop();
   const last = page.at(-1);
   if (!more || last === undefined) return whole(revision, page);
-  resource.history.keep(snapshot);
+  resource.history?.keep(snapshot);
   const range = rangeOf(resource, selection);
   const token = formatToken(core.tokenKey, paged.scope, { revision, after: last.key.slice(range.length) });
   const remaining = selection.filtered ? undefined : snapshot.count(range, last.key);

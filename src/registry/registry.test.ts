@@ -140,7 +140,7 @@ describe('namespaces', () => {
 describe('parameters of writes', () => {
   const read = (
     ...parameters: Parameters<typeof readWriteOptions> extends [infer V, infer P, ...unknown[]] ? [V, P] : never
-  ) => readWriteOptions(...parameters, { name: 'u', groups: [] }, names);
+  ) => readWriteOptions(...parameters, { requester: { name: 'u', groups: [] }, warnings: new Set() }, names);
 
   it('have defaults', () => {
     expect(read('create', {})).toEqual({
@@ -149,6 +149,7 @@ describe('parameters of writes', () => {
       fieldManager: 'unknown',
       fieldValidation: 'Warn',
       force: false,
+      warnings: new Set(),
     });
     expect(read('update', { dryRun: ['All'], fieldValidation: 'Strict', fieldManager: 'm' })).toMatchObject({
       dryRun: true,

@@ -1,16 +1,25 @@
 import { type AdmissionPlugin, createChain, type NamespaceLookup } from '../admission/index.ts';
-import { type Clock, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
+import {
+  type Clock,
+  defaultFeatures,
+  type Features,
+  type Names,
+  type Random,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { act, actionOf, answerOf, reply } from './act.ts';
 import { deleteCollection } from './collection.ts';
 import { connect } from './connect.ts';
 import { encode } from './convert.ts';
 import { type Core, current, toStatusError } from './core.ts';
-import type { Answer, Listing, ResourceDefinition, Verb } from './definition.ts';
+import type { Answer, Listing, OpenClaims, ResourceDefinition, Verb } from './definition.ts';
 import { getMade, listMade } from './listing.ts';
+import { newEntry } from './objects.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
-import type { Registry, Target } from './types.ts';
+import type { Observer, Registry, Target } from './types.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
@@ -29,6 +38,8 @@ export interface RegistryOptions {
   readonly answers?: ReadonlyMap<string, Answer>;
   /** The objects of the virtual resources that can be read, named likewise. */
   readonly listings?: ReadonlyMap<string, Listing>;
+  /** Where kinds take what there is once only, such as addresses. Default: nowhere, and they do without. */
+  readonly openClaims?: OpenClaims;
   /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
   readonly tokenKey?: string;
   /** How long changes are kept for watches that start in the past (ms). Default: 5 minutes. */
@@ -39,17 +50,27 @@ export interface RegistryOptions {
   readonly watchBufferBytes?: number;
   /** A watch that sets no end of its own ends after so many seconds, and up to twice that. Default: 1800. */
   readonly watchSeconds?: number;
-  /** Objects that cannot be read may be deleted by who asks for that. Default false. */
-  readonly unsafeDeletion?: boolean;
+  /** Default: every feature as it is when nobody switches it. */
+  readonly features?: Partial<Features>;
+  /** Whether a resource is served in a version. Default: all are. What is not served may still be what is stored. */
+  readonly serves?: (group: string, version: string, plural: string) => boolean;
+  readonly observer?: Observer;
 }
+
+const nothing = () => {};
+const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing };
 
 /** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, names, clock, random, admission } = options;
+  const features = { ...defaultFeatures, ...options.features };
+  const observer = options.observer ?? blind;
   const made = makeResources(options.definitions, {
     store,
     names,
     clock,
+    features,
+    serves: options.serves ?? (() => true),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
@@ -60,21 +81,23 @@ export function createRegistry(options: RegistryOptions): Registry {
     clock,
     random,
     resources,
-    admission: createChain(admission),
+    admission: createChain(admission, { clock, timer: observer.admission }),
     answers: options.answers ?? new Map(),
     listings: options.listings ?? new Map(),
+    openClaims: options.openClaims,
     tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
     watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
     watchSeconds: options.watchSeconds ?? 1_800,
-    unsafeDeletion: options.unsafeDeletion ?? false,
+    features,
+    observer,
   };
   const places = new Map<string, Resource>();
   for (const resource of resources) {
-    const { group, plural } = resource.definition;
-    for (const version of resource.versions.keys()) places.set(`${group}/${version}/${plural}`, resource);
+    const { group, plural, versions } = resource.definition;
+    for (const { version } of versions) places.set(`${group}/${version}/${plural}`, resource);
   }
   return {
-    resources,
+    resources: resources.filter(({ definition }) => definition.versions.length > 0),
     find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
     get: async (target, read) => {
       allow(target, 'get');
@@ -104,7 +127,8 @@ export function createRegistry(options: RegistryOptions): Registry {
       return answer(deleteCollection(core, target, read, deleteOptions, how));
     },
     connect: async (target, call) => answer(connect(core, target, call)),
-    unsafeDeletion: core.unsafeDeletion,
+    newEntry: (resource, object, fieldManager) => newEntry(core, resource, object, fieldManager),
+    features,
     encode,
     close: made.close,
   };

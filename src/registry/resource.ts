@@ -2,12 +2,20 @@ import { createWatchCache, type WatchCache } from '../cache/index.ts';
 import {
   type Clock,
   expandNames,
+  type Features,
   formatGroupResource,
   formatGroupVersion,
   type GroupResource,
   type Names,
 } from '../meta/index.ts';
-import { type CompiledType, compile } from '../schema/index.ts';
+import {
+  type CompiledType,
+  compile,
+  type GatedFields,
+  gatedFields,
+  type MigratedRules,
+  migratedRules,
+} from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
 import { describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource } from './definition.ts';
@@ -15,6 +23,7 @@ import { SnapshotHistory } from './history.ts';
 
 /** A definition in service: names expanded, schemas compiled, objects cached. */
 export interface Resource {
+  /** With the versions and subresources that are served: no version, when it is not served at all. */
   readonly definition: ResourceDefinition;
   readonly names: Names;
   /** Group and plural name, as messages tell them. */
@@ -23,12 +32,16 @@ export interface Resource {
   readonly keyPrefix: string;
   /** Made on first use. */
   readonly cache: WatchCache;
-  /** Recent snapshots, for lists that are read in pieces. */
-  readonly history: SnapshotHistory;
+  /** Recent snapshots, for lists that are read in pieces; undefined when those come from the store. */
+  readonly history: SnapshotHistory | undefined;
   /** How its objects are stored. */
   readonly format: ObjectFormat;
   readonly storageVersion: CompiledVersion;
-  /** By version name. */
+  /** Fields of the storage version that are dropped from what is written. */
+  readonly gated: GatedFields | undefined;
+  /** Rules of the storage version that run beside those of the kind. */
+  readonly migrated: MigratedRules | undefined;
+  /** All that there are, by name: objects and who owns what of them may be in one that is not served. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
 }
@@ -59,7 +72,7 @@ export interface CompiledVersion {
 /** What all definitions that share their objects have in common. */
 interface Storage {
   readonly format: ObjectFormat;
-  readonly history: SnapshotHistory;
+  readonly history: SnapshotHistory | undefined;
   readonly cache: () => WatchCache;
   readonly made: () => WatchCache | undefined;
 }
@@ -71,6 +84,8 @@ export interface ResourceOptions {
   /** How long changes are kept for watches that start in the past (ms), and how many bytes of them at the most. */
   readonly windowMs: number;
   readonly windowBytes: number;
+  readonly features: Features;
+  readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
 /** Resources of the definitions, in their order, and what closes the caches that were made for them. */
@@ -78,8 +93,7 @@ export function makeResources(
   declared: readonly ResourceDefinition[],
   options: ResourceOptions,
 ): { resources: Resource[]; close: () => void } {
-  const { names } = options;
-  const definitions = declared.map((definition) => expand(definition, names));
+  const definitions = declared.map((definition) => expand(definition, options.names));
   const storages = new Map<string, Storage>();
   const resources = definitions.map((definition) => {
     const id = formatGroupResource(definition.storage);
@@ -88,14 +102,14 @@ export function makeResources(
       storage = makeStorage(definition, definitions, options);
       storages.set(id, storage);
     }
-    return makeResource(definition, definitions, storage, names);
+    return makeResource(definition, storageOf(definition, definitions), storage, options);
   });
   return {
     resources,
     close: () => {
       for (const { made, history } of storages.values()) {
         made()?.close();
-        history.clear();
+        history?.clear();
       }
     },
   };
@@ -110,6 +124,16 @@ function expand(definition: ResourceDefinition, names: Names): ResourceDefinitio
     subresources: definition.subresources.map((subresource) =>
       subresource.group === undefined ? subresource : { ...subresource, group: expandNames(subresource.group, names) },
     ),
+  };
+}
+
+/** The definition without the versions and subresources that are switched off. */
+function servedPart(definition: ResourceDefinition, { features, serves }: ResourceOptions): ResourceDefinition {
+  const { group, plural, versions, subresources } = definition;
+  return {
+    ...definition,
+    versions: versions.filter(({ version }) => serves(group, version, plural)),
+    subresources: subresources.filter(({ gate }) => gate === undefined || features[gate]),
   };
 }
 
@@ -135,7 +159,7 @@ function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinit
 function makeStorage(
   definition: ResourceDefinition,
   all: readonly ResourceDefinition[],
-  { store, clock, windowMs, windowBytes }: ResourceOptions,
+  { store, clock, windowMs, windowBytes, features }: ResourceOptions,
 ): Storage {
   const { storage } = definition;
   const owner = storageOf(definition, all);
@@ -150,7 +174,7 @@ function makeStorage(
   let cache: WatchCache | undefined;
   return {
     format,
-    history: new SnapshotHistory(clock),
+    history: features.ListFromCacheSnapshot ? new SnapshotHistory(clock) : undefined,
     made: () => cache,
     cache: () => {
       cache ??= createWatchCache({
@@ -170,11 +194,12 @@ function makeStorage(
 
 function makeResource(
   definition: ResourceDefinition,
-  all: readonly ResourceDefinition[],
+  owner: ResourceDefinition,
   storage: Storage,
-  names: Names,
+  options: ResourceOptions,
 ): Resource {
-  const owner = storageOf(definition, all);
+  const { names, features } = options;
+  const served = servedPart(definition, options);
   const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => ({
     declared,
     apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
@@ -183,8 +208,11 @@ function makeResource(
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
   if (stored === undefined)
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
+  const storageVersion = compiled(owner, stored);
+  const gated = once(() => gatedFields(stored.schema, features));
+  const migrated = once(() => (features.DeclarativeValidation ? migratedRules(storageVersion.type) : undefined));
   return {
-    definition,
+    definition: served,
     names,
     id: { group: definition.group, resource: definition.plural },
     keyPrefix: storage.format.keyPrefix,
@@ -193,10 +221,25 @@ function makeResource(
     },
     history: storage.history,
     format: storage.format,
-    storageVersion: compiled(owner, stored),
+    storageVersion,
+    get gated() {
+      return gated();
+    },
+    get migrated() {
+      return migrated();
+    },
     versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
     subresources: new Map(
-      definition.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
+      served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
     ),
+  };
+}
+
+/** What is made when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }

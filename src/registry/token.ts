@@ -1,5 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { statusError } from '../meta/index.ts';
+import { parseJson } from '../codec/index.ts';
+import { isJsonObject, StatusError, statusError } from '../meta/index.ts';
+
+const signatureLength = 16;
 
 /** Where a list goes on. */
 export interface Place {
@@ -9,17 +12,19 @@ export interface Place {
   readonly after: string;
 }
 
-/** How every token begins: what does not is none, under whatever key. */
-const mark = Buffer.from('list');
-const keyIdLength = 4;
-const signatureLength = 16;
-const keyIdEnd = mark.length + keyIdLength;
-const headLength = keyIdEnd + signatureLength;
+/** What a token says, as JSON: where the list goes on, which key vouches for it, and its word. */
+interface Spelled {
+  readonly rv: number;
+  readonly start: string;
+  readonly key: string;
+  readonly mac: string;
+}
 
 /** A text that only holders of `key` can make, good for the request that `scope` describes and no other. */
-export function formatToken(key: string, scope: string, { revision, after }: Place): string {
-  const payload = Buffer.from(JSON.stringify([revision, after]));
-  return Buffer.concat([mark, keyId(key), sign(key, scope, payload), payload]).toString('base64url');
+export function formatToken(key: string, scope: string, { revision: rv, after }: Place): string {
+  const mac = sign(key, scope, rv, after).toString('base64url');
+  const spelled: Spelled = { rv, start: after, key: keyId(key), mac };
+  return Buffer.from(JSON.stringify(spelled)).toString('base64url');
 }
 
 /**
@@ -27,23 +32,37 @@ export function formatToken(key: string, scope: string, { revision, after }: Pla
  *   server before it was started anew: the list is to be begun again.
  */
 export function readToken(key: string, scope: string, text: string): Place {
-  const bytes = Buffer.from(text, 'base64url');
-  const payload = bytes.subarray(headLength);
-  if (payload.length === 0 || !bytes.subarray(0, mark.length).equals(mark)) throw invalid();
-  if (!bytes.subarray(mark.length, keyIdEnd).equals(keyId(key))) {
+  const { rv, start, key: id, mac } = spelledIn(text);
+  if (typeof rv !== 'number' || typeof start !== 'string' || typeof mac !== 'string') throw invalid();
+  if (id !== keyId(key)) {
     throw statusError.expired('The provided continue parameter is too old. Start a new list without it.');
   }
-  if (!timingSafeEqual(bytes.subarray(keyIdEnd, headLength), sign(key, scope, payload))) throw invalid();
-  const [revision, after] = JSON.parse(payload.toString()) as [number, string];
-  return { revision, after };
+  const [word, due] = [Buffer.from(mac, 'base64url'), sign(key, scope, rv, start)];
+  if (word.length !== due.length || !timingSafeEqual(word, due)) throw invalid();
+  return { revision: rv, after: start };
 }
 
-const invalid = () => statusError.badRequest('invalid continue token: continue key is not valid');
+function spelledIn(text: string): Partial<Spelled> {
+  const odd = text.search(/[^\w-]/);
+  const end = odd >= 0 ? odd : text.length % 4 === 1 ? text.length - 1 : undefined;
+  if (end !== undefined) throw invalid(`illegal base64 data at input byte ${end}`);
+  try {
+    const spelled = parseJson(Buffer.from(text, 'base64url')).value;
+    return isJsonObject(spelled) ? (spelled as Partial<Spelled>) : {};
+  } catch (error) {
+    throw error instanceof StatusError ? invalid(error.message) : error;
+  }
+}
+
+const invalid = (why?: string) =>
+  statusError.badRequest(`invalid continue token: continue key is not valid${why === undefined ? '' : `: ${why}`}`);
 
 /** Tells keys apart and says nothing about them. */
-const keyId = (key: string): Buffer => createHmac('sha256', key).update('key').digest().subarray(0, keyIdLength);
+const keyId = (key: string): string => createHmac('sha256', key).update('key').digest().toString('base64url', 0, 4);
 
-function sign(key: string, scope: string, payload: Buffer): Buffer {
-  const hash = createHmac('sha256', key).update(`place\0${scope}\0`).update(payload);
+function sign(key: string, scope: string, rv: number, start: string): Buffer {
+  const hash = createHmac('sha256', key)
+    .update(`place\0${scope}\0`)
+    .update(JSON.stringify([rv, start]));
   return hash.digest().subarray(0, signatureLength);
 }

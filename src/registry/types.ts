@@ -1,6 +1,7 @@
+import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Json, JsonObject } from '../meta/index.ts';
-import type { ConnectCall, Endpoint, Requester } from './definition.ts';
+import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
+import type { ConnectCall, Endpoint } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -45,8 +46,8 @@ export interface ObjectList {
 
 /** What is to be done to an object, as data. Bodies are decoded JSON, not yet checked against the schema. */
 export type Change =
-  | { readonly verb: 'create'; readonly object: Body }
-  | { readonly verb: 'update'; readonly object: Body }
+  | { readonly verb: 'create'; readonly object: ObjectBody }
+  | { readonly verb: 'update'; readonly object: ObjectBody }
   | {
       readonly verb: 'patch';
       readonly format: PatchFormat;
@@ -65,21 +66,29 @@ export interface Body {
   readonly json?: Uint8Array;
 }
 
+export interface ObjectBody extends Body {
+  readonly value: JsonObject;
+}
+
 export interface WriteOptions {
-  readonly requester: Requester;
+  readonly requester: User;
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Takes what others own; for an apply alone. */
   readonly force: boolean;
+  /** Texts for `Warning` headers are put here, whatever becomes of the write. */
+  readonly warnings: Set<string>;
   /** Asked before a write other than a create makes the object. Throws StatusError 403 for who may not. */
   readonly permitCreate?: () => Promise<void>;
 }
 
 /** A request that goes on to somewhere else. */
 export interface Connecting {
-  readonly requester: Requester;
+  readonly requester: User;
   readonly query: ConnectCall['query'];
+  /** As those of a write. */
+  readonly warnings: Set<string>;
 }
 
 export interface WriteResult {
@@ -91,8 +100,24 @@ export interface WriteResult {
   readonly object: CachedObject | undefined;
   /** For a delete that removed the object at once: what the `Success` status tells of it. */
   readonly deleted: { readonly name: string; readonly uid: string } | undefined;
-  /** Texts for `Warning` headers. */
-  readonly warnings: readonly string[];
+}
+
+/** Is told what happens inside, to count or log it. */
+export interface Observer {
+  readonly admission: StepTimer;
+  /** The declared rules of a kind and those that it has by hand do not find the same about a field. */
+  readonly mismatch: (difference: Mismatch) => void;
+  /** A declared rule failed where it should have judged. */
+  readonly ruleFailure: (kind: string, error: unknown) => void;
+}
+
+/** Holds no values: they may be secret. */
+export interface Mismatch {
+  readonly group: string;
+  readonly kind: string;
+  readonly field: string;
+  readonly byHand: readonly FieldErrorReason[];
+  readonly declared: readonly FieldErrorReason[];
 }
 
 /** Every verb on every resource. Throws nothing but StatusError. */
@@ -117,12 +142,21 @@ export interface Registry {
    * when there is nothing to be had yet. The target's name may hold a scheme and a port: `https:web:8443`.
    */
   connect(target: Target, call: Connecting): Promise<Endpoint | undefined>;
-  /** Whether objects that cannot be read may be deleted by who asks for that. */
-  readonly unsafeDeletion: boolean;
+  /**
+   * What the store would hold of a new object that the server makes by itself, to be written in a commit with others;
+   * neither admission nor validation see it.
+   */
+  newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
+  readonly features: Features;
   /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
   /** Ends every watch, cleanly, and stops following the store. */
   close(): void;
+}
+
+export interface NewEntry {
+  readonly key: string;
+  readonly value: Uint8Array;
 }
 
 /** What a watch tells. */

@@ -1,8 +1,16 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, type ByteString, encodeText, type Json, type Names, statusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  type ByteString,
+  encodeText,
+  type Json,
+  type JsonObject,
+  type Names,
+  statusError,
+} from '../meta/index.ts';
 import { isCorrupt, metadataText, readObject } from './bytes.ts';
-import { encode, fromStorage, speaksStorage, versionOf } from './convert.ts';
+import { encode, fromStorage, speaksStorage, subresourceView, versionOf } from './convert.ts';
 import type { CellContext, Column } from './definition.ts';
 import type { ObjectList, StreamEvent, Target } from './types.ts';
 
@@ -115,9 +123,15 @@ function item(target: Target, object: CachedObject, view: View): string {
   }
 }
 
-function partial({ resource }: Target, object: CachedObject): ByteString {
-  const head = `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(metaVersion(resource.names))},"metadata":`;
-  return `${head}${metadataText(resource.format, object)}}` as ByteString;
+function partial(target: Target, object: CachedObject): ByteString {
+  const { names, format } = target.resource;
+  const head = `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(metaVersion(names))},"metadata":`;
+  const view = subresourceView(target);
+  const metadata =
+    view === undefined
+      ? metadataText(format, object)
+      : encodeText(stringifyJson(view.read(readObject(object)).metadata as JsonObject));
+  return `${head}${metadata}}` as ByteString;
 }
 
 const defaultColumns: readonly Column[] = [
@@ -136,8 +150,8 @@ const defaultColumns: readonly Column[] = [
   },
 ];
 
-function columnsOf({ resource }: Target): readonly Column[] {
-  const { columns } = resource.definition;
+function columnsOf(target: Target): readonly Column[] {
+  const { columns = [] } = subresourceView(target) ?? target.resource.definition;
   return columns.length === 0 ? defaultColumns : columns;
 }
 
@@ -162,8 +176,9 @@ function table({ resource }: Target, version: string, columns: string, rows: str
 /** One row, as bytes. What an object cannot tell is an empty cell: a table shows broken objects too. */
 function row(target: Target, object: CachedObject, { includeObject, now }: View & { as: 'table' }): ByteString {
   const stored = isCorrupt(object) ? undefined : readObject(object);
+  const told = stored === undefined ? undefined : (subresourceView(target)?.read(stored) ?? stored);
   const context: CellContext = { now, names: target.resource.names };
-  const cells = columnsOf(target).map((column) => cellOf(column, stored, object, context));
+  const cells = columnsOf(target).map((column) => cellOf(column, told, object, context));
   const shown = { None: () => 'null', Metadata: () => partial(target, object), Object: () => encode(target, object) };
   return `{"cells":${encodeText(stringifyJson(cells))},"object":${shown[includeObject]()}}` as ByteString;
 }

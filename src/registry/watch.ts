@@ -20,7 +20,7 @@ const initialSlice = 1_000;
  * a failure of the first step of the iteration, as it is of any later one.
  */
 export async function watch(core: Core, target: Target, options: WatchOptions): Promise<WatchStream> {
-  checkWatchOptions(options, core.names);
+  checkWatchOptions(options, core);
   const selection = select(target, options);
   const seconds = readInteger(options.timeoutSeconds) ?? 0;
   const revision = readVersion(options.resourceVersion, 'watch');

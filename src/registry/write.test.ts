@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/index.ts';
 import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
+import { builtinResources } from '../resources/index.ts';
 import { bench, failure, how, json, merge, note, remove, update } from './testing/fixtures.ts';
 
-const create = (value: JsonObject | string | null) => ({ verb: 'create', object: { value, findings: [] } }) as const;
+const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
+type PodTemplate = ApiObject & { template?: { spec?: { containers?: JsonObject[] } } };
 const deployment = (spec: JsonObject = {}, rest: JsonObject = {}): JsonObject => ({
   metadata: { name: 'd' },
   spec,
@@ -103,7 +105,7 @@ describe('create', () => {
     await expect(asked).rejects.toMatchObject({ code: 501 });
   });
 
-  const refusals: [string, JsonObject | string | null, number, string][] = [
+  const refusals: [string, JsonObject, number, string][] = [
     [
       'another kind',
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } },
@@ -114,7 +116,7 @@ describe('create', () => {
       'an unknown version',
       { apiVersion: 'apps/v1', kind: 'ConfigMap', metadata: { name: 'x' } },
       400,
-      'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v1"',
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "apps/v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
     ],
     [
       'a value of the wrong type',
@@ -127,12 +129,6 @@ describe('create', () => {
       { ...note('y'), data: ['a'] },
       400,
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string',
-    ],
-    [
-      'no object',
-      'text',
-      400,
-      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; the body is no JSON object",
     ],
     [
       'another namespace',
@@ -183,13 +179,28 @@ describe('field validation', () => {
   const body = { ...note('fv', { a: '2' }), bogus: 1, binaryDatas: {} };
   const object = { value: body, findings: ['duplicate field "metadata.name"', 'duplicate field "data.a"'] };
   const odd = [...object.findings, 'unknown field "bogus"', 'unknown field "binaryDatas"'];
-  const post = (fieldValidation: 'Ignore' | 'Warn' | 'Strict') =>
-    bench().write('configmaps', {}, { verb: 'create', object }, { fieldValidation, dryRun: true });
+  const post = async (fieldValidation: 'Ignore' | 'Warn' | 'Strict', value: JsonObject = body) => {
+    const warnings = new Set<string>();
+    const change = { verb: 'create', object: { ...object, value } } as const;
+    const options = { fieldValidation, dryRun: true, warnings };
+    const refusal = await bench()
+      .write('configmaps', {}, change, options)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    return { warnings: [...warnings], refusal };
+  };
 
-  it('warns', async () => expect((await post('Warn')).warnings).toEqual(odd));
-  it('ignores', async () => expect((await post('Ignore')).warnings).toEqual([]));
+  it('warns', async () => expect(await post('Warn')).toEqual({ warnings: odd, refusal: undefined }));
+  it('ignores', async () => expect(await post('Ignore')).toEqual({ warnings: [], refusal: undefined }));
+  it('warns of what is refused for another reason', async () => {
+    const { warnings, refusal } = await post('Warn', { ...body, metadata: { name: 'Not A Name' } });
+    expect(warnings).toEqual(odd);
+    expect(refusal).toMatchObject({ code: 422 });
+  });
   it('is strict', async () =>
-    expect(await failure(post('Strict'))).toMatchObject({
+    expect((await post('Strict')).refusal).toMatchObject({
       code: 400,
       message: `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${odd.join(', ')}`,
     }));
@@ -205,12 +216,15 @@ describe('field validation', () => {
       message: ` "" is invalid: patch: Invalid value: ${JSON.stringify(patched)}: strict decoding error: unknown field "bogus"`,
       details: { causes: [{ field: 'patch', reason: 'FieldValueInvalid' }] },
     });
-    expect((await write('configmaps', { name: 'fv' }, change)).warnings).toEqual(['unknown field "bogus"']);
+    const warnings = new Set<string>();
+    await write('configmaps', { name: 'fv' }, change, { warnings });
+    expect([...warnings]).toEqual(['unknown field "bogus"']);
   });
 
   it('passes on the advice of the kind', async () => {
-    const result = await bench().write('deployments', {}, create(deployment({ image: 'old' })));
-    expect(result.warnings).toEqual(['spec.image: old is old']);
+    const warnings = new Set<string>();
+    await bench().write('deployments', {}, create(deployment({ image: 'old' })), { warnings });
+    expect([...warnings]).toEqual(['spec.image: old is old']);
   });
 });
 
@@ -525,8 +539,9 @@ describe('admission', () => {
 
   it('changes and judges what is written', async () => {
     const { write, change, read, create: make } = bench({ admission: [plugin] });
-    const result = await write('configmaps', {}, create(note('one')));
-    expect(result.warnings).toEqual(['seen']);
+    const warnings = new Set<string>();
+    await write('configmaps', {}, create(note('one')), { warnings });
+    expect([...warnings]).toEqual(['seen']);
     expect((await read('configmaps', 'one')).metadata.labels).toEqual({ admitted: 'yes' });
     expect(await failure(make('configmaps', note('refused')))).toMatchObject({
       code: 403,
@@ -548,6 +563,22 @@ describe('admission', () => {
       ['DELETE', 'one', 'ns', undefined, { a: '1', b: '2' }],
     ]);
     expect(seen[0]?.user).toEqual(how.requester);
+  });
+
+  it('is followed by the defaults that depend on what it changed', async () => {
+    // Without a tag an image is the latest, which is always pulled.
+    const untagged: AdmissionPlugin = {
+      name: 'Test',
+      mutate: ({ object }) => {
+        const [container] = (object as PodTemplate).template?.spec?.containers ?? [];
+        if (container !== undefined) Object.assign(container, { image: 'i', imagePullPolicy: undefined });
+      },
+    };
+    const { create: make } = bench({ definitions: builtinResources, admission: [untagged] });
+    const template = { spec: { containers: [{ name: 'c', image: 'i:1' }] } };
+    const made = await make('podtemplates', { metadata: { name: 't' }, template });
+    const [container] = (made as PodTemplate).template?.spec?.containers ?? [];
+    expect(container).toMatchObject({ image: 'i', imagePullPolicy: 'Always' });
   });
 });
 

@@ -3,6 +3,7 @@ import type { CachedObject } from '../cache/index.ts';
 import {
   type ApiObject,
   type FieldError,
+  formatGroupResource,
   jsonEqual,
   StatusError,
   statusError,
@@ -10,13 +11,16 @@ import {
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
-import type { CommitResult } from '../store/index.ts';
+import type { CommitResult, Write } from '../store/index.ts';
 import { describe, describeDeleted, describeText, isCorrupt, readObject, storedText } from './bytes.ts';
+import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
+import type { Claims } from './definition.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import type { Draft, Job } from './job.ts';
+import { settleFindings } from './migrated.ts';
 import { keepOwners, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
@@ -61,10 +65,10 @@ export async function write(core: Core, target: Target, change: Change, options:
     }
     if (outcome === undefined) throw refusal;
     if (outcome.result !== undefined) return outcome.result;
-    if (creates) {
+    if (creates && !outcome.contended) {
       if (!outcome.draft.generated) throw statusError.alreadyExists(target.resource.id, nameOf(outcome.draft));
-      if (attempt === maxNames) throw nameTaken(target, nameOf(outcome.draft));
-    } else if (attempt === maxAttempts) throw statusError.modified(target.resource.id, target.name);
+      if (attempt >= maxNames) throw nameTaken(target, nameOf(outcome.draft));
+    } else if (attempt === maxAttempts) throw statusError.modified(target.resource.id, nameOf(outcome.draft));
     held = creates ? undefined : outcome.found;
     sure = true;
   }
@@ -77,6 +81,8 @@ interface Outcome {
   readonly found: CachedObject | undefined;
   /** Nothing had to be written. */
   readonly unchanged: boolean;
+  /** Another writer was first at something that the object claims, not at the object. */
+  readonly contended: boolean;
 }
 
 const done = (draft: Draft, result: WriteResult, unchanged = false): Outcome => ({
@@ -84,6 +90,15 @@ const done = (draft: Draft, result: WriteResult, unchanged = false): Outcome => 
   result,
   found: undefined,
   unchanged,
+  contended: false,
+});
+
+const beaten = (draft: Draft, found: CachedObject | undefined, contended = false): Outcome => ({
+  draft,
+  result: undefined,
+  found,
+  unchanged: false,
+  contended,
 });
 
 type Undo = () => Promise<void>;
@@ -119,15 +134,19 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
-  await admit(core.admission, request);
+  const mutated = await admit(core.admission, request);
+  // What plugins change may call for other defaults.
+  if (mutated) strategy.defaults?.(draft.object, context);
   completeView(job, draft);
   completeDraft(job, draft, old);
+  const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
-    const errors = findErrors(job, draft, old);
+    const errors = settleFindings(job, draft.object, findErrors(job, draft, old));
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
-    if (isWhole(target)) draft.warnings.push(...(strategy.warnings?.(draft.object, old, context) ?? []));
+    const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
+    for (const text of advice ?? []) job.options.warnings.add(text);
   }
   await review(core.admission, request);
   // A rehearsal asks only whether the place is taken, as recorded.
@@ -136,7 +155,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
   }
-  return commit(job, draft, old, held);
+  return commit(job, draft, old, held, claims);
 }
 
 async function commit(
@@ -144,6 +163,7 @@ async function commit(
   draft: Draft,
   old: ApiObject | undefined,
   held: CachedObject | undefined,
+  claims: Claims | undefined,
 ): Promise<Outcome> {
   const { core, target, dryRun } = job;
   const { format } = target.resource;
@@ -154,11 +174,15 @@ async function commit(
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = draft.remove ? undefined : Buffer.from(text);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
-  const answer = dryRun ? await rehearse(core, key, revision) : await core.store.commit([{ key, revision }], [write]);
+  const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
+  const along = draft.remove ? goesAlong(job, draft) : [];
+  const answer = dryRun
+    ? await rehearse(core, key, revision)
+    : await core.store.commit([{ key, revision }, ...guards], [write, ...writes, ...along]);
   if (!answer.ok) {
     const [entry] = answer.found;
-    const found = entry === undefined ? undefined : describe(format, entry);
-    return { draft, result: undefined, found, unchanged: false };
+    if ((entry?.revision ?? 0) === revision) return beaten(draft, held, true);
+    return beaten(draft, entry === undefined ? undefined : describe(format, entry));
   }
   const stored = dryRun ? revision : answer.revision;
   if (draft.passing === true && !dryRun) return pass(job, draft, old, describeText(format, key, text, stored));
@@ -172,14 +196,23 @@ async function commit(
   return done(draft, resultOf(job, draft, old, object));
 }
 
+/** What goes with an object that goes: whatever of it is there. */
+function goesAlong({ core, target }: Job, draft: Draft): Write[] {
+  const place = { namespace: target.namespace, name: nameOf(draft) };
+  const { takesAlong = [] } = target.resource.definition.strategy;
+  return core.resources.flatMap((resource) => {
+    const key = takesAlong.includes(formatGroupResource(resource.id)) ? keyOf(resource, place) : undefined;
+    return key === undefined ? [] : { key };
+  });
+}
+
 /** Removes an object that has just been marked: whoever watches has seen the mark. */
 async function pass(job: Job, draft: Draft, old: ApiObject | undefined, marked: CachedObject): Promise<Outcome> {
   const { core, target } = job;
   const { key, revision } = marked;
   const answer = await core.store.commit([{ key, revision }], [{ key }]);
   const [entry] = answer.ok ? [] : answer.found;
-  if (entry !== undefined)
-    return { draft, result: undefined, found: describe(target.resource.format, entry), unchanged: false };
+  if (entry !== undefined) return beaten(draft, describe(target.resource.format, entry));
   return done(draft, resultOf(job, draft, old, describeDeleted(target.resource.format, marked, answer.revision)));
 }
 
@@ -190,14 +223,14 @@ async function removeUnreadable(job: Job): Promise<WriteResult> {
   const held = await heldInStore(job);
   if (held === undefined) throw statusError.notFound(resource.id, name);
   if (!isCorrupt(held)) refuseReadable(resource, name);
-  const draft: Draft = { object: readObject(held), remove: true, generated: false, warnings: [] };
+  const draft: Draft = { object: readObject(held), remove: true, generated: false };
   const request = admissionRequest(job, draft, undefined, []);
   await admit(core.admission, request);
   await review(core.admission, request);
   const { key, revision } = held;
   const answer = options.dryRun ? { ok: true } : await core.store.commit([{ key, revision }], [{ key }]);
   if (!answer.ok) throw statusError.modified(resource.id, name);
-  return { created: false, object: undefined, deleted: { name, uid: '' }, warnings: draft.warnings };
+  return { created: false, object: undefined, deleted: { name, uid: '' } };
 }
 
 /** What a commit would say. */
@@ -216,7 +249,6 @@ function resultOf(job: Job, draft: Draft, old: ApiObject | undefined, object: Ca
     created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
     object: gone && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
     deleted: gone ? { name, uid } : undefined,
-    warnings: draft.warnings,
   };
 }
 
@@ -281,7 +313,7 @@ export function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefi
     oldObject: old === undefined || view === undefined ? old : view.read(old),
     user: options.requester,
     dryRun,
-    warn: (text) => draft.warnings.push(text),
+    warn: (text) => options.warnings.add(text),
     onAbandon: (step) => undo.push(step),
   };
 }

@@ -8,13 +8,22 @@ import {
   selectorFromObject,
   validateObjectMeta,
 } from '../meta/index.ts';
-import type { Subresource } from '../registry/index.ts';
+import type { Column, Subresource } from '../registry/index.ts';
+import { age, name } from './cells.ts';
 import { Scale } from './types/autoscaling-v1.ts';
 
 const labelSelectorOf = (object: ApiObject): string => {
   const selector = at(object, 'spec', 'selector');
   return isJsonObject(selector) ? selectorFromObject(selector).text : '';
 };
+
+const columns: readonly Column[] = [
+  // Here no format says that this column names the row.
+  { ...name, format: '' },
+  { name: 'Desired', type: 'integer', cell: (scale) => at(scale, 'spec', 'replicas') ?? 0 },
+  { name: 'Available', type: 'integer', cell: (scale) => at(scale, 'status', 'replicas') ?? 0 },
+  age,
+];
 
 /** How many there shall be and are of what an object makes: `spec.replicas`, `status.replicas` and its selector. */
 export function scale(
@@ -38,6 +47,7 @@ export function scale(
           status: { replicas: at(object, 'status', 'replicas') ?? 0, ...(selector === '' ? {} : { selector }) },
         };
       },
+      columns,
       write: (object, view) => {
         const spec: JsonObject = isJsonObject(object['spec']) ? object['spec'] : {};
         object['spec'] = { ...spec, replicas: jsonCopy(at(view, 'spec', 'replicas') ?? 0) };

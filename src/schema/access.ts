@@ -32,3 +32,26 @@ export function remember<K extends object, V>(map: WeakMap<K, V>, key: K, make: 
   }
   return found;
 }
+
+/** Whether a field of the schema, or one of any depth below it, is of a kind. */
+export function hasField(schema: Schema, is: (field: Field) => boolean): boolean {
+  const seen = new Set<StructSchema>();
+  const below = (declared: Schema): boolean => {
+    const schema = resolve(declared);
+    switch (schema.type) {
+      case 'struct':
+        if (seen.has(schema)) return false;
+        seen.add(schema);
+        return Object.values(schema.fields).some((field) => is(field) || below(field.schema));
+      case 'list':
+        return below(schema.element);
+      case 'map':
+        return below(schema.value);
+      case 'either':
+        return schema.options.some(below);
+      default:
+        return false;
+    }
+  };
+  return below(schema);
+}

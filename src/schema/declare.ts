@@ -9,7 +9,7 @@
  *     });
  *     export type ContainerPort = Infer<typeof ContainerPort>;
  */
-import type { Json, JsonObject } from '../meta/index.ts';
+import type { FeatureName, Json, JsonObject } from '../meta/index.ts';
 
 export type ScalarName =
   | 'string'
@@ -116,8 +116,13 @@ export interface FieldOptions {
   readonly protoName?: string;
   /** Nullable in JSON alone: in protobuf it is written even when absent. */
   readonly protoAlways?: boolean;
-  /** The gate without which the reference server clears the field. */
-  readonly gate?: string;
+  /** The feature without which the field is dropped from what is written, unless the object had such a field before. */
+  readonly gate?: FeatureName;
+  /**
+   * The rules here are also written by hand in the kind. Its own findings are what counts, and those of the declaration
+   * are compared with them, unless a feature says otherwise.
+   */
+  readonly migrated?: boolean;
   readonly doc?: string;
 }
 

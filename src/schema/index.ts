@@ -37,6 +37,7 @@ export {
   type Via,
 } from './declare.ts';
 export { suits } from './decode.ts';
+export { dropGated, type GatedFields, gatedFields } from './gated.ts';
 export { inspect } from './inspect.ts';
 export { openApiName, openApiSchemas } from './openapi.ts';
-export { validate } from './validate.ts';
+export { type MigratedRules, migratedRules, validate } from './validate.ts';

@@ -11,15 +11,16 @@ type KindsOf = (schema: StructSchema) => readonly GroupVersionKind[];
 
 /**
  * The schemas of the given structs and of all that they refer to, by name and in the order of the names. A struct that
- * is served as a kind carries its kinds.
+ * is served as a kind carries its kinds; with `enums` fields tell the values that they may have.
  */
 export function openApiSchemas(
   roots: Iterable<StructSchema>,
   names: Names,
   dialect: Dialect,
   kindsOf: KindsOf = () => [],
+  enums = true,
 ): { [name: string]: JsonObject } {
-  const writer: Writer = { names, dialect, kindsOf, written: new Map() };
+  const writer: Writer = { names, dialect, kindsOf, enums, written: new Map() };
   for (const root of roots) schemaOf(root, writer);
   const out: { [name: string]: JsonObject } = {};
   for (const name of [...writer.written.keys()].sort()) setKey(out, name, writer.written.get(name) as JsonObject);
@@ -47,6 +48,7 @@ interface Writer {
   readonly names: Names;
   readonly dialect: Dialect;
   readonly kindsOf: KindsOf;
+  readonly enums: boolean;
   readonly written: Map<string, JsonObject>;
 }
 
@@ -81,7 +83,7 @@ function structSchema(schema: StructSchema, writer: Writer): JsonObject {
 }
 
 function fieldSchema(field: Field, writer: Writer): JsonObject {
-  const { names, dialect } = writer;
+  const { names, dialect, enums } = writer;
   const schema = resolve(field.schema);
   const base = schemaOf(schema, writer);
   const extras: JsonObject = {
@@ -89,7 +91,8 @@ function fieldSchema(field: Field, writer: Writer): JsonObject {
     ...(dialect === 'v3' ? defaultOf(field, schema, names) : {}),
     ...extensionsOf(field, names),
   };
-  const values = field.known === undefined || field.open === true ? undefined : knownValues(field.known, names);
+  const told = enums && field.open !== true ? field.known : undefined;
+  const values = told && knownValues(told, names);
   if (values !== undefined && schema.type === 'list')
     base['items'] = { ...schemaOf(schema.element, writer), enum: values };
   else if (values !== undefined) extras['enum'] = values;

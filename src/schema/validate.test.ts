@@ -11,6 +11,7 @@ import {
   lazy,
   list,
   map,
+  migratedRules,
   type Schema,
   type StructSchema,
   string,
@@ -180,4 +181,56 @@ describe('the walk', () => {
     const schema = struct('x/v1.Odd', { constructor: field(1, string, { required: true }) });
     expect(check(schema, {})).toEqual([['constructor', 'Required value']]);
   });
+});
+
+describe('migrated rules', () => {
+  const Part = struct('test/v1.Part', { size: field(1, int32, { min: 0, migrated: true }), name: field(2, string) });
+  const Whole = struct('test/v1.Whole', {
+    replicas: field(1, int32, { min: 0, migrated: true }),
+    seconds: field(2, int32, { min: 0 }),
+    parts: field(3, list(Part), { listType: 'map', listMapKeys: ['name'] }),
+    byName: field(4, map(Part)),
+  });
+  const value = {
+    replicas: -1,
+    seconds: -2,
+    parts: [{ size: -3, name: 'a' }, { name: 'a' }],
+    byName: { x: { size: -4 } },
+  };
+  const rules = migratedRules(compile(Whole, names));
+
+  it('are left to those who ask for them', () => {
+    expect(check(Whole, value).map(([path]) => path)).toEqual(['seconds', 'parts[1].name']);
+    expect(rules?.validate(value)).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        field: 'replicas',
+        message: 'Invalid value: -1: must be greater than or equal to 0',
+      },
+      {
+        reason: 'FieldValueInvalid',
+        field: 'parts[0].size',
+        message: 'Invalid value: -3: must be greater than or equal to 0',
+      },
+      {
+        reason: 'FieldValueInvalid',
+        field: 'byName[x].size',
+        message: 'Invalid value: -4: must be greater than or equal to 0',
+      },
+    ]);
+  });
+
+  it.each([
+    ['replicas', true],
+    ['parts[7].size', true],
+    ['byName[a.b].size', true],
+    ['seconds', false],
+    ['parts[7]', false],
+    ['replicas.size', false],
+    ['constructor', false],
+    ['', false],
+  ])('cover %j: %j', (path, covered) => expect(rules?.cover(path)).toBe(covered));
+
+  it("are few types'", () =>
+    expect(migratedRules(compile(struct('test/v1.None', { a: field(1, int32, { min: 0 }) }), names))).toBeUndefined());
 });

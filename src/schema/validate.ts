@@ -7,7 +7,7 @@ import {
   type Json,
   type Names,
 } from '../meta/index.ts';
-import { fieldsOf, type Resolved, remember, resolve } from './access.ts';
+import { fieldsOf, hasField, type Resolved, remember, resolve } from './access.ts';
 import type { CompiledType } from './compile.ts';
 import type { Field, ListSchema, Schema, StructSchema } from './declare.ts';
 import { suits } from './decode.ts';
@@ -16,14 +16,53 @@ import { MAX_DEPTH, MAX_FINDINGS } from './limits.ts';
 /**
  * What the declaration of a type finds wrong with a decoded value: required fields that are missing, values that are
  * not known, numbers out of bounds, list entries that repeat. At most 100 findings, in the order of the declaration;
- * `path` is where the value stands. Never throws, whatever the value.
+ * `path` is where the value stands. Fields whose rules are migrated are left to `migratedRules`. Never throws, whatever
+ * the value.
  */
 export function validate(value: Json, compiled: CompiledType, path = ''): FieldError[] {
-  const check = remember(factories, compiled.names, () => new CheckFactory(compiled.names)).of(compiled.schema);
-  if (check === undefined) return [];
+  const { names, schema } = compiled;
+  const check = remember(factories, names, () => new CheckFactory(names, false)).of(schema);
+  return check === undefined ? [] : run(check, value, path);
+}
+
+/** The rules of a type that its kind knows by hand too. */
+export interface MigratedRules {
+  /** What they find wrong with a decoded value, as `validate` does for the others. */
+  readonly validate: (value: Json) => FieldError[];
+  /** Whether there are such rules for the field at a path, as findings spell it. */
+  readonly cover: (path: string) => boolean;
+}
+
+/** Undefined for a type without such rules, which are most. */
+export function migratedRules({ schema, names }: CompiledType): MigratedRules | undefined {
+  const check = new CheckFactory(names, true).of(schema);
+  if (check === undefined) return undefined;
+  return {
+    validate: (value) => run(check, value, ''),
+    cover: (path) => fieldAt(schema, path, names)?.migrated === true,
+  };
+}
+
+function run(check: Check, value: Json, path: string): FieldError[] {
   const walk: Walk = { path: path === '' ? [] : [path], errors: [], depth: 0 };
   check(value, walk);
   return walk.errors;
+}
+
+function fieldAt(root: StructSchema, path: string, names: Names): Field | undefined {
+  let schema: Resolved = root;
+  let field: Field | undefined;
+  for (const [step] of path.matchAll(/\[[^\]]*\]|[^.[]+/g)) {
+    if (step.startsWith('[')) {
+      if (schema.type !== 'list' && schema.type !== 'map') return undefined;
+      schema = resolve(schema.type === 'list' ? schema.element : schema.value);
+    } else {
+      field = schema.type === 'struct' ? fieldsOf(schema, names).get(step) : undefined;
+      if (field === undefined) return undefined;
+      schema = resolve(field.schema);
+    }
+  }
+  return field;
 }
 
 interface Walk {
@@ -53,13 +92,18 @@ function format(path: readonly (string | number)[]): string {
 
 const factories = new WeakMap<Names, CheckFactory>();
 
-/** Makes the checks of structs, one for each struct; a struct below which nothing is checked has none. */
+/**
+ * Makes the checks of structs, one for each struct; a struct below which nothing is checked has none. They look either
+ * at the fields whose rules are migrated, or at all others.
+ */
 class CheckFactory {
   readonly #names: Names;
+  readonly #migrated: boolean;
   readonly #structs = new WeakMap<StructSchema, { readonly check: Check | undefined }>();
 
-  constructor(names: Names) {
+  constructor(names: Names, migrated: boolean) {
     this.#names = names;
+    this.#migrated = migrated;
   }
 
   of(schema: Schema): Check | undefined {
@@ -80,40 +124,25 @@ class CheckFactory {
 
   #struct(schema: StructSchema): Check | undefined {
     const known = remember(this.#structs, schema, () => ({
-      check: hasChecks(schema) ? structCheck(() => this.#plans(schema)) : undefined,
+      check: hasField(schema, (field) => this.#looksAt(field)) ? structCheck(() => this.#plans(schema)) : undefined,
     }));
     return known.check;
   }
 
+  #looksAt(field: Field): boolean {
+    return (field.migrated === true) === this.#migrated && isChecked(field);
+  }
+
   #plans(schema: StructSchema): FieldCheck[] {
     return [...fieldsOf(schema, this.#names)].flatMap(([name, field]) => {
-      const checks = [...fieldChecks(field, this.#names), this.of(field.schema)].filter((c) => c !== undefined);
-      const required = isRequired(field);
+      const own = this.#looksAt(field);
+      const checks = [...(own ? fieldChecks(field, this.#names) : []), this.of(field.schema)].filter(
+        (c) => c !== undefined,
+      );
+      const required = own && isRequired(field);
       return checks.length === 0 && !required ? [] : [{ name, inherited: name in Object.prototype, required, checks }];
     });
   }
-}
-
-/** Whether anything is checked in a struct or below. */
-function hasChecks(root: StructSchema): boolean {
-  const seen = new Set<StructSchema>();
-  const below = (schema: Resolved): boolean => {
-    switch (schema.type) {
-      case 'struct':
-        if (seen.has(schema)) return false;
-        seen.add(schema);
-        return Object.values(schema.fields).some((field) => isChecked(field) || below(resolve(field.schema)));
-      case 'list':
-        return below(resolve(schema.element));
-      case 'map':
-        return below(resolve(schema.value));
-      case 'either':
-        return schema.options.some((option) => below(resolve(option)));
-      default:
-        return false;
-    }
-  };
-  return below(root);
 }
 
 const isChecked = (field: Field): boolean =>

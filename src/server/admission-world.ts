@@ -9,7 +9,7 @@ import {
   type Random,
   StatusError,
 } from '../meta/index.ts';
-import { namespaceLookup, type Registry } from '../registry/index.ts';
+import { namespaceLookup, type Registry, type WriteOptions } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { requestedOrganizations } from './certificate-request.ts';
 import { decodeObject, objectLookup } from './object-lookup.ts';
@@ -61,7 +61,14 @@ async function writeUsed(registry: Registry, quota: ApiObject, used: JsonObject)
   const target = { resource, version: 'v1', namespace, name, subresource: 'status' };
   const change = { verb: 'update', object: { value: { ...quota, status }, findings: [] } } as const;
   const requester = { name: 'system:apiserver', groups: ['system:masters'] };
-  const how = { requester, dryRun: false, fieldManager: 'apiserver', fieldValidation: 'Ignore', force: false } as const;
+  const how: WriteOptions = {
+    requester,
+    dryRun: false,
+    fieldManager: 'apiserver',
+    fieldValidation: 'Ignore',
+    force: false,
+    warnings: new Set(),
+  };
   try {
     const { object } = await registry.write(target, change, how);
     return object === undefined ? undefined : decodeObject(object);

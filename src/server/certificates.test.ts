@@ -119,6 +119,10 @@ describe('ensureCertificates', () => {
       expect(second.server.cert).not.toBe(first.server.cert);
       expect(new X509Certificate(second.server.cert).checkIP('192.0.2.7')).toBeUndefined();
     }
+    const told = await ensureCertificates(options({ folder, advertiseAddress: '203.0.113.1' }));
+    for (const address of ['192.0.2.7', '203.0.113.1']) {
+      expect(new X509Certificate(told.server.cert).checkIP(address)).toBe(address);
+    }
   });
 
   it('renews what ends within a year, and everything below a new authority', async () => {

@@ -2,9 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Names } from '../meta/index.ts';
+import { type Cidr, firstAddress, type Names } from '../meta/index.ts';
 import { ensureFolder, readIfThere, writePrivate, writePublic } from './files.ts';
-import { type Cidr, firstAddress } from './ip.ts';
 import { type CertificateRequest, type Identity, issueCertificate } from './x509.ts';
 
 /** What the server shows of itself, and what it hands to its administrator. */
@@ -20,6 +19,8 @@ export interface CertificateOptions {
   readonly folder: string | undefined;
   readonly names: Names;
   readonly bindAddress: string;
+  /** Under which others reach the server, if someone has said so. */
+  readonly advertiseAddress?: string | undefined;
   readonly serviceRanges: readonly Cidr[];
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -71,7 +72,7 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
 }
 
 /** Under what names and addresses clients reach the server: from this machine, from others, and from inside a cluster. */
-function serverHosts({ names, bindAddress, serviceRanges }: CertificateOptions): string[] {
+function serverHosts({ names, bindAddress, advertiseAddress, serviceRanges }: CertificateOptions): string[] {
   const service = names.product;
   return [
     ...new Set([
@@ -79,6 +80,7 @@ function serverHosts({ names, bindAddress, serviceRanges }: CertificateOptions):
       '127.0.0.1',
       '::1',
       bindAddress,
+      ...(advertiseAddress === undefined ? [] : [advertiseAddress]),
       // A host name may hold what a DNS name must not.
       ...(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(hostname()) ? [hostname()] : []),
       service,

@@ -1,10 +1,10 @@
-import { type FeatureGate, featureGates } from './feature-gates.ts';
+import { featureList } from '../meta/index.ts';
+import { gateUsage } from './feature-gates.ts';
 import { flagList, variableOf } from './flags.ts';
 
 type Listed = (typeof flagList)[number];
 
 const sections = [...new Set(flagList.map(({ section }) => section))];
-const gates: readonly (readonly [string, FeatureGate])[] = Object.entries(featureGates);
 
 /** What `orch serve --help` prints. */
 export function helpText(): string {
@@ -21,7 +21,13 @@ export function helpText(): string {
       lines.push(...wrap(flag.help.replaceAll('`', ''), 92).map((line) => `      ${line}`));
     }
   }
-  lines.push('', 'Features:', ...gates.flatMap(([name, gate]) => wrap(gateLine(name, gate), 96).map(indent)), '');
+  lines.push('', 'Features:');
+  for (const [name, gate] of featureList) {
+    // What is stable or deprecated is nothing to switch.
+    if (gate.stage !== 'alpha' && gate.stage !== 'beta') continue;
+    lines.push(`  ${gateUsage(name, gate)}`, ...wrap(gate.help.replaceAll('`', ''), 92).map((line) => `      ${line}`));
+  }
+  lines.push('');
   return lines.join('\n');
 }
 
@@ -46,21 +52,34 @@ export function flagReference(): string {
       lines.push(`| ${cells.join(' | ')} |`);
     }
   }
-  lines.push('', '## Features', '', 'For `--feature-gates`; `AllAlpha` and `AllBeta` switch a whole stage.', '');
-  lines.push(...gates.map(([name, gate]) => `- ${gateLine(`\`${name}\``, gate)}`), '');
+  lines.push(
+    '',
+    '## Features',
+    '',
+    ...featureIntroduction,
+    '',
+    '| feature | stage | default | meaning |',
+    '|---|---|---|---|',
+  );
+  for (const [name, { stage, default: on, locked, help }] of featureList) {
+    lines.push(`| \`${name}\` | ${stage} | ${on}${locked ? ', locked' : ''} | ${cell(help)} |`);
+  }
+  lines.push('');
   return lines.join('\n');
 }
 
-function gateLine(name: string, { stage, help, locked, default: on }: FeatureGate): string {
-  return `${name} (${stage}, ${locked ? 'locked to ' : 'default '}${on}): ${help}`;
-}
+const featureIntroduction = [
+  'For `--feature-gates`, such as `--feature-gates=WatchList=false,AllAlpha=true`. Alpha features are off and beta features',
+  'on unless the table says otherwise; a stable or deprecated one that is named is told of in the log. To switch a locked',
+  'feature, or one that is not here, is an error. "Kept in objects" means that without the feature the fields are dropped',
+  'from what is written, unless the object had such fields before.',
+];
 
 function defaultNote({ type, default: value }: Listed): string {
   const text = type.format(value);
   return text === '' ? '' : ` (default ${text})`;
 }
 
-const indent = (line: string) => `  ${line}`;
 const cell = (markdown: string) => markdown.replaceAll('|', '\\|');
 
 /** Breaks a text at spaces into lines of at most `width` characters. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { type Cidr, parseCidr } from './ip.ts';
+import { formatPortRange, type PortRange } from '../allocation/index.ts';
+import { type Cidr, parseCidr } from '../meta/index.ts';
 import { didYouMean } from './suggest.ts';
 
 /** How the text of a setting becomes its value. */
@@ -30,6 +31,13 @@ const text: FlagType<string> = {
 export const file: FlagType<string | undefined> = { ...text, placeholder: 'file', format: optional };
 
 export const folder: FlagType<string> = { ...text, placeholder: 'folder' };
+
+/** An address; undefined when none is given. */
+export const someIpAddress: FlagType<string | undefined> = {
+  placeholder: 'address',
+  parse: (value) => ipAddress.parse(value),
+  format: optional,
+};
 
 export const ipAddress: FlagType<string> = {
   placeholder: 'address',
@@ -100,12 +108,34 @@ export function oneOf<const T extends string>(...words: readonly T[]): FlagType<
   };
 }
 
+/** Ports from one to another. */
+export const portRange: FlagType<PortRange> = {
+  placeholder: 'from-to',
+  parse: (value) => {
+    const [, from = '', to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(value) ?? [];
+    const range = { from: Number(from), to: Number(to) };
+    return range.from >= 1 && range.from <= range.to && range.to <= 65_535
+      ? { value: range }
+      : { problem: 'must be a range of ports from 1 to 65535, such as 30000-32767' };
+  },
+  format: formatPortRange,
+};
+
+/** The largest block of addresses, and the smallest: they are too many to be told apart, or too few to be of use. */
+const prefixes = { 4: [1, 29], 6: [64, 125] } as const;
+
 /** Address blocks, at most one of each family. */
 export const cidrs: FlagType<readonly Cidr[]> = {
   placeholder: 'block,…',
   parse: (value) => {
     const blocks = value.split(',').map((part) => parseCidr(part.trim()));
     const families = new Set(blocks.map((block) => isIP(block?.address ?? '')));
+    for (const { address, prefix } of blocks.filter((block) => block !== undefined)) {
+      const [least, most] = prefixes[isIP(address) as 4 | 6];
+      if (prefix < least || prefix > most) {
+        return { problem: `must have blocks from /${least} to /${most}; ${address}/${prefix} is not` };
+      }
+    }
     return blocks.includes(undefined) || families.size < blocks.length
       ? { problem: 'must be an address block such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between' }
       : { value: blocks.filter((block) => block !== undefined) };

@@ -29,6 +29,12 @@ const code = (words: readonly string[]): string => words.map((word) => `\`${word
 const flags = {
   bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all.'),
   securePort: flag('Address', type.port, 6443, 'Port for HTTPS; 0 picks a free one.'),
+  advertiseAddress: flag(
+    'Address',
+    type.someIpAddress,
+    undefined,
+    'Address under which others reach the server: the endpoint of its own service. Without one it is `--bind-address`, or the first address of the machine when that is a loopback address or stands for all. The serving certificate names it when it is given.',
+  ),
   tlsCertFile: flag(
     'Address',
     type.file,
@@ -66,14 +72,20 @@ const flags = {
     'API',
     type.cidrs,
     [{ address: '10.0.0.0', prefix: 24 }],
-    'Address block of services, or one of each family. The serving certificate names its first address.',
+    'Address block of services, or one of each family: the first one is that of services that ask for no family. The serving certificate names its first address.',
+  ),
+  serviceNodePortRange: flag(
+    'API',
+    type.portRange,
+    { from: 30_000, to: 32_767 },
+    'Ports that services may have on every node.',
   ),
   featureGates: flag('API', type.switches(checkGate), new Map(), 'Features to switch on or off, listed below.'),
   runtimeConfig: flag(
     'API',
     type.switches(checkRuntimeKey),
     new Map(),
-    'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one.',
+    'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
   ),
 
   enableAdmissionPlugins: flag(

@@ -19,10 +19,11 @@ import { StartError, systemReason } from './start-error.ts';
 /** Who may come in: by certificate, by token, and without either when that is allowed. */
 export async function authenticatorOf(
   settings: Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
+  names: Names,
 ): Promise<Authenticator> {
   const path = settings.tokenAuthFile;
   const tokens = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
-  const methods = [certificateAuthenticator(), tokenAuthenticator(tokens)];
+  const methods = [certificateAuthenticator(names), tokenAuthenticator(tokens)];
   return authenticateInOrder(methods, settings.anonymousAuth ? anonymous : undefined);
 }
 

@@ -1,6 +1,8 @@
+import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
+import { type AllocationOptions, createClaims } from '../allocation/index.ts';
 import { reviewAnswers } from '../auth/index.ts';
 import {
   createHandler,
@@ -11,19 +13,20 @@ import {
   type Handler,
   type HealthCheck,
   type InFlight,
+  type Metrics,
 } from '../http/index.ts';
-import { expandNames, type Names } from '../meta/index.ts';
-import { createRegistry, type Registry, type ResourceDefinition } from '../registry/index.ts';
+import { expandNames, type Features, type Names } from '../meta/index.ts';
+import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
 import { storeStatus } from './component-status.ts';
-import { resolveFeatures } from './feature-gates.ts';
+import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { authenticatorOf, authorizerOf } from './identities.ts';
-import type { Outside } from './outside.ts';
-import { isServed, unknownRuntimeKeys } from './runtime-config.ts';
+import type { Log, Outside } from './outside.ts';
+import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { apiVersion } from './version.ts';
 
@@ -51,20 +54,29 @@ export async function createParts(
   { clock, random, log, store: given }: World,
   state: ServerState,
 ): Promise<Parts> {
-  const definitions = servedResources(settings.runtimeConfig, names);
-  const authenticate = await authenticatorOf(settings);
+  const serves = servedParts(settings.runtimeConfig, names);
+  const features = featuresOf(settings.featureGates, log);
+  const authenticate = await authenticatorOf(settings, names);
   const authorize = authorizerOf(names);
   const store = given ?? (await openStore(settings, clock));
-  const features = resolveFeatures(settings.featureGates);
+  const inFlight = createInFlight({
+    readOnly: limitOf(settings.maxRequestsInflight),
+    mutating: limitOf(settings.maxMutatingRequestsInflight),
+    longRunning: maxWatches,
+  });
+  const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
     store,
     names,
     clock,
     random,
-    definitions,
+    definitions: builtinResources,
+    serves,
+    features,
+    observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
-    unsafeDeletion: features.AllowUnsafeMalformedObjectDeletion,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
+    ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
     admission: makePlugins(
       admissionWorld({ names, random, store, authorize, registry: () => registry }),
@@ -72,12 +84,6 @@ export async function createParts(
       settings.disableAdmissionPlugins,
     ),
   });
-  const inFlight = createInFlight({
-    readOnly: limitOf(settings.maxRequestsInflight),
-    mutating: limitOf(settings.maxMutatingRequestsInflight),
-    longRunning: maxWatches,
-  });
-  const metrics = createMetrics(registry, inFlight, clock);
   const health = createHealth(healthChecks(names, store, state), (check, error) => {
     log.error('health check failed', { check, error });
   });
@@ -91,20 +97,20 @@ export async function createParts(
     findType,
     pause: turn,
   });
-  const compress = features.APIResponseCompression;
-  const handler = createHandler({
-    registry,
-    names,
-    findType,
-    authenticate,
-    authorize,
-    clock,
-    log,
-    metrics,
-    surface,
-    compress,
-  });
+  const handler = createHandler({ registry, names, findType, authenticate, authorize, clock, log, metrics, surface });
   return { store, registry, inFlight, handler };
+}
+
+/** Services without the kinds that say whose an address is have no addresses. */
+function claimsOf(
+  { serviceClusterIpRange: ranges, serviceNodePortRange: nodePorts }: ServerSettings,
+  world: { readonly names: Names } & Pick<AllocationOptions, 'store' | 'random' | 'registry'>,
+  serves: NonNullable<RegistryOptions['serves']>,
+): Pick<RegistryOptions, 'openClaims'> {
+  const group = `networking.${world.names.domain}`;
+  if (!['ipaddresses', 'servicecidrs'].every((plural) => serves(group, 'v1', plural))) return {};
+  const families = ranges.map(({ address }) => (isIPv4(address) ? 'IPv4' : 'IPv6'));
+  return { openClaims: createClaims({ ...world, group, families, nodePorts }) };
 }
 
 /** Watches wait more than they work: what bounds them is memory. */
@@ -112,18 +118,36 @@ const maxWatches = 100_000;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 
-/** The built-in kinds, less what is switched off. @throws StartError */
-function servedResources(config: ReadonlyMap<string, boolean>, names: Names): ResourceDefinition[] {
-  const spelled = (definition: ResourceDefinition) => expandNames(definition.group, names);
-  const known = builtinResources.map((definition) => ({ ...definition, group: spelled(definition) }));
-  const [problem] = unknownRuntimeKeys(config, known);
+/** Counts what happens inside, and logs what should not happen. */
+const observerOf = (metrics: Metrics, log: Log): Observer => ({
+  admission: metrics.admission,
+  mismatch: (difference) => {
+    metrics.mismatched();
+    log.warn('declared rules and those written by hand do not find the same', { ...difference });
+  },
+  ruleFailure: (kind, error) => {
+    metrics.ruleFailed();
+    log.error('a declared rule failed', { kind, error });
+  },
+});
+
+/** The state of every feature; advice on the switches is logged. @throws StartError */
+function featuresOf(switched: ServerSettings['featureGates'], log: Log): Features {
+  const [problem] = [...switched].flatMap(([name, on]) => checkGate(name, on) ?? []);
+  if (problem !== undefined) throw new StartError(`--feature-gates ${problem}`);
+  for (const warning of gateWarnings(switched)) log.warn(warning, {});
+  return resolveFeatures(switched);
+}
+
+/** What of the built-in kinds is served. @throws StartError */
+function servedParts(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {
+  const known = builtinResources.map((definition) => ({
+    ...definition,
+    group: expandNames(definition.group, names),
+  }));
+  const problem = runtimeProblem(config, known);
   if (problem !== undefined) throw new StartError(`--runtime-config ${problem}`);
-  return builtinResources.flatMap((definition) => {
-    const versions = definition.versions.filter(({ version }) =>
-      isServed(config, spelled(definition), version, definition.plural),
-    );
-    return versions.length === 0 ? [] : [{ ...definition, versions }];
-  });
+  return (group, version, plural) => isServed(config, group, version, plural);
 }
 
 async function openStore(settings: ServerSettings, clock: Outside['clock']): Promise<Store> {

@@ -1,13 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { resolveFeatures } from './feature-gates.ts';
-import { checkRuntimeKey, isServed, unknownRuntimeKeys } from './runtime-config.ts';
+import { checkRuntimeKey, isServed, runtimeProblem } from './runtime-config.ts';
 
 const config = (text: string) =>
   new Map(text.split(',').map((part) => [part.split('=')[0] ?? '', part.endsWith('=true')] as const));
 
 describe('runtime config', () => {
-  it('serves everything unless told otherwise', () => {
-    expect(isServed(new Map(), 'batch', 'v1', 'jobs')).toBe(true);
+  // The stages of versions in the specification: alpha and beta are off unless they are switched on.
+  it.each([
+    ['v1', '', true],
+    ['v2', '', true],
+    ['v1beta1', '', false],
+    ['v2alpha1', '', false],
+    ['v1beta1', 'api/beta=true', true],
+    ['v2alpha1', 'api/beta=true', false],
+    ['v2alpha1', 'api/alpha=true', true],
+    ['v2alpha1', 'api/all=true', true],
+    ['v2alpha1', 'api/all=true,api/alpha=false', false],
+    ['v1', 'api/all=false,batch/v2=true', false],
+    ['v1', 'api/ga=false', false],
+    ['v2alpha1', 'batch/v2alpha1=true', true],
+    ['v2alpha1', 'batch/v2alpha1/jobs=true', true],
+    ['v2alpha1', 'batch/v2alpha1/cronjobs=true', false],
+  ])('batch/%s with %j: %j', (version, switches, served) => {
+    expect(isServed(switches === '' ? new Map() : config(switches), 'batch', version, 'jobs')).toBe(served);
   });
 
   it('lets the narrower key decide', () => {
@@ -29,20 +44,11 @@ describe('runtime config', () => {
 
   it('tells of keys that name nothing', () => {
     const served = [{ group: 'batch', plural: 'jobs', versions: [{ version: 'v1' }] }];
-    expect(unknownRuntimeKeys(config('batch/v1=true,batch/v1/jobs=true,api/ga=true,batch/v2=true'), served)).toEqual([
+    expect(runtimeProblem(config('batch/v1=true,batch/v1/jobs=true,api/ga=true'), served)).toBeUndefined();
+    expect(runtimeProblem(config('batch/v1=true,batch/v1/jobs=true,api/ga=true,batch/v2=true'), served)).toBe(
       'names "batch/v2", which this server does not have; did you mean "batch/v1"?',
-    ]);
-  });
-});
-
-describe('features', () => {
-  it('follow their own switch before that of their stage', () => {
-    expect(resolveFeatures(new Map()).APIResponseCompression).toBe(true);
-    expect(resolveFeatures(new Map([['AllBeta', false]])).APIResponseCompression).toBe(false);
-    const both = new Map([
-      ['AllBeta', false],
-      ['APIResponseCompression', true],
-    ]);
-    expect(resolveFeatures(both).APIResponseCompression).toBe(true);
+    );
+    expect(runtimeProblem(config('api/all=false'), served)).toContain('leaves nothing to serve');
+    expect(runtimeProblem(config('api/all=false,batch/v1=true'), served)).toBeUndefined();
   });
 });

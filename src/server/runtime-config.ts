@@ -20,7 +20,8 @@ interface Served {
 }
 
 /**
- * Whether a resource is served in a version: the narrowest key that names it decides; without one, every version is.
+ * Whether a resource is served in a version: the narrowest key that names it decides. Without one released versions are,
+ * alpha and beta versions are not; of the beta versions that once were on by themselves none is left.
  */
 export function isServed(
   config: ReadonlyMap<string, boolean>,
@@ -30,12 +31,17 @@ export function isServed(
 ): boolean {
   const groupVersion = formatGroupVersion({ group, version });
   const resource = `${groupVersion}/${plural}`;
-  const stage = version.includes('alpha') ? 'api/alpha' : version.includes('beta') ? 'api/beta' : 'api/ga';
-  return config.get(resource) ?? config.get(groupVersion) ?? config.get(stage) ?? config.get('api/all') ?? true;
+  const stage = version.includes('alpha') ? 'alpha' : version.includes('beta') ? 'beta' : 'ga';
+  const keys = [resource, groupVersion, `api/${stage}`, 'api/all'];
+  const decided = keys.map((key) => config.get(key)).find((on) => on !== undefined);
+  return decided ?? stage === 'ga';
 }
 
-/** Messages about keys that name nothing the server has. Groups are spelled with the names in force. */
-export function unknownRuntimeKeys(config: ReadonlyMap<string, boolean>, served: readonly Served[]): string[] {
+/** What is wrong with the keys, given what the server has; undefined when nothing is. Groups are spelled with the names in force. */
+export function runtimeProblem(config: ReadonlyMap<string, boolean>, served: readonly Served[]): string | undefined {
+  if (config.size === 1 && config.get('api/all') === false) {
+    return 'leaves nothing to serve: beside api/all=false it must name what is to be served, such as v1';
+  }
   const known = new Set(stages);
   for (const { group, plural, versions } of served) {
     for (const { version } of versions) {
@@ -43,9 +49,9 @@ export function unknownRuntimeKeys(config: ReadonlyMap<string, boolean>, served:
       known.add(groupVersion).add(`${groupVersion}/${plural}`);
     }
   }
-  return [...config.keys()]
-    .filter((key) => !known.has(key))
-    .map((key) => `names ${JSON.stringify(key)}, which this server does not have${didYouMean(key, [...known])}`);
+  const unknown = [...config.keys()].find((key) => !known.has(key));
+  if (unknown === undefined) return undefined;
+  return `names ${JSON.stringify(unknown)}, which this server does not have${didYouMean(unknown, [...known])}`;
 }
 
 const isVersion = (text: string) => /^v\d+((alpha|beta)\d+)?$/.test(text);

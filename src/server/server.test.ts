@@ -135,21 +135,6 @@ describe('identity', () => {
 });
 
 describe('runtime config', () => {
-  it('switches a version of the API off', async () => {
-    const { client } = await start({ runtimeConfig: new Map([['batch/v1', false]]) });
-    const jobs = { apiVersion: 'batch/v1', resource: 'jobs', namespace: 'default' };
-    await expect(client.list(jobs)).rejects.toMatchObject({ code: 404 });
-    const groups = await client.request({ method: 'GET', url: '/apis/batch', headers: {} });
-    expect(groups.status).toBe(404);
-  });
-
-  it('switches a version off that others are stored in', async () => {
-    const { client } = await start({ runtimeConfig: new Map([['autoscaling/v2', false]]) });
-    const scalers = { resource: 'horizontalpodautoscalers', namespace: 'default' };
-    expect((await client.list({ ...scalers, apiVersion: 'autoscaling/v1' })).items).toEqual([]);
-    await expect(client.list({ ...scalers, apiVersion: 'autoscaling/v2' })).rejects.toMatchObject({ code: 404 });
-  });
-
   it('knows the groups by the names of the domain', async () => {
     const runtimeConfig = new Map([['networking.example.org/v1', false]]);
     const { client } = await start({ apiDomain: 'example.org', runtimeConfig });

@@ -1,15 +1,18 @@
+import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemPriorities } from '../admission/index.ts';
+import { repair } from '../allocation/index.ts';
 import { type Client, createClient, inProcessTransport } from '../client/index.ts';
 import type { Handler } from '../http/index.ts';
-import { type ApiObject, type Names, namesFor, StatusError } from '../meta/index.ts';
-import { standardFlowObjects } from '../resources/index.ts';
+import { type Names, namesFor } from '../meta/index.ts';
+import { createApiService, serviceRange } from './api-service.ts';
 import { systemClock } from './clock.ts';
 import { defaultSettings, type ServerSettings } from './flags.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
 import { type Outside, silentLog } from './outside.ts';
+import { createOwnObjects } from './own-objects.ts';
 import { createParts, type Parts } from './parts.ts';
 import { systemRandom } from './random.ts';
+import { repeat } from './repeat.ts';
 
 /** A server at work. */
 export interface OrchServer {
@@ -28,7 +31,7 @@ export interface OrchServer {
 }
 
 /**
- * A server with the system's namespaces, priorities and flows in it, over a store in memory unless the settings or `outside` say otherwise.
+ * A server with the system's namespaces and priorities in it, over a store in memory unless the settings or `outside` say otherwise.
  * It opens no socket before `listen`, and writes no file without a `dataDir`. @throws StartError
  */
 export async function createServer(
@@ -39,17 +42,27 @@ export async function createServer(
   const world = { clock: systemClock, random: systemRandom, log: silentLog, ...outside };
   const names = namesFor(settings.apiDomain);
   const state = { closing: false, address: '' };
+  let listening: Listening | undefined;
   const parts = await createParts(settings, names, world, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
+  const keepService = createApiService({
+    client,
+    names,
+    settings,
+    ...world,
+    interfaces: networkInterfaces,
+    port: () => listening?.address.port,
+  });
   try {
-    await createOwnObjects(client, names);
+    await createOwnObjects(client, names, [serviceRange(names, settings)]);
+    await keepService();
   } catch (error) {
     parts.registry.close();
     await parts.store.close();
     throw error;
   }
-  let listening: Listening | undefined;
+  const stop = upkeep(parts, keepService, world);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -58,11 +71,12 @@ export async function createServer(
     async listen() {
       listening = await openListener(settings, names, parts.handler, world);
       state.address = new URL(listening.address.url).host;
+      await keepService();
       return listening.address;
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(parts, listening, settings, world);
+      closed ??= shutDown(parts, listening, settings, world, stop);
       return closed;
     },
   };
@@ -73,7 +87,9 @@ async function shutDown(
   listening: Listening | undefined,
   settings: ServerSettings,
   { clock }: Pick<Outside, 'clock'>,
+  stop: () => Promise<unknown>,
 ): Promise<void> {
+  const stopped = stop();
   if (listening !== undefined) {
     await new Promise<void>((resolve) => {
       if (settings.shutdownDelayDuration === 0) resolve();
@@ -86,38 +102,33 @@ async function shutDown(
   while (inFlight.counts.readOnly + inFlight.counts.mutating > 0 && clock.now() < until) {
     await pause(5);
   }
+  await stopped;
   registry.close();
   await idle;
   await store.close();
 }
 
-/** Who owns what the server makes itself. */
-const ownManager = 'apiserver';
-const flowManager = 'api-priority-and-fairness-config-producer-v1';
+/** How long what the server keeps right may be wrong (ms): its own service, and whose addresses and ports are. */
+const serviceMs = 10_000;
+const repairMs = 3 * 60_000;
 
-/** What every server has, whatever was deleted before: its namespaces, the priorities of what it cannot do without, its flows. */
-async function createOwnObjects(client: Client, names: Names): Promise<void> {
-  const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
-  const namespace = (name: string) => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } });
-  const priority = ({ name, ...fields }: (typeof systemPriorities)[number]) => ({
-    kind: 'PriorityClass',
-    apiVersion: `scheduling.${names.domain}/v1`,
-    ...fields,
-    metadata: { name },
-  });
-  const make = (resource: string, fieldManager: string) => async (object: ApiObject) => {
+/** Keeps right what the server has of its own accord, until the result is called. */
+function upkeep(
+  { registry, store }: Parts,
+  keepService: () => Promise<void>,
+  { clock, log }: Pick<Outside, 'clock' | 'log'>,
+): () => Promise<unknown> {
+  const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
+    registry.resources.find(({ definition }) => definition.plural === plural),
+  );
+  const set = async () => {
+    if (services === undefined || addresses === undefined) return;
     try {
-      await client.create({ apiVersion: object.apiVersion, resource }, object, { fieldManager });
+      await repair({ store, registry, services, addresses, warn: log.warn });
     } catch (error) {
-      // There already, or not served at all.
-      if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error;
+      log.error('addresses and ports of services cannot be looked through', { error });
     }
   };
-  const { levels, flows } = standardFlowObjects(names);
-  await Promise.all([
-    ...namespaces.map(namespace).map(make('namespaces', ownManager)),
-    ...systemPriorities.map(priority).map(make('priorityclasses', ownManager)),
-    ...levels.map(make('prioritylevelconfigurations', flowManager)),
-    ...flows.map(make('flowschemas', flowManager)),
-  ]);
+  const ends = [repeat(clock, serviceMs, keepService), repeat(clock, repairMs, set, 0)];
+  return () => Promise.all(ends.map((end) => end()));
 }

@@ -56,6 +56,8 @@ describe('readSettings', () => {
         '--store=memory',
         '--shutdown-delay-duration=1m30.5s',
         '--service-cluster-ip-range=10.1.0.0/16,fd00::/108',
+        '--service-node-port-range=31000-31099',
+        '--advertise-address=192.0.2.7',
         '--feature-gates=APIResponseCompression=false',
         '--runtime-config=batch/v1=false',
         '--runtime-config=api/all=true,v1',
@@ -72,6 +74,8 @@ describe('readSettings', () => {
         { address: '10.1.0.0', prefix: 16 },
         { address: 'fd00::', prefix: 108 },
       ],
+      serviceNodePortRange: { from: 31000, to: 31099 },
+      advertiseAddress: '192.0.2.7',
       featureGates: new Map([['APIResponseCompression', false]]),
       runtimeConfig: new Map([
         ['batch/v1', false],
@@ -122,6 +126,22 @@ describe('readSettings', () => {
     [
       ['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'],
       '--service-cluster-ip-range="10.0.0.0/24,10.1.0.0/24" must be an address block such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between',
+    ],
+    [
+      ['--service-cluster-ip-range=10.0.0.0/24,fd00::/48'],
+      '--service-cluster-ip-range="10.0.0.0/24,fd00::/48" must have blocks from /64 to /125; fd00::/48 is not',
+    ],
+    [
+      ['--service-node-port-range=30000-70000'],
+      '--service-node-port-range="30000-70000" must be a range of ports from 1 to 65535, such as 30000-32767',
+    ],
+    [
+      ['--service-node-port-range=2-1'],
+      '--service-node-port-range="2-1" must be a range of ports from 1 to 65535, such as 30000-32767',
+    ],
+    [
+      ['--advertise-address=here'],
+      '--advertise-address="here" must be an IP address, such as 127.0.0.1, 0.0.0.0 or ::',
     ],
     [['--api-domain=Example.org'], '--api-domain="Example.org" must be a domain such as example.org, in lower case'],
     [

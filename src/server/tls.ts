@@ -9,7 +9,13 @@ import type { Identity } from './x509.ts';
 
 type TlsSettings = Pick<
   ServerSettings,
-  'bindAddress' | 'serviceClusterIpRange' | 'tlsCertFile' | 'tlsPrivateKeyFile' | 'clientCaFile' | 'dataDir'
+  | 'bindAddress'
+  | 'advertiseAddress'
+  | 'serviceClusterIpRange'
+  | 'tlsCertFile'
+  | 'tlsPrivateKeyFile'
+  | 'clientCaFile'
+  | 'dataDir'
 >;
 
 /** Everything in PEM that the listener and its administrator need. */
@@ -30,6 +36,7 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
     folder: dataDir,
     names,
     bindAddress: settings.bindAddress,
+    advertiseAddress: settings.advertiseAddress,
     serviceRanges: settings.serviceClusterIpRange,
     now,
   });

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
+import { addressBytes } from '../meta/index.ts';
 import { der } from './der.ts';
-import { addressBytes } from './ip.ts';
 
 /** A certificate with its key, both in PEM; ECDSA over P-256 with SHA-256. */
 export interface Identity {

@@ -10,9 +10,16 @@ import {
   mastersAuthorizer,
   reviewAnswers,
   selfReviewAuthorizer,
-  type User,
 } from '../../auth/index.ts';
-import { type ByteString, bufferOf, type Clock, type Json, namesFor, statusError } from '../../meta/index.ts';
+import {
+  type ByteString,
+  bufferOf,
+  type Clock,
+  type Json,
+  namesFor,
+  statusError,
+  type User,
+} from '../../meta/index.ts';
 import { createRegistry, type Registry } from '../../registry/index.ts';
 import { builtinResources, findType } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
@@ -96,7 +103,9 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const store = openMemoryStore({ clock });
   const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
   let ids = 0;
-  const registry = createRegistry({
+  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, ...options.limits });
+  const metrics = createMetrics(() => registry, inFlight, clock);
+  const registry: Registry = createRegistry({
     store,
     names,
     clock,
@@ -108,8 +117,6 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     admission: [],
     answers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });
-  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, ...options.limits });
-  const metrics = createMetrics(registry, inFlight, clock);
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
   const log = {
@@ -140,7 +147,6 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     log,
     metrics,
     surface,
-    compress: true,
   });
   const send: Fixture['send'] = async (method, url, sent = {}) =>
     readAnswer(await handler(requestOf(method, url, sent)));

@@ -12,6 +12,8 @@ export function tell(title: string, stories: readonly Story[]): void {
       } else if (story.error !== undefined) {
         expect(ending.error?.message).toMatch(story.error);
       } else if (ending.error !== undefined) throw ending.error;
+      // Whatever happens, it is still that very object.
+      if (ending.world.live !== undefined) expect(ending.world.live.metadata.name).toBe('t');
       if (story.object !== undefined) expect(ending.object).toEqual(story.object);
       if (story.owners !== undefined) expect(ending.owners).toEqual(story.owners);
     });

@@ -257,7 +257,14 @@ function seededRandom(seed = 1): Random {
 
 export const names = namesFor('k8s.io');
 const requester = { name: 'tester', groups: ['system:masters'] };
-export const how: WriteOptions = { requester, dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: false };
+export const how: WriteOptions = {
+  requester,
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+  force: false,
+  warnings: new Set(),
+};
 
 export interface Bench {
   readonly store: Store;
@@ -305,7 +312,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     return { resource, version: 'v1', namespace: namespaced ? 'ns' : '', name: '', subresource: '', ...place };
   };
   const write: Bench['write'] = (plural, place, change, with_ = {}) =>
-    registry.write(target(plural, place), change, { ...how, ...with_ });
+    registry.write(target(plural, place), change, { ...how, warnings: new Set(), ...with_ });
   return {
     store,
     clock,
@@ -350,7 +357,7 @@ export const note = (
   data,
 });
 
-export const update = (value: Json): Change => ({ verb: 'update', object: { value, findings: [] } });
+export const update = (value: JsonObject): Change => ({ verb: 'update', object: { value, findings: [] } });
 export const merge = (patch: Json): Change => ({ verb: 'patch', format: 'merge', patch });
 export const json = (patch: Json): Change => ({ verb: 'patch', format: 'json', patch });
 export const strategic = (patch: Json): Change => ({ verb: 'patch', format: 'strategic', patch });

@@ -1,5 +1,4 @@
-import { formatAge } from '../../meta/index.ts';
-import type { Requester } from '../../registry/index.ts';
+import { formatAge, type User } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
@@ -70,7 +69,7 @@ export const certificateSigningRequests = resource({
   },
 });
 
-const spellRequester = ({ name, uid = '', groups, extra = {} }: Requester): CertificateSigningRequestSpec => ({
+const spellRequester = ({ name, uid = '', groups, extra = {} }: User): CertificateSigningRequestSpec => ({
   ...(name === '' ? {} : { username: name }),
   ...(uid === '' ? {} : { uid }),
   ...(groups.length === 0 ? {} : { groups: [...groups] }),

@@ -1,6 +1,8 @@
-import { formatTime, type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
+import { type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
 import type { Action } from '../../registry/index.ts';
-import type { Binding, PodStatus } from '../types/core-v1.ts';
+import type { Infer } from '../../schema/index.ts';
+import { neverProbed, withCondition } from '../conditions.ts';
+import type { Binding, PodCondition } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 
 /** Gives a pod its node, which it then has for good. */
@@ -23,9 +25,11 @@ export const bindPod: Action = async (posted, { namespace, name, objects, now })
     if (Object.keys(annotations).length > 0) {
       pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
     }
-    pod.status = { ...pod.status, conditions: scheduled(pod.status?.conditions ?? [], now) };
+    pod.status = { ...pod.status, conditions: withCondition(pod.status?.conditions, scheduled, now) };
   });
 };
+
+const scheduled: Infer<typeof PodCondition> = { ...neverProbed, type: 'PodScheduled', status: 'True' };
 
 function checkMeant({ uid = '', resourceVersion = '' }: ObjectMeta, found: ObjectMeta): string | undefined {
   if (uid !== '' && uid !== found.uid) {
@@ -43,18 +47,4 @@ function checkFree({ metadata, spec = {} }: PodObject): string | undefined {
   if (spec.nodeName) return `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`;
   if ((spec.schedulingGates ?? []).length > 0) return `pod ${name} has non-empty .spec.schedulingGates`;
   return undefined;
-}
-
-type Conditions = NonNullable<PodStatus['conditions']>;
-
-function scheduled(conditions: Conditions, now: number): Conditions {
-  const type = 'PodScheduled';
-  const before = conditions.find((condition) => condition.type === type);
-  const since = before?.status === 'True' ? before.lastTransitionTime : formatTime(now);
-  // A time that nobody set is shown all the same.
-  const unset: object = { lastProbeTime: null };
-  const condition = { ...unset, ...(since === undefined ? {} : { lastTransitionTime: since }), status: 'True', type };
-  return before === undefined
-    ? [...conditions, condition]
-    : conditions.map((other) => (other === before ? condition : other));
 }

@@ -48,7 +48,13 @@ export const pods = resource({
       kind: 'PodProxyOptions',
       connect: proxyPod,
     },
-    { name: 'resize', verbs: ['get', 'patch', 'update'], kind: 'Pod', part: resources },
+    {
+      name: 'resize',
+      verbs: ['get', 'patch', 'update'],
+      kind: 'Pod',
+      part: resources,
+      gate: 'InPlacePodVerticalScaling',
+    },
   ],
   columns: [
     name,

@@ -12,6 +12,7 @@ import {
   warnOfController,
 } from './pod-spec/controller.ts';
 import { defaultTemplate } from './pod-spec/defaults.ts';
+import { nonNegative } from './pod-spec/findings.ts';
 
 export const replicationControllers = resource({
   group: '',
@@ -54,9 +55,12 @@ export const replicationControllers = resource({
 const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;
 
 function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, { names }: StrategyContext): FieldError[] {
-  const { selector = {}, template } = spec;
-  const found = Object.keys(selector).length === 0 ? [fieldError.required('spec.selector')] : [];
+  const { selector = {}, template, replicas = 0, minReadySeconds = 0 } = spec;
+  const selects = Object.keys(selector).length > 0;
+  const found = nonNegative('spec.minReadySeconds', minReadySeconds);
+  if (!selects) found.push(fieldError.required('spec.selector'));
+  found.push(...nonNegative('spec.replicas', replicas));
   if (template === undefined || template === null) return [...found, fieldError.required('spec.template')];
-  if (found.length === 0) found.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
+  if (selects) found.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
   return [...found, ...validateKeptTemplate(template, 'spec.template', 'ReplicationController', names)];
 }

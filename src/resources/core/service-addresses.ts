@@ -71,20 +71,21 @@ export function validateAddressUpdate(spec: ServiceSpec, old: ServiceSpec): Fiel
 function validateChange(
   path: string,
   what: string,
-  { ipFamilyPolicy: policy }: ServiceSpec,
+  { ipFamilyPolicy: policy, clusterIPs = [] }: ServiceSpec,
   list: readonly string[] = [],
   old: readonly string[] = [],
 ): FieldError[] {
-  const shown = list.length === 0 ? null : [...list];
-  const refuse = (i: number, why: string) => fieldError.invalid(`${path}[${i}]`, shown, why);
+  const refuse = (i: number, shown: readonly string[], why: string) =>
+    fieldError.invalid(`${path}[${i}]`, shown.length === 0 ? null : [...shown], why);
   const once = 'may not change once set';
   if (list.length === old.length) {
-    const changed = old.flatMap((one, i) => (one === list[i] ? [] : [path === IPS ? i : 0]));
-    return changed.map((i) => refuse(i, once));
+    return old.flatMap((one, i) => (one === list[i] ? [] : [refuse(path === IPS ? i : 0, list, once)]));
   }
   const found: FieldError[] = [];
-  if (list.length === 0) return [refuse(0, `primary ${what} can not be unset`)];
-  if (old.length > 0 && list[0] !== old[0]) found.push(refuse(0, once));
+  // Families follow from addresses, so that it is the addresses that count.
+  if (list.length < old.length && clusterIPs.length === 0)
+    found.push(refuse(0, list, `primary ${what} can not be unset`));
+  if (list.length > 0 && old.length > 0 && list[0] !== old[0]) found.push(refuse(0, clusterIPs, once));
   if (list.length < old.length && list.length === 1 && policy !== 'SingleStack') {
     const why = `must be set to 'SingleStack' when releasing the secondary ${what}`;
     found.push(fieldError.invalid(POLICY, policy, why));

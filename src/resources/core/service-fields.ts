@@ -11,11 +11,14 @@ export const isExternal = ({ type, externalIPs = [] }: ServiceSpec): boolean =>
 export const isHeadless = ({ clusterIPs = [] }: ServiceSpec): boolean =>
   clusterIPs.length === 1 && clusterIPs[0] === 'None';
 
+export const hasClusterIp = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
+export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer';
+
 /** A balancer that only sends to nodes with an endpoint asks each node's health at this port. */
 export const needsHealthPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 
-/** Defaults that need no allocation. */
+/** Defaults for which nothing has to be claimed. */
 export function defaultService(spec: ServiceSpec, status: ServiceStatus): void {
   spec.sessionAffinity ??= 'None';
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
@@ -38,39 +41,26 @@ export function defaultService(spec: ServiceSpec, status: ServiceStatus): void {
 export function alignClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
   const address = spec.clusterIP ?? '';
   if (old === undefined) {
-    if (address !== '' && spec.clusterIPs === undefined) spec.clusterIPs = [address];
+    if (address !== '' && !spec.clusterIPs?.length) spec.clusterIPs = [address];
     return;
   }
-  const before = old.clusterIP ?? '';
-  if (before === address) {
-    if (spec.clusterIPs === undefined && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
-    return;
-  }
-  if (!same(spec.clusterIPs, old.clusterIPs)) return;
+  if ((old.clusterIP ?? '') === address || !same(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return;
   if (address === '') delete spec.clusterIPs;
   else spec.clusterIPs = [address];
 }
 
-const hasClusterIp = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
-const hasNodePorts = ({ type, allocateLoadBalancerNodePorts: balanced }: ServiceSpec): boolean =>
-  type === 'NodePort' || (type === 'LoadBalancer' && balanced !== false);
-
 type Ports = Infer<typeof ServicePort>[];
 const nodePorts = (ports: Ports | undefined): number[] => (ports ?? []).map(({ nodePort = 0 }) => nodePort);
 
-/** Fills in what was once allocated and a client need not repeat. */
-export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
+/** Fills in what was once claimed and a client need not repeat. */
+export function keepClaimed(spec: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterIp(old) && hasClusterIp(spec)) {
-    if (spec.clusterIP === undefined && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP;
-    if (spec.clusterIPs === undefined && old.clusterIPs !== undefined && spec.clusterIP === old.clusterIP) {
-      spec.clusterIPs = [...old.clusterIPs];
-    }
-    if (spec.ipFamilyPolicy === undefined && old.ipFamilyPolicy !== undefined) spec.ipFamilyPolicy = old.ipFamilyPolicy;
-    if (spec.ipFamilies === undefined && old.ipFamilies !== undefined) spec.ipFamilies = [...old.ipFamilies];
+    if (old.clusterIP !== undefined) spec.clusterIP ||= old.clusterIP;
+    if (!spec.clusterIPs?.length && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
   }
   if (hasNodePorts(old) && hasNodePorts(spec)) keepNodePorts(spec.ports ?? [], old.ports ?? []);
   if (needsHealthPort(old) && needsHealthPort(spec) && old.healthCheckNodePort !== undefined) {
-    spec.healthCheckNodePort ??= old.healthCheckNodePort;
+    spec.healthCheckNodePort ||= old.healthCheckNodePort;
   }
 }
 

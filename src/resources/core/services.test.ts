@@ -179,14 +179,13 @@ describe('services', () => {
   test('addresses and families are given once', () => {
     const before = service({ clusterIP: '10.0.0.1', ipFamilies: ['IPv4'] });
     expect(onUpdate(services, before, service({}))).toEqual([]);
+    const families = { ipFamilies: ['IPv4'] };
+    expect(onUpdate(services, before, service({ ...families, clusterIP: '', clusterIPs: [] }))).toEqual([]);
     // A client that knows no list of addresses replaces what it knows.
-    expect(onUpdate(services, before, service({ clusterIP: '10.0.0.2' }))).toEqual([
-      ['spec.clusterIPs', 'Required', missing],
-      ['spec.clusterIPs[0]', 'Invalid', invalid(null, 'primary clusterIP can not be unset')],
-    ]);
-    expect(onUpdate(services, before, service({ clusterIP: '10.0.0.2', clusterIPs: ['10.0.0.1'] }))).toEqual([
-      ['spec.clusterIPs[0]', 'Invalid', invalid(['10.0.0.2'], 'may not change once set')],
-    ]);
+    const moved = [['spec.clusterIPs[0]', 'Invalid', invalid(['10.0.0.2'], 'may not change once set')]];
+    expect(onUpdate(services, before, service({ ...families, clusterIP: '10.0.0.2' }))).toEqual(moved);
+    const listed = { ...families, clusterIP: '10.0.0.2', clusterIPs: ['10.0.0.1'] };
+    expect(onUpdate(services, before, service(listed))).toEqual(moved);
     const dual = { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] };
     const kept = { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] };
     const why = (what: string) =>

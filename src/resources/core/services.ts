@@ -4,7 +4,8 @@ import { type ObjectOf, resource } from '../define.ts';
 import { Service } from '../types/core-v1.ts';
 import { proxyService } from './connect.ts';
 import { validateAddressUpdate } from './service-addresses.ts';
-import { alignClusterIps, defaultService, dropUnneeded, isHeadless, keepAllocated } from './service-fields.ts';
+import { claimForService } from './service-claims.ts';
+import { alignClusterIps, defaultService, dropUnneeded, isHeadless, keepClaimed } from './service-fields.ts';
 import { validateService } from './service-validation.ts';
 
 type ServiceObject = ObjectOf<typeof Service>;
@@ -42,16 +43,19 @@ export const services = resource({
     returnsDeleted: true,
     nameRule: dns1035Label,
     createOnUpdate: true,
+    // A new service of that name shall not lead to where the old one did.
+    takesAlong: ['endpoints'],
     defaults: (service) => {
       service.spec ??= {};
       defaultService(service.spec, service.status ?? {});
     },
     prepareCreate: ({ spec = {} }) => alignClusterIps(spec),
     prepareUpdate: ({ spec = {} }, { spec: old = {} }) => {
+      keepClaimed(spec, old);
       alignClusterIps(spec, old);
-      keepAllocated(spec, old);
       dropUnneeded(spec, old);
     },
+    claim: (service, old, pools) => claimForService(service?.spec, old?.spec, pools),
     validate: (service, { names }) => validateService(service, names),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
     warnings: ({ spec = {} }) => (isHeadless(spec) ? headlessWarnings(spec) : []),

@@ -211,9 +211,15 @@ describe('priority levels', () => {
 });
 
 describe('what every server has', () => {
-  const { levels, flows } = standardFlowObjects(namesFor('k8s.io'));
-  const of = (kind: string, name: string) =>
-    ({ FlowSchema: flows, PriorityLevelConfiguration: levels })[kind]?.find(({ metadata }) => metadata.name === name);
+  const all = standardFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
+    kind,
+    metadata,
+    ...fields,
+  }));
+  const levels = all.filter(({ kind }) => kind === 'PriorityLevelConfiguration');
+  const flows = all.filter(({ kind }) => kind === 'FlowSchema');
+  const of = (wanted: string, name: string) =>
+    all.find(({ kind, metadata }) => kind === wanted && metadata.name === name);
   const mandatory = [
     [flowSchemas, 'exempt'],
     [flowSchemas, 'catch-all'],

@@ -124,19 +124,19 @@ export function standardFlowObjects(names: Names) {
   const apiVersion = `flowcontrol.apiserver.${names.domain}/v1`;
   const annotations = { [`apf.${names.labels}/autoupdate-spec`]: 'true' };
   const make =
-    (kind: string) =>
-    ([name, spec]: readonly [name: string, spec: JsonObject]) => ({
-      apiVersion,
-      kind,
-      metadata: { name, annotations },
-      spec: expanded(spec, names),
-    });
+    (resource: string, kind: string) =>
+    ([name, spec]: readonly [name: string, spec: JsonObject]) => {
+      const fields = { spec: expanded(spec, names) };
+      return { resource, apiVersion, kind, metadata: { name, annotations }, fields };
+    };
   const limited = Object.entries(levels).map(([name, level]) => [name, levelSpec(level)] as const);
   const all = Object.entries(flows).map(([name, flow]) => [name, flowSpec(flow)] as const);
-  return {
-    levels: [['exempt', exemptLevel] as const, ...limited].map(make('PriorityLevelConfiguration')),
-    flows: all.map(make('FlowSchema')),
-  };
+  return [
+    ...[['exempt', exemptLevel] as const, ...limited].map(
+      make('prioritylevelconfigurations', 'PriorityLevelConfiguration'),
+    ),
+    ...all.map(make('flowschemas', 'FlowSchema')),
+  ];
 }
 
 const expanded = (spec: JsonObject, names: Names): JsonObject =>

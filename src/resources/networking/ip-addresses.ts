@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
-import { dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
+import { canonicalIp, dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { IPAddress, type IPAddressSpec } from '../types/networking-v1.ts';
-import { canonicalIp } from '../validate/addresses.ts';
 import { same } from '../validate/common.ts';
 
 export const ipAddresses = resource({

@@ -9,8 +9,11 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import type { Action, ActionCall } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { neverProbed, withCondition } from '../conditions.ts';
 import type { PodObject } from '../core/pod-object.ts';
 import type { ObjectOf } from '../define.ts';
+import type { PodCondition } from '../types/core-v1.ts';
 import type { PodDisruptionBudget } from '../types/policy-v1.ts';
 
 type Budget = ObjectOf<typeof PodDisruptionBudget>;
@@ -42,7 +45,7 @@ async function evict(options: JsonObject, call: ActionCall): Promise<void> {
   const pod = (await objects.get('pods', namespace, name)) as unknown as PodObject;
   if (needsNoBudget(pod)) {
     const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
-    await (ended ? objects.delete('pods', namespace, name, options) : removeAsIs(pod, options, call));
+    await (ended ? remove(options, call) : removeAsIs(pod, options, call));
     return;
   }
   const guarding = await budgetsOf(pod, call);
@@ -52,7 +55,7 @@ async function evict(options: JsonObject, call: ActionCall): Promise<void> {
     throw new StatusError(500, '', why);
   }
   if (budget === undefined) {
-    await objects.delete('pods', namespace, name, options);
+    await remove(options, call);
   } else if (isSpare(pod, budget)) {
     try {
       await removeAsIs(pod, options, call);
@@ -66,7 +69,7 @@ async function evict(options: JsonObject, call: ActionCall): Promise<void> {
       const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
       take(tried as unknown as Budget, name, call.now);
     });
-    await objects.delete('pods', namespace, name, options);
+    await remove(options, call);
   }
 }
 
@@ -79,19 +82,57 @@ const needsNoBudget = (pod: PodObject): boolean =>
   isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
 
 /** Deletes the pod unless it has changed, when the request does not say itself which state it means. */
-async function removeAsIs(
-  pod: PodObject,
-  options: JsonObject,
-  { namespace, name, objects }: ActionCall,
-): Promise<void> {
-  const given = (options['preconditions'] ?? {}) as JsonObject;
-  if (given['resourceVersion'] !== undefined) return objects.delete('pods', namespace, name, options);
+async function removeAsIs(pod: PodObject, options: JsonObject, call: ActionCall): Promise<void> {
+  const meant = preconditionsOf(options);
+  if (meant.resourceVersion !== undefined) return remove(options, call);
   const { resourceVersion = '' } = pod.metadata;
   try {
-    await objects.delete('pods', namespace, name, { ...options, preconditions: { ...given, resourceVersion } });
+    await remove({ ...options, preconditions: { ...meant, resourceVersion } }, call);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 409) throw error;
     throw new Overtaken(error.code, error.reason, error.message, error.details);
+  }
+}
+
+/** Tells in the pod why it goes, and deletes it as the options say. */
+async function remove(options: JsonObject, { namespace, name, objects, now }: ActionCall): Promise<void> {
+  if (isRehearsal(options)) return objects.delete('pods', namespace, name, options);
+  const meant = preconditionsOf(options);
+  const told = await objects.update('pods', namespace, name, (found) => {
+    checkMeant(found, meant);
+    const pod = found as unknown as PodObject;
+    const { status = {} } = pod;
+    pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
+  });
+  // The version that was meant is the one before the word on why.
+  const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: told } : {}) };
+  await objects.delete('pods', namespace, name, { ...options, preconditions });
+}
+
+const disruption: Infer<typeof PodCondition> = {
+  ...neverProbed,
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};
+
+type Preconditions = { uid?: string; resourceVersion?: string };
+
+const preconditionsOf = ({ preconditions }: JsonObject): Preconditions => (preconditions ?? {}) as Preconditions;
+
+/** @throws StatusError 409 when the pod is another one, or has changed */
+function checkMeant({ metadata }: ApiObject, meant: Preconditions): void {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  const other = (field: string, wanted: string, found: string, why: string) =>
+    statusError.conflict(
+      { group: '', resource: 'Pod' },
+      name,
+      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). The object might have been ${why}`,
+    );
+  if (meant.uid && meant.uid !== uid) throw other('UID', meant.uid, uid, 'deleted and then recreated');
+  if (meant.resourceVersion && meant.resourceVersion !== resourceVersion) {
+    throw other('ResourceVersion', meant.resourceVersion, resourceVersion, 'modified');
   }
 }
 
@@ -162,18 +203,13 @@ type Conditions = NonNullable<NonNullable<Budget['status']>['conditions']>;
 
 /** The conditions of a budget of which nothing is left. */
 function exhausted({ status = {} }: Budget, now: number): Conditions {
-  const { conditions = [], observedGeneration } = status;
-  const before = conditions.find(({ type }) => type === allowed);
-  const since = before?.status === 'False' ? before.lastTransitionTime : undefined;
+  const { conditions, observedGeneration } = status;
   const condition = {
     type: allowed,
     status: 'False',
     reason: 'InsufficientPods',
     message: '',
-    lastTransitionTime: since ?? formatTime(now),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
   };
-  return before === undefined
-    ? [...conditions, condition]
-    : conditions.map((other) => (other === before ? condition : other));
+  return withCondition(conditions, condition, now);
 }

@@ -59,6 +59,13 @@ const rows: readonly KindRow[] = [
     ['spec.leaseTransitions', 'Invalid', invalid(-1, 'must be greater than or equal to 0')],
   ],
   [
+    'a strategy unknown here',
+    leases,
+    { spec: { strategy: 'Odd' } },
+    ['spec.strategy.strategy', 'NotSupported', unsupported('Odd', 'OldestEmulationVersion')],
+  ],
+  ['a strategy of others', leases, { spec: { strategy: 'example.com/s', preferredHolder: 'x' } }],
+  [
     'a holder preferred by nobody',
     leases,
     { spec: { preferredHolder: 'x' } },

@@ -19,7 +19,7 @@ import { conditionStatuses, LabelSelector, ObjectMeta, typeMeta } from './meta-v
 
 export const RollingUpdateStatefulSetStrategy = struct('apps/v1.RollingUpdateStatefulSetStrategy', {
   partition: field(1, int32, { nullable: true, min: 0 }),
-  maxUnavailable: field(2, intOrString, { nullable: true }),
+  maxUnavailable: field(2, intOrString, { nullable: true, gate: 'MaxUnavailableStatefulSet' }),
 });
 
 export const StatefulSetUpdateStrategy = struct('apps/v1.StatefulSetUpdateStrategy', {
@@ -136,7 +136,7 @@ export const DeploymentStatus = struct('apps/v1.DeploymentStatus', {
   readyReplicas: field(7, int32, { min: 0 }),
   availableReplicas: field(4, int32, { min: 0 }),
   unavailableReplicas: field(5, int32, { min: 0 }),
-  terminatingReplicas: field(9, int32, { nullable: true }),
+  terminatingReplicas: field(9, int32, { nullable: true, gate: 'DeploymentReplicaSetTerminatingReplicas' }),
   conditions: field(6, list(DeploymentCondition), {
     listType: 'map',
     listMapKeys: ['type'],
@@ -236,7 +236,7 @@ export const ReplicaSetStatus = struct('apps/v1.ReplicaSetStatus', {
   fullyLabeledReplicas: field(2, int32, { min: 0 }),
   readyReplicas: field(4, int32, { min: 0 }),
   availableReplicas: field(5, int32, { min: 0 }),
-  terminatingReplicas: field(7, int32, { nullable: true }),
+  terminatingReplicas: field(7, int32, { nullable: true, gate: 'DeploymentReplicaSetTerminatingReplicas' }),
   observedGeneration: field(3, int64, { min: 0 }),
   conditions: field(6, list(ReplicaSetCondition), {
     listType: 'map',

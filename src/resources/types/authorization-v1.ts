@@ -22,8 +22,8 @@ export const ResourceAttributes = struct('authorization/v1.ResourceAttributes', 
   resource: field(5, string),
   subresource: field(6, string),
   name: field(7, string),
-  fieldSelector: field(8, FieldSelectorAttributes, { nullable: true }),
-  labelSelector: field(9, LabelSelectorAttributes, { nullable: true }),
+  fieldSelector: field(8, FieldSelectorAttributes, { nullable: true, gate: 'AuthorizeWithSelectors' }),
+  labelSelector: field(9, LabelSelectorAttributes, { nullable: true, gate: 'AuthorizeWithSelectors' }),
 });
 
 export const NonResourceAttributes = struct('authorization/v1.NonResourceAttributes', {

@@ -56,8 +56,13 @@ export const JobSpec = struct('batch/v1.JobSpec', {
   ttlSecondsAfterFinished: field(8, int32, { nullable: true, min: 0 }),
   completionMode: field(9, string, { nullable: true, known: ['NonIndexed', 'Indexed'] }),
   suspend: field(10, bool, { nullable: true }),
-  podReplacementPolicy: field(14, string, { nullable: true, known: ['TerminatingOrFailed', 'Failed'], open: true }),
-  managedBy: field(15, string, { nullable: true }),
+  podReplacementPolicy: field(14, string, {
+    nullable: true,
+    known: ['TerminatingOrFailed', 'Failed'],
+    open: true,
+    gate: 'JobPodReplacementPolicy',
+  }),
+  managedBy: field(15, string, { nullable: true, gate: 'JobManagedBy' }),
 });
 export type JobSpec = Infer<typeof JobSpec>;
 
@@ -88,7 +93,7 @@ export const JobStatus = struct('batch/v1.JobStatus', {
   active: field(4, int32, { min: 0 }),
   succeeded: field(5, int32, { min: 0 }),
   failed: field(6, int32, { min: 0 }),
-  terminating: field(11, int32, { nullable: true }),
+  terminating: field(11, int32, { nullable: true, gate: 'JobPodReplacementPolicy' }),
   completedIndexes: field(7, string),
   failedIndexes: field(10, string, { nullable: true }),
   uncountedTerminatedPods: field(8, UncountedTerminatedPods, { nullable: true }),

@@ -969,7 +969,7 @@ export const LifecycleHandler = struct('core/v1.LifecycleHandler', {
 export const Lifecycle = struct('core/v1.Lifecycle', {
   postStart: field(1, LifecycleHandler, { nullable: true }),
   preStop: field(2, LifecycleHandler, { nullable: true }),
-  stopSignal: field(3, string, { nullable: true, known: signals, open: true }),
+  stopSignal: field(3, string, { nullable: true, known: signals, open: true, gate: 'ContainerStopSignals' }),
 });
 
 export const Capabilities = struct('core/v1.Capabilities', {
@@ -1021,7 +1021,7 @@ export const SecurityContext = struct('core/v1.SecurityContext', {
   runAsNonRoot: field(5, bool, { nullable: true }),
   readOnlyRootFilesystem: field(6, bool, { nullable: true }),
   allowPrivilegeEscalation: field(7, bool, { nullable: true }),
-  procMount: field(9, string, { nullable: true, known: ['Default', 'Unmasked'] }),
+  procMount: field(9, string, { nullable: true, known: ['Default', 'Unmasked'], gate: 'ProcMountType' }),
   seccompProfile: field(11, SeccompProfile, { nullable: true }),
   appArmorProfile: field(12, AppArmorProfile, { nullable: true }),
 });
@@ -1257,7 +1257,7 @@ export const TopologySpreadConstraint = struct('core/v1.TopologySpreadConstraint
   minDomains: field(5, int32, { nullable: true }),
   nodeAffinityPolicy: field(6, string, { nullable: true, known: ['Honor', 'Ignore'] }),
   nodeTaintsPolicy: field(7, string, { nullable: true, known: ['Honor', 'Ignore'] }),
-  matchLabelKeys: field(8, list(string), { listType: 'atomic' }),
+  matchLabelKeys: field(8, list(string), { listType: 'atomic', gate: 'MatchLabelKeysInPodTopologySpread' }),
 });
 
 export const PodOS = struct('core/v1.PodOS', {
@@ -1354,7 +1354,7 @@ export const PodSpec = struct('core/v1.PodSpec', {
   }),
   setHostnameAsFQDN: field(35, bool, { nullable: true }),
   os: field(36, PodOS, { nullable: true }),
-  hostUsers: field(37, bool, { nullable: true }),
+  hostUsers: field(37, bool, { nullable: true, gate: 'UserNamespacesSupport' }),
   schedulingGates: field(38, list(PodSchedulingGate), {
     listType: 'map',
     listMapKeys: ['name'],
@@ -1557,8 +1557,8 @@ export type PodTemplate = Infer<typeof PodTemplate>;
 // ReplicationController
 
 export const ReplicationControllerSpec = struct('core/v1.ReplicationControllerSpec', {
-  replicas: field(1, int32, { nullable: true, default: 1, min: 0 }),
-  minReadySeconds: field(4, int32, { default: 0, min: 0 }),
+  replicas: field(1, int32, { nullable: true, default: 1, min: 0, migrated: true }),
+  minReadySeconds: field(4, int32, { default: 0, min: 0, migrated: true }),
   selector: field(2, map(string), { mapType: 'atomic' }),
   template: field(3, PodTemplateSpec, { nullable: true }),
 });
@@ -1856,7 +1856,7 @@ export const NodeConfigStatus = struct('core/v1.NodeConfigStatus', {
 
 export const NodeRuntimeHandlerFeatures = struct('core/v1.NodeRuntimeHandlerFeatures', {
   recursiveReadOnlyMounts: field(1, bool, { nullable: true, gate: 'RecursiveReadOnlyMounts' }),
-  userNamespaces: field(2, bool, { nullable: true, gate: 'UserNamespacesSupport' }),
+  userNamespaces: field(2, bool, { nullable: true }),
 });
 
 export const NodeRuntimeHandler = struct('core/v1.NodeRuntimeHandler', {
@@ -1892,7 +1892,7 @@ export const NodeStatus = struct('core/v1.NodeStatus', {
   volumesInUse: field(9, list(string), { listType: 'atomic' }),
   volumesAttached: field(10, list(AttachedVolume), { listType: 'atomic' }),
   config: field(11, NodeConfigStatus, { nullable: true }),
-  runtimeHandlers: field(12, list(NodeRuntimeHandler), { listType: 'atomic', gate: 'UserNamespacesSupport' }),
+  runtimeHandlers: field(12, list(NodeRuntimeHandler), { listType: 'atomic' }),
   features: field(13, NodeFeatures, { nullable: true, gate: 'SupplementalGroupsPolicy' }),
 });
 export type NodeStatus = Infer<typeof NodeStatus>;
@@ -1974,7 +1974,7 @@ export const PodLogOptions = struct('core/v1.PodLogOptions', {
   tailLines: field(7, int64, { nullable: true }),
   limitBytes: field(8, int64, { nullable: true }),
   insecureSkipTLSVerifyBackend: field(9, bool),
-  stream: field(10, string, { nullable: true, gate: 'PodLogsQuerySplitStreams' }),
+  stream: field(10, string, { nullable: true }),
 });
 export type PodLogOptions = Infer<typeof PodLogOptions>;
 

@@ -19,7 +19,7 @@ export const ForNode = struct('discovery/v1.ForNode', {
 
 export const EndpointHints = struct('discovery/v1.EndpointHints', {
   forZones: field(1, list(ForZone), { listType: 'atomic' }),
-  forNodes: field(2, list(ForNode), { listType: 'atomic' }),
+  forNodes: field(2, list(ForNode), { listType: 'atomic', gate: 'PreferSameTrafficDistribution' }),
 });
 
 export const Endpoint = struct('discovery/v1.Endpoint', {

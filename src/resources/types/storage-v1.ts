@@ -82,7 +82,7 @@ export const CSIDriverSpec = struct('storage/v1.CSIDriverSpec', {
     listType: 'set',
     duplicates: true,
   }),
-  storageCapacity: field(4, bool, { nullable: true, gate: 'CSIStorageCapacity' }),
+  storageCapacity: field(4, bool, { nullable: true }),
   fsGroupPolicy: field(5, string, { nullable: true, known: ['File', 'None', 'ReadWriteOnceWithFSType'] }),
   tokenRequests: field(6, list(TokenRequest), { listType: 'atomic' }),
   requiresRepublish: field(7, bool, { nullable: true }),

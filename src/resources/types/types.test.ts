@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import type { Json } from '../../meta/index.ts';
+import { featureList, type Json } from '../../meta/index.ts';
 import type { Field, Infer, Schema, StructSchema } from '../../schema/index.ts';
 import * as groups from './index.ts';
 
@@ -46,6 +46,24 @@ describe('the built-in types', () => {
     expect(fields.length).toBe(2314);
     const files = readdirSync(new URL('.', import.meta.url)).filter((file) => /-v\d\.ts$/.test(file));
     expect(Object.keys(groups).toSorted()).toEqual(files.map((file) => file.replace(/-v(\d)\.ts$/, 'V$1')).toSorted());
+  });
+
+  test('or the server itself make something of every feature that can be switched', () => {
+    const elsewhere = new Set<string>([
+      'AllAlpha',
+      'AllBeta',
+      'AllowUnsafeMalformedObjectDeletion',
+      'APIResponseCompression',
+      'DeclarativeValidation',
+      'DeclarativeValidationTakeover',
+      'ListFromCacheSnapshot',
+      'OpenAPIEnums',
+      'StorageVersionHash',
+      'WatchList',
+    ]);
+    const ofFields = new Set<string>(fields.flatMap(({ field }) => field.gate ?? []));
+    const idle = featureList.filter(([name, { locked }]) => !locked && !elsewhere.has(name) && !ofFields.has(name));
+    expect(idle.map(([name]) => name)).toEqual([]);
   });
 
   test('have a name of their own, which says where they are declared', () => {

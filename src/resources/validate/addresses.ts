@@ -1,48 +1,23 @@
 /** Rules about IP addresses and ranges of them. */
-import { isIPv4, isIPv6 } from 'node:net';
-import { cidr, type FieldError, fieldError, ipAddress, type Names } from '../../meta/index.ts';
+import {
+  cidr,
+  type FieldError,
+  fieldError,
+  formatIp,
+  type IpNumber,
+  ipAddress,
+  type Names,
+  readIp,
+} from '../../meta/index.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 
 type Family = 'IPv4' | 'IPv6';
 
-interface Address {
-  readonly bits: bigint;
-  readonly size: 32 | 128;
-}
-
-function read(text: string): Address | undefined {
-  if (isIPv4(text)) {
-    return { bits: text.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n), size: 32 };
-  }
-  if (!isIPv6(text) || text.includes('%')) return undefined;
-  const [head = '', tail] = canonicalIp(text).split('::');
-  const groups = (part: string) => part.split(':').filter((group) => group !== '');
-  const [first, last] = [groups(head), groups(tail ?? '')];
-  const all = [...first, ...new Array<string>(8 - first.length - last.length).fill('0'), ...last];
-  const bits = all.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
-  // An IPv4 address may be written as the end of an IPv6 one.
-  return bits >> 32n === 0xffffn ? { bits: bits & 0xffffffffn, size: 32 } : { bits, size: 128 };
-}
-
-/** The shortest way to write an address; the text itself when it is none. */
-export function canonicalIp(text: string): string {
-  return isIPv6(text) && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
-}
-
-function format({ bits, size }: Address): string {
-  const [width, joint, base] = size === 32 ? [8n, '.', 10] : ([16n, ':', 16] as const);
-  const parts: string[] = [];
-  for (let shift = BigInt(size) - width; shift >= 0n; shift -= width) {
-    parts.push(((bits >> shift) & ((1n << width) - 1n)).toString(base));
-  }
-  return canonicalIp(parts.join(joint));
-}
-
 /** Advice on an address that is not in the form in which all write it. */
 export function warnOfAddress(path: string, value: string, { product }: Names): string[] {
-  const address = read(value);
+  const address = readIp(value);
   if (address === undefined || !value.includes(':')) return [];
-  const best = JSON.stringify(format(address));
+  const best = JSON.stringify(formatIp(address));
   if (address.size === 32) {
     const server = product.charAt(0).toUpperCase() + product.slice(1);
     return [
@@ -56,13 +31,13 @@ export function warnOfAddress(path: string, value: string, { product }: Names): 
 /** The same for a range, and on one whose address has bits beyond its length. */
 export function warnOfRange(path: string, value: string): string[] {
   const [text = '', length = ''] = value.split('/');
-  const address = read(text);
+  const address = readIp(text);
   if (address === undefined) return [];
   const rest = BigInt(address.size - Number(length));
   const start = { ...address, bits: (address.bits >> rest) << rest };
-  const best = JSON.stringify(`${format(start)}/${length}`);
+  const best = JSON.stringify(`${formatIp(start)}/${length}`);
   if (start.bits !== address.bits) {
-    const single = JSON.stringify(`${format(address)}/${address.size}`);
+    const single = JSON.stringify(`${formatIp(address)}/${address.size}`);
     return [
       `${path}: CIDR value ${JSON.stringify(value)} is ambiguous in this context (should be ${best} or ${single}?)`,
     ];
@@ -73,16 +48,16 @@ export function warnOfRange(path: string, value: string): string[] {
 
 /** Undefined when the text is neither an address nor a range. */
 export function familyOf(text: string): Family | undefined {
-  const size = read(text.split('/')[0] ?? '')?.size;
+  const size = readIp(text.split('/')[0] ?? '')?.size;
   return size === undefined ? undefined : size === 32 ? 'IPv4' : 'IPv6';
 }
 
 /** One of each family. */
 export const isDualStack = (texts: readonly string[]): boolean => new Set(texts.map(familyOf)).size === 2;
 
-const lies = ({ bits, size }: Address, range: string): boolean => {
+const lies = ({ bits, size }: IpNumber, range: string): boolean => {
   const [address = '', length = ''] = range.split('/');
-  const whole = read(address);
+  const whole = readIp(address);
   const shift = BigInt(size - Number(length));
   return whole !== undefined && whole.size === size && bits >> shift === whole.bits >> shift;
 };
@@ -90,14 +65,14 @@ const lies = ({ bits, size }: Address, range: string): boolean => {
 /** Whether a range is part of another, and not all of it. Takes both as valid. */
 export function isWithin(inner: string, outer: string): boolean {
   const [address = '', length = ''] = inner.split('/');
-  const found = read(address);
+  const found = readIp(address);
   return found !== undefined && lies(found, outer) && Number(length) > Number(outer.split('/')[1]);
 }
 
 /** A range whose address has no bits beyond its length. Takes it as valid. */
 export function isAligned(range: string): boolean {
   const [address = '', length = ''] = range.split('/');
-  const found = read(address);
+  const found = readIp(address);
   if (found === undefined) return false;
   const rest = BigInt(found.size - Number(length));
   return (found.bits >> rest) << rest === found.bits;
@@ -114,7 +89,7 @@ const special: readonly (readonly [ranges: readonly string[], why: string])[] = 
 
 /** An address at which others can reach something. */
 export function validatePublicIp(field: string, value: string): FieldError[] {
-  const address = read(value);
+  const address = readIp(value);
   if (address === undefined) return [fieldError.invalid(field, value, 'must be a valid IP address')];
   const found = address.bits === 0n ? [fieldError.invalid(field, value, `may not be unspecified (${value})`)] : [];
   for (const [ranges, why] of special) {

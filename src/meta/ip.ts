@@ -1,4 +1,29 @@
-import { isIP } from 'node:net';
+/** IP addresses and blocks of them. */
+import { isIP, isIPv6 } from 'node:net';
+
+/** An address as a number of so many bits. */
+export interface IpNumber {
+  readonly bits: bigint;
+  readonly size: 32 | 128;
+}
+
+/** Undefined when the text is no address. An IPv4 address may be written as the end of an IPv6 one. */
+export function readIp(text: string): IpNumber | undefined {
+  if (isIP(text) === 0 || text.includes('%')) return undefined;
+  const bytes = addressBytes(text);
+  const bits = BigInt(`0x${bytes.toString('hex')}`);
+  if (bytes.length === 4) return { bits, size: 32 };
+  return bits >> 32n === 0xffffn ? { bits: bits & 0xffffffffn, size: 32 } : { bits, size: 128 };
+}
+
+/** The shortest way to write an address. */
+export const formatIp = ({ bits, size }: IpNumber): string =>
+  formatAddress(Buffer.from(bits.toString(16).padStart(size / 4, '0'), 'hex'));
+
+/** The shortest way to write an address; the text itself when it is none. */
+export function canonicalIp(text: string): string {
+  return isIPv6(text) && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
+}
 
 /** A block of addresses: those whose first `prefix` bits are those of `address`. */
 export interface Cidr {

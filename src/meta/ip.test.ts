@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressBytes, firstAddress, parseCidr } from './ip.ts';
+import { addressBytes, canonicalIp, firstAddress, formatIp, parseCidr, readIp } from './ip.ts';
 
 describe('parseCidr', () => {
   it.each([
@@ -35,5 +35,23 @@ describe('addresses', () => {
     expect(addressBytes('::1').toString('hex')).toBe('00000000000000000000000000000001');
     expect(addressBytes('2001:db8::8:800:200c:417a').toString('hex')).toBe('20010db80000000000080800200c417a');
     expect(addressBytes('::ffff:192.0.2.7').toString('hex')).toBe('00000000000000000000ffffc0000207');
+  });
+});
+
+describe('numbers of addresses', () => {
+  it.each([
+    ['10.0.0.1', 0x0a000001n, 32, '10.0.0.1'],
+    ['255.255.255.255', 0xffffffffn, 32, '255.255.255.255'],
+    ['::1', 1n, 128, '::1'],
+    ['2001:DB8:0:0:1:0:0:0', 0x20010db8000000000001000000000000n, 128, '2001:db8:0:0:1::'],
+    ['::ffff:10.0.0.1', 0x0a000001n, 32, '10.0.0.1'],
+  ])('%s', (text, bits, size, shortest) => {
+    expect(readIp(text)).toEqual({ bits, size });
+    expect(formatIp({ bits, size: size as 32 | 128 })).toBe(shortest);
+  });
+
+  it.each(['', 'x', '10.0.0', '10.0.0.256', 'fe80::1%eth0', '1::2::3'])('%j is none', (text) => {
+    expect(readIp(text)).toBeUndefined();
+    expect(canonicalIp(text)).toBe(text);
   });
 });

@@ -1,0 +1,35 @@
+import { at, bufferOf, type JsonObject, parseCidr } from '../meta/index.ts';
+import type { Resource } from '../registry/index.ts';
+import { type AddressRange, rangeOf } from './address-range.ts';
+import { readStored } from './stored.ts';
+
+/** The ranges that services may have addresses of: those of the objects that are ready and not on their way out. */
+export function rangesOf(resource: () => Resource): () => Promise<readonly AddressRange[]> {
+  let known: { readonly snapshot: unknown; readonly ranges: readonly AddressRange[] } | undefined;
+  return async () => {
+    const { cache, keyPrefix } = resource();
+    await cache.ready();
+    const snapshot = cache.snapshot();
+    if (known?.snapshot !== snapshot) {
+      const objects = [...snapshot.range(keyPrefix)].map(({ bytes }) => readStored({ value: bufferOf(bytes) }));
+      known = { snapshot, ranges: objects.flatMap((object) => (object !== undefined ? usable(object) : [])) };
+    }
+    return known.ranges;
+  };
+}
+
+/** Nobody may have said yet whether a range is ready: then it is. */
+function usable(object: JsonObject): AddressRange[] {
+  if (at(object, 'metadata', 'deletionTimestamp') !== undefined || readiness(object) === 'False') return [];
+  const blocks = at(object, 'spec', 'cidrs');
+  return (Array.isArray(blocks) ? blocks : []).flatMap((block) => {
+    const cidr = typeof block === 'string' ? parseCidr(block) : undefined;
+    return (cidr && rangeOf(cidr)) ?? [];
+  });
+}
+
+function readiness(object: JsonObject): unknown {
+  const conditions = at(object, 'status', 'conditions');
+  const ready = (Array.isArray(conditions) ? conditions : []).find((condition) => at(condition, 'type') === 'Ready');
+  return at(ready, 'status');
+}

@@ -1,0 +1,18 @@
+/** Who makes a request (spec/access.md, "What the service does" 4). */
+export interface User {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: { readonly [key: string]: readonly string[] };
+}
+
+/** What a request is about: a collection, an object or a subresource of it. Absent parts are empty. */
+export interface ResourcePlace {
+  readonly group: string;
+  readonly version: string;
+  /** The plural name, as spelled. */
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}

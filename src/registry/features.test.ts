@@ -1,0 +1,100 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { builtinResources } from '../resources/index.ts';
+import { bench, failure, merge, update } from './testing/fixtures.ts';
+
+// A lease may name who should hold it next where leaders are elected together.
+const gate = 'CoordinatedLeaderElection';
+const lease = (spec: JsonObject = {}): JsonObject => ({
+  metadata: { name: 'l' },
+  spec: { strategy: 'OldestEmulationVersion', preferredHolder: 'b', ...spec },
+});
+const made = (on: boolean, store?: ReturnType<typeof bench>['store']) =>
+  bench({ definitions: builtinResources, features: { [gate]: on }, ...(store === undefined ? {} : { store }) });
+
+describe('a field whose feature is off', () => {
+  it('is dropped from a new object, and from one that had no such field', async () => {
+    const { create, change } = made(false);
+    expect((await create('leases', lease({ holderIdentity: 'a' })))['spec']).toEqual({ holderIdentity: 'a' });
+    const patched = await change('leases', 'l', merge({ spec: { preferredHolder: 'c', holderIdentity: 'b' } }));
+    expect(patched['spec']).toEqual({ holderIdentity: 'b' });
+  });
+
+  it('is as if it had not been sent: nothing is written when nothing else changed', async () => {
+    const { create, change } = made(false);
+    const before = await create('leases', lease({ holderIdentity: 'a' }));
+    const after = await change('leases', 'l', merge({ spec: { preferredHolder: 'c' } }));
+    expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  it('can be changed and removed where it was set while the feature was on', async () => {
+    const { create, store } = made(true);
+    await create('leases', lease());
+    const { change } = made(false, store);
+    const changed = await change('leases', 'l', merge({ spec: { preferredHolder: 'c' } }));
+    expect(changed['spec']).toEqual({ strategy: 'OldestEmulationVersion', preferredHolder: 'c' });
+    const { metadata } = changed;
+    const removed = await change('leases', 'l', update({ metadata, spec: { holderIdentity: 'a' } }));
+    expect(removed['spec']).toEqual({ holderIdentity: 'a' });
+    const again = await change('leases', 'l', merge({ spec: { preferredHolder: 'd' } }));
+    expect(again['spec']).toEqual({ holderIdentity: 'a' });
+  });
+});
+
+describe('a declared rule that fails', () => {
+  const controller = {
+    metadata: { name: 'r' },
+    spec: {
+      replicas: 1,
+      selector: { a: 'b' },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
+  };
+  const failing = (takesOver: boolean) => {
+    const failures: unknown[] = [];
+    const nothing = () => {};
+    const bed = bench({
+      definitions: builtinResources,
+      features: { DeclarativeValidationTakeover: takesOver },
+      observer: { admission: () => nothing, mismatch: nothing, ruleFailure: (...told) => void failures.push(told) },
+    });
+    const { migrated } = bed.target('replicationcontrollers').resource;
+    if (migrated === undefined) throw new Error('no declared rules');
+    const error = new Error('broken');
+    vi.spyOn(migrated, 'validate').mockImplementation(() => {
+      throw error;
+    });
+    return { ...bed, failures, told: [['ReplicationController', error]] };
+  };
+
+  it('is told of, and stops nothing', async () => {
+    const { create, failures, told } = failing(false);
+    await create('replicationcontrollers', controller);
+    expect(failures).toEqual(told);
+  });
+
+  it('refuses what it should have judged alone', async () => {
+    const { create, failures, told } = failing(true);
+    const refused = await failure(create('replicationcontrollers', controller));
+    expect(refused).toMatchObject({ code: 422, details: { causes: [{ reason: 'InternalError' }] } });
+    expect(failures).toEqual(told);
+  });
+});
+
+describe('a version that is not served', () => {
+  it('is still one in which fields are owned', async () => {
+    const before = bench();
+    const widget = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 } };
+    const sent = { verb: 'create', object: { value: widget, findings: [] } } as const;
+    await before.write('widgets', { version: 'v2' }, sent, { fieldManager: 'maker' });
+    const { change, registry } = bench({ store: before.store, serves: (_, version) => version === 'v1' });
+    const { metadata } = await change('widgets', 'w', merge({ metadata: { labels: { a: 'b' } } }));
+    // Both at the same time, so by name.
+    const owners = (metadata.managedFields ?? []) as { manager?: string; apiVersion?: string }[];
+    expect(owners.map(({ manager, apiVersion }) => [manager, apiVersion])).toEqual([
+      ['', 'example.com/v1'],
+      ['maker', 'example.com/v2'],
+    ]);
+    expect(registry.find('example.com', 'v2', 'widgets')).toBeUndefined();
+  });
+});

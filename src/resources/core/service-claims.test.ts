@@ -1,0 +1,351 @@
+import { describe, expect, test } from 'vitest';
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { Pool } from '../../registry/index.ts';
+import { created, replaced } from '../testing/kind.ts';
+import { services } from './services.ts';
+
+// What services take and give back. Messages, and what comes before what, are those of the reference server's
+// `pkg/registry/core/service/storage/alloc.go`.
+
+/** A pool of these values, given out in their order. */
+function poolOf(values: readonly string[]) {
+  const used = new Set<string>();
+  const pool: Pool = {
+    take: async (value) => {
+      if (!values.includes(value)) return 'not one of them';
+      if (used.has(value)) return 'taken';
+      used.add(value);
+      return undefined;
+    },
+    takeAny: async () => {
+      const free = values.find((value) => !used.has(value));
+      if (free !== undefined) used.add(free);
+      return free;
+    },
+    giveBack: async (value) => void used.delete(value),
+  };
+  return { pool, used };
+}
+
+const v4 = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+const v6 = ['fd00::1', 'fd00::2', 'fd00::3'];
+const ports = ['30000', '30001', '30002', '30003'];
+
+/** A cluster with these families. */
+function cluster(...families: ('IPv4' | 'IPv6')[]) {
+  const made = new Map([
+    ...families.map((family) => [family, poolOf(family === 'IPv4' ? v4 : v6)] as const),
+    ['nodePorts', poolOf(ports)] as const,
+  ]);
+  const pools = new Map([...made].map(([name, { pool }]) => [name, pool]));
+  const claim = async (object: ApiObject | undefined, old?: ApiObject) => {
+    const found = (await services.strategy.claim?.(object, old, pools)) ?? [];
+    return found.map(({ field, message }) => `${field}: ${message}`);
+  };
+  return {
+    used: () => Object.fromEntries([...made].map(([name, { used }]) => [name, [...used].sort()])),
+    /** The spec of a new service, or what is wrong with it. */
+    create: async (spec: JsonObject) => {
+      const object = created(services, { spec: withPorts(spec) });
+      const found = await claim(object);
+      return { object, spec: object['spec'] as JsonObject, found };
+    },
+    /** The same for a replacement. */
+    update: async (old: ApiObject, spec: JsonObject) => {
+      const object = replaced(services, old, { spec: withPorts(spec) });
+      const found = await claim(object, old);
+      return { object, spec: object['spec'] as JsonObject, found };
+    },
+    remove: (old: ApiObject) => claim(undefined, old),
+  };
+}
+
+const withPorts = (spec: JsonObject): JsonObject => ({ ports: [{ port: 80 }], ...spec });
+const selector = { a: 'b' };
+
+describe('families of new services', () => {
+  const single = { ipFamilyPolicy: 'SingleStack' };
+  const both = ['IPv4', 'IPv6'] as const;
+  const rows: [string, readonly ('IPv4' | 'IPv6')[], JsonObject, JsonObject][] = [
+    ['the first of the cluster', ['IPv4'], {}, { ...single, ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] }],
+    ['the first of two', ['IPv6', 'IPv4'], {}, { ...single, ipFamilies: ['IPv6'], clusterIPs: ['fd00::1'] }],
+    ['the one asked for', both, { ipFamilies: ['IPv6'] }, { ...single, clusterIP: 'fd00::1', clusterIPs: ['fd00::1'] }],
+    ['that of the address', both, { clusterIP: 'fd00::2' }, { ...single, ipFamilies: ['IPv6'] }],
+    [
+      'two where there are two',
+      both,
+      { ipFamilyPolicy: 'PreferDualStack' },
+      { ipFamilies: ['IPv4', 'IPv6'], clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'] },
+    ],
+    [
+      'one where there is one',
+      ['IPv4'],
+      { ipFamilyPolicy: 'PreferDualStack' },
+      { ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] },
+    ],
+    [
+      'two in the order asked for',
+      both,
+      { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6'] },
+      { ipFamilies: ['IPv6', 'IPv4'], clusterIP: 'fd00::1', clusterIPs: ['fd00::1', '10.0.0.1'] },
+    ],
+    [
+      'a second address beside a given one',
+      both,
+      { ipFamilyPolicy: 'RequireDualStack', clusterIP: '10.0.0.3' },
+      { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.0.0.3', 'fd00::1'] },
+    ],
+    [
+      'a headless one',
+      both,
+      { clusterIP: 'None', selector },
+      { ...single, ipFamilies: ['IPv4'], clusterIPs: ['None'] },
+    ],
+    [
+      'a headless one of which nobody knows the endpoints',
+      ['IPv4'],
+      { clusterIP: 'None' },
+      { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['None'] },
+    ],
+  ];
+  test.each(rows)('%s', async (_, families, spec, expected) => {
+    const made = await cluster(...families).create(spec);
+    expect(made.found).toEqual([]);
+    expect(made.spec).toMatchObject(expected);
+  });
+
+  test('another name has neither', async () => {
+    const { create, used } = cluster('IPv4');
+    const { spec, found } = await create({ type: 'ExternalName', externalName: 'a.b' });
+    expect(found).toEqual([]);
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
+      expect(spec).not.toHaveProperty(field);
+    expect(used()).toEqual({ IPv4: [], nodePorts: [] });
+  });
+
+  const tooMany = (what: string) =>
+    `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`;
+  const refusals: [string, readonly ('IPv4' | 'IPv6')[], JsonObject, string[]][] = [
+    [
+      'two where there is one',
+      ['IPv4'],
+      { ipFamilyPolicy: 'RequireDualStack' },
+      [
+        'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+      ],
+    ],
+    [
+      'a family that there is not',
+      ['IPv4'],
+      { ipFamilies: ['IPv6'] },
+      ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
+    ],
+    [
+      'an address of a family that there is not',
+      ['IPv4'],
+      { clusterIP: 'fd00::1' },
+      ['spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster'],
+    ],
+    [
+      'two without saying so',
+      both,
+      { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] },
+      [tooMany('cluster IPs'), tooMany('IP families')],
+    ],
+    [
+      'a list without its first',
+      ['IPv4'],
+      { clusterIPs: ['10.0.0.1'] },
+      ['spec.clusterIPs: Invalid value: ["10.0.0.1"]: must be empty when `clusterIP` is not specified'],
+    ],
+    [
+      'an address that is not to be had',
+      ['IPv4'],
+      { clusterIP: '10.9.9.9' },
+      ['spec.clusterIPs: Invalid value: ["10.9.9.9"]: failed to allocate IP 10.9.9.9: not one of them'],
+    ],
+  ];
+  test.each(refusals)('no: %s', async (_, families, spec, expected) => {
+    expect((await cluster(...families).create(spec)).found).toEqual(expected);
+  });
+
+  test('no address is left', async () => {
+    const { create } = cluster('IPv4');
+    for (const _ of v4) await create({});
+    await expect(create({})).rejects.toMatchObject({
+      code: 500,
+      reason: 'InternalError',
+      message: 'Internal error occurred: failed to allocate a serviceIP: range is full',
+    });
+  });
+});
+
+describe('addresses on update', () => {
+  test('stay, whatever the client leaves out', async () => {
+    const { create, update, used } = cluster('IPv4');
+    const { object } = await create({});
+    const { spec } = await update(object, { selector });
+    expect(spec).toMatchObject({ clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] });
+    expect(used()).toEqual({ IPv4: ['10.0.0.1'], nodePorts: [] });
+  });
+
+  test('go and come with the type', async () => {
+    const { create, update, used } = cluster('IPv4');
+    const { object } = await create({});
+    const external = await update(object, { type: 'ExternalName', externalName: 'a.b' });
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+      expect(external.spec).not.toHaveProperty(field);
+    }
+    expect(used()['IPv4']).toEqual([]);
+    expect((await update(external.object, {})).spec).toMatchObject({ clusterIPs: ['10.0.0.1'] });
+  });
+
+  test('of two families', async () => {
+    const { create, update, used } = cluster('IPv4', 'IPv6');
+    const { object } = await create({});
+    const two = await update(object, { ipFamilyPolicy: 'RequireDualStack' });
+    expect(two.spec).toMatchObject({ ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.0.0.1', 'fd00::1'] });
+    // Who leaves the policy out does not mean to change it.
+    expect((await update(two.object, {})).spec).toMatchObject({ ipFamilyPolicy: 'RequireDualStack' });
+    const one = await update(two.object, { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] });
+    expect(one.spec).toMatchObject({ ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] });
+    expect(used()).toEqual({ IPv4: ['10.0.0.1'], IPv6: [], nodePorts: [] });
+  });
+
+  test('the second one goes only with the policy', async () => {
+    const { create, update } = cluster('IPv4', 'IPv6');
+    const { object } = await create({ ipFamilyPolicy: 'RequireDualStack' });
+    const policy =
+      'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be \'SingleStack\' to release the secondary';
+    expect(
+      (await update(object, { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] })).found,
+    ).toEqual([`${policy} cluster IP`, `${policy} IP family`]);
+  });
+
+  test('one that takes two where there are two stays as it is', async () => {
+    const { object } = await cluster('IPv4').create({ ipFamilyPolicy: 'PreferDualStack' });
+    const { spec } = await cluster('IPv4', 'IPv6').update(object, {
+      ipFamilyPolicy: 'PreferDualStack',
+      ipFamilies: ['IPv4'],
+    });
+    expect(spec).toMatchObject({ ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] });
+  });
+});
+
+describe('node ports', () => {
+  const node = (...list: JsonObject[]): JsonObject => ({ type: 'NodePort', ports: list });
+  const nodePorts = (spec: JsonObject) => (spec['ports'] as JsonObject[]).map(({ nodePort }) => nodePort);
+
+  const rows: [string, JsonObject, (number | undefined)[]][] = [
+    ['one for each port', node({ port: 80, name: 'a' }, { port: 81, name: 'b' }), [30000, 30001]],
+    [
+      'the same for both protocols',
+      node({ port: 53, name: 'a' }, { port: 53, name: 'b', protocol: 'UDP' }),
+      [30000, 30000],
+    ],
+    [
+      'a given one for both protocols',
+      node({ port: 53, name: 'a' }, { port: 53, name: 'b', protocol: 'UDP', nodePort: 30002 }),
+      [30002, 30002],
+    ],
+    [
+      'two given ones for two protocols',
+      node({ port: 53, name: 'a', nodePort: 30001 }, { port: 53, name: 'b', protocol: 'UDP', nodePort: 30002 }),
+      [30001, 30002],
+    ],
+    ['of a balancer', { ...node({ port: 80 }), type: 'LoadBalancer' }, [30000]],
+    [
+      'none where a balancer needs none, but for a given one',
+      {
+        ...node({ port: 80, name: 'a' }, { port: 81, name: 'b', nodePort: 30003 }),
+        type: 'LoadBalancer',
+        allocateLoadBalancerNodePorts: false,
+      },
+      [undefined, 30003],
+    ],
+    ['none inside the cluster', { ports: [{ port: 80 }] }, [undefined]],
+  ];
+  test.each(rows)('%s', async (_, spec, expected) => {
+    const { create, used } = cluster('IPv4');
+    const made = await create(spec);
+    expect(made.found).toEqual([]);
+    expect(nodePorts(made.spec)).toEqual(expected);
+    const taken = expected.flatMap((port) => (port === undefined ? [] : String(port)));
+    expect(used()['nodePorts']).toEqual([...new Set(taken)].sort());
+  });
+
+  test('one that is not to be had', async () => {
+    const { create } = cluster('IPv4');
+    await create(node({ port: 80, nodePort: 30001 }));
+    expect((await create(node({ port: 80, nodePort: 30001 }))).found).toEqual([
+      'spec.ports[0].nodePort: Invalid value: 30001: taken',
+    ]);
+    expect((await create(node({ port: 79, name: 'a' }, { port: 80, name: 'b', nodePort: 80 }))).found).toEqual([
+      'spec.ports[1].nodePort: Invalid value: 80: not one of them',
+    ]);
+  });
+
+  test('no port is left', async () => {
+    const { create } = cluster('IPv4');
+    const all = ports.map((_, i) => ({ port: 80 + i, name: `p${i}` }));
+    await expect(create(node(...all, { port: 90, name: 'more' }))).rejects.toMatchObject({
+      code: 500,
+      message: 'Internal error occurred: failed to allocate a nodePort: range is full',
+    });
+  });
+
+  test('stay with the name of their port, and are changed one by one', async () => {
+    const { create, update, used } = cluster('IPv4');
+    const { object } = await create(node({ port: 80, name: 'a' }, { port: 81, name: 'b' }));
+    const kept = await update(object, node({ port: 81, name: 'b' }, { port: 82, name: 'c' }));
+    expect(nodePorts(kept.spec)).toEqual([30001, 30002]);
+    expect(used()['nodePorts']).toEqual(['30001', '30002']);
+    const moved = await update(kept.object, node({ port: 81, name: 'b', nodePort: 30003 }));
+    expect(nodePorts(moved.spec)).toEqual([30003]);
+    expect(used()['nodePorts']).toEqual(['30003']);
+  });
+
+  test('go with the type, and with the service', async () => {
+    const { create, update, remove, used } = cluster('IPv4', 'IPv6');
+    const { object } = await create(node({ port: 80 }));
+    const inside = await update(object, {});
+    expect(nodePorts(inside.spec)).toEqual([undefined]);
+    expect(used()['nodePorts']).toEqual([]);
+    const outside = await update(inside.object, { ...node({ port: 80 }), ipFamilyPolicy: 'RequireDualStack' });
+    expect(used()).toEqual({ IPv4: ['10.0.0.1'], IPv6: ['fd00::1'], nodePorts: ['30000'] });
+    await remove(outside.object);
+    expect(used()).toEqual({ IPv4: [], IPv6: [], nodePorts: [] });
+  });
+
+  test('one pair of port and protocol belongs to one port', async () => {
+    const { create, update } = cluster('IPv4');
+    const { object } = await create(node({ port: 80, name: 'a' }));
+    const twice = [
+      { port: 80, name: 'a', nodePort: 30003 },
+      { port: 81, name: 'b', nodePort: 30003 },
+    ];
+    await expect(update(object, node(...twice))).rejects.toMatchObject({
+      code: 500,
+      message: 'duplicate nodePort: {TCP 30003}',
+    });
+  });
+
+  test('of health checks', async () => {
+    const { create, update, remove, used } = cluster('IPv4');
+    const local = { ...node({ port: 80 }), type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
+    const { object, spec } = await create(local);
+    expect(spec).toMatchObject({ healthCheckNodePort: 30001 });
+    expect((await update(object, local)).spec).toMatchObject({ healthCheckNodePort: 30001 });
+    const anywhere = await update(object, { ...local, externalTrafficPolicy: 'Cluster' });
+    expect(anywhere.spec).not.toHaveProperty('healthCheckNodePort');
+    expect(used()['nodePorts']).toEqual(['30000']);
+    const given = await update(anywhere.object, { ...local, healthCheckNodePort: 30003 });
+    expect(used()['nodePorts']).toEqual(['30000', '30003']);
+    await expect(create({ ...local, healthCheckNodePort: 30003 })).rejects.toMatchObject({
+      code: 500,
+      message: 'Internal error occurred: failed to allocate requested HealthCheck NodePort 30003: taken',
+    });
+    await remove(given.object);
+    expect(used()['nodePorts']).not.toContain('30003');
+  });
+});

@@ -1,0 +1,77 @@
+import { type FeatureName, type Features, isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
+import { hasField, resolve } from './access.ts';
+import type { Field, Schema, StructSchema } from './declare.ts';
+
+/** The fields of a struct that need a feature which is off, or below which such fields stand. */
+export type GatedFields = readonly Step[];
+interface Step {
+  readonly name: string;
+  /** Of the field itself. */
+  readonly gate: FeatureName | undefined;
+  /** The field is a map: what is below stands in its values. */
+  readonly inMap: boolean;
+  /** For each struct that it may hold. */
+  readonly below: readonly GatedFields[];
+}
+
+/** Where the fields of a type stand that need features which are off; undefined when there are none. */
+export function gatedFields(schema: StructSchema, features: Features): GatedFields | undefined {
+  const isOff = ({ gate }: Field) => gate !== undefined && !features[gate];
+  if (!hasField(schema, isOff)) return undefined;
+  const known = new Map<StructSchema, Step[]>();
+  const stepsOf = (struct: StructSchema): GatedFields => {
+    let steps = known.get(struct);
+    if (steps !== undefined) return steps;
+    steps = [];
+    known.set(struct, steps);
+    for (const [name, field] of Object.entries(struct.fields)) {
+      const gate = isOff(field) ? field.gate : undefined;
+      if (gate === undefined && !hasField(field.schema, isOff)) continue;
+      const inMap = resolve(field.schema).type === 'map';
+      steps.push({ name, gate, inMap, below: gate === undefined ? structsIn(field.schema).map(stepsOf) : [] });
+    }
+    return steps;
+  };
+  return stepsOf(schema);
+}
+
+/** The structs that a value may be made of, itself or its entries. */
+function structsIn(declared: Schema): StructSchema[] {
+  const schema = resolve(declared);
+  switch (schema.type) {
+    case 'struct':
+      return [schema];
+    case 'list':
+      return structsIn(schema.element);
+    case 'map':
+      return structsIn(schema.value);
+    case 'either':
+      return schema.options.flatMap(structsIn);
+    default:
+      return [];
+  }
+}
+
+/** Drops the fields whose features are off, but keeps those of a feature that the object before made use of. */
+export function dropGated(object: JsonObject, old: JsonObject | undefined, fields: GatedFields): void {
+  const found: { readonly gate: FeatureName; readonly drop: () => void }[] = [];
+  search(object, fields, (gate, holder, name) => found.push({ gate, drop: () => delete holder[name] }));
+  if (found.length === 0) return;
+  const kept = new Set<FeatureName>();
+  if (old !== undefined) search(old, fields, (gate) => kept.add(gate));
+  for (const { gate, drop } of found) if (!kept.has(gate)) drop();
+}
+
+type Found = (gate: FeatureName, holder: JsonObject, name: string) => void;
+
+function search(value: Json, fields: GatedFields, found: Found): void {
+  if (Array.isArray(value)) for (const item of value) search(item, fields, found);
+  else if (isJsonObject(value)) {
+    for (const { name, gate, inMap, below } of fields) {
+      const item = value[name];
+      if (item === undefined || item === null) continue;
+      if (gate !== undefined) found(gate, value, name);
+      else for (const part of below) search(inMap ? (Object.values(item) as Json[]) : item, part, found);
+    }
+  }
+}

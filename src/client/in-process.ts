@@ -10,6 +10,8 @@ export type InProcessHandler = (request: {
   readonly headers: { readonly [name: string]: string };
   readonly peer: { readonly address: string; readonly certificate: Subject | undefined };
   readonly body: (limit: number) => Promise<Uint8Array>;
+  readonly stream: () => AsyncIterable<Uint8Array> | undefined;
+  readonly upgrades: false;
   readonly signal: AbortSignal;
 }) => Promise<{
   readonly status: number;
@@ -35,6 +37,8 @@ export function inProcessTransport(handler: InProcessHandler, { subject }: InPro
       headers: request.headers,
       peer,
       body: (limit) => (body.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(body)),
+      stream: () => (body.length === 0 ? undefined : buffers(body)),
+      upgrades: false,
       signal: request.signal ?? new AbortController().signal,
     });
     const headers: { [name: string]: string } = {};

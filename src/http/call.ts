@@ -6,6 +6,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { FindType } from './openapi.ts';
 import type { Protobuf } from './protobuf.ts';
+import type { Relay } from './relay.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
@@ -31,6 +32,8 @@ export interface HandlerOptions {
   readonly metrics: Metrics;
   /** Everything that is no resource. */
   readonly surface: Surface;
+  /** What goes on to nodes. */
+  readonly relay: Relay;
 }
 
 /** What a handler works with: what it was given, and what it made of that. */

@@ -1,30 +1,47 @@
-import { StatusError, statusError } from '../meta/index.ts';
-import type { Registry, Target } from '../registry/index.ts';
+import { statusError } from '../meta/index.ts';
+import type { Endpoint, Target } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
-import type { Call } from './call.ts';
-import { relay } from './relay.ts';
+import type { Call, Serving } from './call.ts';
+import { type ResourcePath, splitAtRest } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 
-/** Passes a request on to the node, or to what runs on it, that its target stands for. Throws StatusError. */
-export async function connectAnswer(registry: Registry, call: Call, target: Target): Promise<ApiResponse> {
+/**
+ * Passes a request on to the node, or to what runs on it, that its target stands for. A connection in another protocol
+ * goes through as it is, so that client and agent agree on that protocol by themselves; where the agent refuses the one
+ * that a client would like best, its refusal is what makes the client try the next one. Throws StatusError.
+ */
+export async function connectAnswer(
+  { registry, relay, permit }: Pick<Serving, 'registry' | 'relay' | 'permit'>,
+  call: Call,
+  target: Target,
+): Promise<ApiResponse> {
   const { request, info, user, warnings } = call;
-  const endpoint = await registry.connect(target, { requester: user, query: info.query, warnings });
+  const answers = target.resource.subresources.get(target.subresource)?.declared.connect?.answers;
+  // What runs in a pod may be changed through it, even where the method is that of a read.
+  if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
+  const { rest } = info.resource as ResourcePath;
+  const endpoint = await registry.connect(target, {
+    requester: user,
+    query: info.query,
+    rest: `/${rest}`,
+    warnings,
+  });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
-  if (endpoint.upgrades === true) {
-    if (request.headers['upgrade'] === undefined) throw statusError.badRequest('Upgrade request required');
-    throw new StatusError(501, '', 'this server does not pass on connections that change their protocol');
-  }
-  const { path, query } = endpoint;
-  if (query !== undefined) return relay(request, endpoint, query === '' ? path : `${path}?${query}`);
-  // What follows the subresource, as it was sent.
-  const sent = request.url.slice(restAt(request.url, target.subresource));
-  return relay(request, endpoint, path + (sent.startsWith('/') ? sent : `/${sent}`));
+  if (answers === 'text') return relay.text(request, endpoint, target.name);
+  if (answers === 'proxy') return proxied(relay, call, endpoint);
+  if (request.upgrades) return relay.upgrade(request, endpoint, endpoint.path, false);
+  throw statusError.badRequest('Upgrade request required');
 }
 
-/** Where in a URL that what follows the subresource begins. */
-function restAt(url: string, subresource: string): number {
-  const mark = url.indexOf('?');
-  const end = mark < 0 ? url.length : mark;
-  const at = url.indexOf(`/${subresource}/`);
-  return at < 0 || at >= end ? end : at + subresource.length + 1;
+async function proxied(relay: Serving['relay'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
+  const { method, url } = request;
+  const { before: prefix, rest } = splitAtRest(url, info);
+  // Over HTTP/2 a path may come with what HTTP/1.1 cannot send.
+  const there = (rest.startsWith('/') ? rest : `/${rest}`).replace(/[^!-\u00ff]/g, encodeURIComponent);
+  if (request.upgrades) return relay.upgrade(request, endpoint, there, true);
+  // Links of a page without a slash at its end would lead astray.
+  if (!rest.startsWith('/') && (method === 'GET' || method === 'HEAD')) {
+    return { status: 301, headers: { location: prefix + there }, body: emptyBody };
+  }
+  return relay.proxy(request, endpoint, { prefix, there });
 }

@@ -51,17 +51,23 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.series = series;
       const call: Call = { request, info, user, series, warnings };
       response = await (info.resource === undefined ? surface(call) : verbs(call));
-      if (compress && lane !== 'longRunning' && isLarge(response)) response = await compressed(response, request);
+      if (compress && lane === 'readOnly' && isLarge(response)) response = await compressed(response, request);
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
     response = withWarnings(response, warnings);
     // Respond: the request is under way until its last byte was taken.
-    const { status, body } = response;
+    const { status, body, tunnel } = response;
     const ended = (size: number, error: unknown) => {
       if (lane !== undefined) metrics.inFlight.leave(lane);
       trace(request, progress, status, size, error);
     };
+    if (tunnel !== undefined) {
+      const closed = () => ended(tunnel.bytesRead, undefined);
+      if (tunnel.closed) closed();
+      else tunnel.once('close', closed);
+      return response;
+    }
     if (isStreamed(body)) return { ...response, body: new TrackedBody(body[Symbol.asyncIterator](), ended) };
     ended(body.length, undefined);
     return request.method === 'HEAD' ? withoutBody(response, body.length) : response;
@@ -117,13 +123,12 @@ async function authenticated(request: ApiRequest, authenticate: Authenticator, m
   return user;
 }
 
-/** What goes on to a node may last as long as what runs there. */
-const longSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+const relayedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Health is answered however busy the server is. */
 function enter(info: RequestInfo, metrics: Metrics): Lane | undefined {
   if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
-  const lane = longSubresources.has(info.resource?.subresource ?? '') ? 'longRunning' : laneOf(info.verb);
+  const lane = relayedSubresources.has(info.resource?.subresource ?? '') ? 'relayed' : laneOf(info.verb);
   metrics.inFlight.enter(lane);
   return lane;
 }

@@ -6,6 +6,8 @@ export interface InFlightLimits {
   readonly mutating: number;
   /** Watches. */
   readonly longRunning: number;
+  /** What goes on to nodes, which may last as long as what runs there. */
+  readonly relayed: number;
 }
 
 export type Lane = keyof InFlightLimits;
@@ -19,7 +21,7 @@ export interface InFlight {
 }
 
 export function createInFlight(limits: InFlightLimits): InFlight {
-  const counts = { readOnly: 0, mutating: 0, longRunning: 0 };
+  const counts = { readOnly: 0, mutating: 0, longRunning: 0, relayed: 0 };
   return {
     counts,
     enter(lane) {

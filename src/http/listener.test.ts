@@ -256,6 +256,33 @@ describe('clients that do harm', () => {
     expect(await outcome).toBe(400);
   });
 
+  it('may take their time with a body that is read as it comes, but not with one that nobody reads', async () => {
+    const limits = { headersMs: 50, bodyMs: 50 };
+    const { port } = await serve(async (request) => {
+      let size = 0;
+      for await (const piece of request.stream() ?? []) size += piece.length;
+      return { status: 200, headers: text, body: String(size) as ByteString };
+    }, limits);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const request = https.request({ host: '127.0.0.1', port, ca, method: 'POST' }, (response) => {
+        response.setEncoding('utf8').once('data', resolve);
+      });
+      request.on('error', reject);
+      let left = 40;
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left > 0) request.write('x');
+        else {
+          clearInterval(timer);
+          request.end('x');
+        }
+      }, 10);
+    });
+    expect(answer).toBe('40');
+    const unread = await serve(async () => ({ status: 200, headers: text, body: 'done' as ByteString }), limits);
+    expect(await raw(unread.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')).toMatch(/done$/);
+  });
+
   it('are not waited for when headers come too slowly', async () => {
     const { port } = await serve(echo, { headersMs: 100, bodyMs: 100 });
     expect(await raw(port, 'GET / HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 |^$/);

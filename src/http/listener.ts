@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -6,6 +6,7 @@ import { type Clock, encodeText } from '../meta/index.ts';
 import { type Connection, createConnections } from './connections.ts';
 import { type NodeMessage, NodeRequest } from './node-request.ts';
 import { writeHttp1, writeHttp2 } from './node-response.ts';
+import { goOver } from './tunnel.ts';
 import type { ApiResponse, Handler } from './types.ts';
 
 /** What a client can make the listener hold on to, and for how long. Times in milliseconds. */
@@ -76,11 +77,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     session.on('error', ignore);
   });
   server.on('sessionError', ignore);
+  const serving: Serving = { ...options, limits, connections };
   server.on('request', (message, out) => {
     const key = 'stream' in out ? out.stream.session : message.socket;
     const connection = key === undefined ? undefined : connections.of(key);
     if (connection === undefined) out.destroy();
-    else serve(options, limits, connections, connection, message, out);
+    else serve(serving, connection, message, out);
+  });
+  server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    const connection = connections.of(socket);
+    if (connection === undefined) socket.destroy();
+    else serveUpgrade(serving, connection, message, socket, head);
   });
   await bind(server, options);
   const bound = server.address() as AddressInfo;
@@ -101,10 +108,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
+/** What a request is served with. */
+interface Serving extends Pick<ListenerOptions, 'handler' | 'clock'> {
+  readonly limits: ListenerLimits;
+  readonly connections: { readonly closing: boolean };
+}
+
 function serve(
-  options: ListenerOptions,
-  limits: ListenerLimits,
-  connections: { readonly closing: boolean },
+  { handler, clock, limits, connections }: Serving,
   connection: Connection,
   message: NodeMessage,
   out: ServerResponse | Http2ServerResponse,
@@ -116,8 +127,16 @@ function serve(
     if (connections.closing) connection.finish();
   });
   message.on('error', ignore);
+  // What still comes of a body when all is answered, nobody waits for.
+  out.once('finish', () => {
+    if (!message.complete)
+      message.once(
+        'close',
+        clock.after(limits.bodyMs, () => message.destroy()),
+      );
+  });
   const respond = (response: ApiResponse, last = connections.closing) => {
-    const write = { clock: options.clock, stallMs: limits.stallMs, last };
+    const write = { clock, stallMs: limits.stallMs, last };
     if ('stream' in out) writeHttp2(response, out.stream, write);
     else writeHttp1(response, out, write);
   };
@@ -125,11 +144,46 @@ function serve(
     respond(tooManyHeaders, true);
     return;
   }
-  const request = new NodeRequest(message, answer, connection.peer, options.clock, limits.bodyMs);
-  options
-    .handler(request)
+  handler(new NodeRequest(message, answer, connection.peer, { clock, bodyTimeoutMs: limits.bodyMs }))
     .then((response) => respond(response))
     .catch(() => out.destroy());
+}
+
+/** A request after which the connection may go over to another protocol: it is the last one in this protocol anyway. */
+function serveUpgrade(
+  { handler, clock, limits }: Serving,
+  connection: Connection,
+  message: IncomingMessage,
+  socket: TLSSocket,
+  head: Buffer,
+): void {
+  connection.active += 1;
+  socket.on('error', ignore);
+  const out = new ServerResponse(message);
+  out.assignSocket(socket);
+  out.once('finish', () => socket.destroySoon());
+  // The server itself no longer looks after the socket.
+  socket.on('drain', () => out.emit('drain'));
+  const respond = (response: ApiResponse) => writeHttp1(response, out, { clock, stallMs: limits.stallMs, last: true });
+  const { headers, rawHeaders } = message;
+  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+  if (rawHeaders.length > 2 * limits.headers || hasBody) {
+    respond(hasBody ? bodyWithUpgrade : tooManyHeaders);
+    return;
+  }
+  const request = new NodeRequest(message, socket, connection.peer, {
+    clock,
+    bodyTimeoutMs: limits.bodyMs,
+    upgrades: true,
+  });
+  handler(request)
+    .then((response) => {
+      if (response.tunnel === undefined) return respond(response);
+      out.detachSocket(socket);
+      if (head.length > 0) socket.unshift(head);
+      return goOver(socket, response, response.tunnel, clock);
+    })
+    .catch(() => socket.destroy());
 }
 
 const tooManyHeaders: ApiResponse = {
@@ -138,12 +192,21 @@ const tooManyHeaders: ApiResponse = {
   body: encodeText('Too many header fields\n'),
 };
 
+const bodyWithUpgrade: ApiResponse = {
+  status: 400,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: encodeText('A request that asks for another protocol cannot have a body\n'),
+};
+
 function serverOptions(limits: ListenerLimits) {
   return {
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     handshakeTimeout: limits.handshakeMs,
     noDelay: true,
+    // Clients that have vanished while they waited for something are noticed.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
     maxHeaderListPairs: limits.headers + 4,
     // Room for a chunk of a list on each of some hundred streams (MB).
     maxSessionMemory: 128,
@@ -162,11 +225,14 @@ function configureHttp1(server: Http2SecureServer, limits: ListenerLimits): void
   server.maxConnections = limits.connections;
   Object.assign(server, {
     headersTimeout: limits.headersMs,
-    requestTimeout: limits.headersMs + limits.bodyMs,
+    // A body has the time that its reader gives it.
+    requestTimeout: 0,
     connectionsCheckingInterval: Math.min(5_000, limits.headersMs),
     keepAliveTimeout: limits.keepAliveMs,
     // One more than is let through, so that none is dropped in silence.
     maxHeadersCount: limits.headers + 1,
+    // Some versions (22.21.0) ask this of every server, and fail where it is one of two protocols that has no answer.
+    shouldUpgradeCallback: () => true,
   });
 }
 

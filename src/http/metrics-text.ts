@@ -77,7 +77,7 @@ const readings: readonly Reading[] = [
   },
   {
     name: 'apiserver_current_inflight_requests',
-    help: 'Requests under way, watches aside.',
+    help: 'Requests under way, but for those that last long.',
     type: 'gauge',
     values: ({ inFlight: { counts } }) => [
       { labels: { request_kind: 'readOnly' }, value: counts.readOnly },
@@ -86,10 +86,11 @@ const readings: readonly Reading[] = [
   },
   {
     name: 'apiserver_longrunning_requests',
-    help: 'Watches under way.',
+    help: 'Watches, and requests that go on to nodes, under way.',
     type: 'gauge',
     values: ({ inFlight }) => [
       { labels: { verb: 'WATCH', component: 'apiserver' }, value: inFlight.counts.longRunning },
+      { labels: { verb: 'CONNECT', component: 'apiserver' }, value: inFlight.counts.relayed },
     ],
   },
   {

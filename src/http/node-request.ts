@@ -11,21 +11,35 @@ export interface Closable {
   once(event: 'close', listener: () => void): unknown;
 }
 
+export interface NodeRequestOptions {
+  readonly clock: Clock;
+  /** How long a body may take that is read as a whole. */
+  readonly bodyTimeoutMs: number;
+  readonly upgrades?: boolean;
+}
+
 /** A request as Node received it, over either protocol. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
   readonly url: string;
   readonly peer: Peer;
+  readonly upgrades: boolean;
   readonly #message: NodeMessage;
   readonly #answer: Closable;
   readonly #clock: Clock;
   readonly #bodyTimeoutMs: number;
   #gone: AbortController | undefined;
 
-  constructor(message: NodeMessage, answer: Closable, peer: Peer, clock: Clock, bodyTimeoutMs: number) {
+  constructor(
+    message: NodeMessage,
+    answer: Closable,
+    peer: Peer,
+    { clock, bodyTimeoutMs, upgrades = false }: NodeRequestOptions,
+  ) {
     this.method = message.method ?? '';
     this.url = message.url ?? '';
     this.peer = peer;
+    this.upgrades = upgrades;
     this.#message = message;
     this.#answer = answer;
     this.#clock = clock;
@@ -45,6 +59,26 @@ export class NodeRequest implements ApiRequest {
       if (this.#answer.destroyed) gone.abort();
     }
     return this.#gone.signal;
+  }
+
+  stream(): AsyncIterable<Uint8Array> | undefined {
+    const { headers } = this.#message;
+    const ends =
+      'stream' in this.#message
+        ? this.#message.stream.endAfterHeaders
+        : headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    return ends ? undefined : this.#pieces();
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array> {
+    const message = this.#message;
+    try {
+      yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    } finally {
+      // What still comes is read and dropped, so that the answer can be sent.
+      message.on('error', ignore);
+      message.resume();
+    }
   }
 
   body(limit: number): Promise<Uint8Array> {

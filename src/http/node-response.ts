@@ -26,7 +26,7 @@ export function writeHttp1(response: ApiResponse, out: ServerResponse, options: 
   const headers = headersOf(response);
   if (options.last) headers['connection'] = 'close';
   out.writeHead(response.status, headers);
-  send(out, response.body, options);
+  send(out, response, options);
 }
 
 /** Sends an answer over HTTP/2. */
@@ -40,7 +40,7 @@ export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, opt
   headers[':status'] = status;
   const empty = isChunk(body) && body.length === 0;
   stream.respond(headers, { endStream: empty });
-  if (!empty) send(stream, body, options);
+  if (!empty) send(stream, response, options);
 }
 
 function headersOf(response: ApiResponse): OutgoingHttpHeaders {
@@ -49,7 +49,11 @@ function headersOf(response: ApiResponse): OutgoingHttpHeaders {
   return headers;
 }
 
-function send(sink: Sink, body: ApiResponse['body'], options: WriteOptions): void {
+/** The longest time that a timer can wait (ms). */
+const forever = 2 ** 31 - 1;
+
+function send(sink: Sink, { body, waits }: ApiResponse, given: WriteOptions): void {
+  const options = waits === true ? { ...given, stallMs: forever } : given;
   if (isChunk(body) && body.length <= pieceSize) {
     const cancel = options.clock.after(options.stallMs, () => sink.destroy());
     sink.once('close', cancel);

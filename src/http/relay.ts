@@ -1,70 +1,92 @@
-import { type IncomingHttpHeaders, request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
-import { statusError } from '../meta/index.ts';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { StatusError, statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
+import { emptyBody } from './answers.ts';
+import { dialFailure } from './dial.ts';
+import { createExchange, type ExchangeOptions } from './exchange.ts';
+import { answeredHeaders, backHeaders, type ProxiedPath, proxiedHeaders, upgradeHeaders } from './relay-headers.ts';
+import { refusalOf } from './relay-refusal.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
-/** The largest body that is passed on (bytes). */
-const maxBody = 3 * 1024 * 1024;
-/** How long an endpoint may be silent before it begins to answer (ms). */
-const patienceMs = 30_000;
+/** What goes on to nodes and to what runs on them. Every call throws StatusError. */
+export interface Relay {
+  /** The text that a GET there gives; `name` is that of the pod. */
+  text(request: ApiRequest, endpoint: Endpoint, name: string): Promise<ApiResponse>;
+  /** Whatever the other side makes of the request. */
+  proxy(request: ApiRequest, endpoint: Endpoint, path: ProxiedPath): Promise<ApiResponse>;
+  /** A connection there in the protocol that the request asks for, or the refusal of the other side. */
+  upgrade(request: ApiRequest, endpoint: Endpoint, path: string, guarded: boolean): Promise<ApiResponse>;
+  /** Breaks off everything under way. */
+  close(): void;
+}
 
-/** Headers that belong to one connection (RFC 9110, 7.6.1), and those that are meant for this server alone. */
-const ownHeaders = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-  'host',
-  'content-length',
-  'authorization',
-]);
+/** How much of an error's text is read. */
+const maxRefusal = 50_000;
+/** How long the other side may take to agree to another protocol (ms): until then it is not seen whether the client left. */
+const upgradeMs = 60_000;
 
-/**
- * Passes a request on, `path` being its path and query there, and answers what comes back as it comes. Whether the
- * endpoint is who it says is not checked: it has no name that an authority could vouch for.
- * @throws StatusError 503 when it cannot be reached
- */
-export async function relay(request: ApiRequest, { scheme, host, port }: Endpoint, path: string): Promise<ApiResponse> {
-  const { method } = request;
-  const body = method === 'GET' || method === 'HEAD' ? new Uint8Array(0) : await request.body(maxBody);
-  const options = {
-    method,
-    host,
-    path,
-    ...(port === '' ? {} : { port }),
-    headers: { ...passed(request.headers), ...(body.length === 0 ? {} : { 'content-length': body.length }) },
-    signal: request.signal,
-    rejectUnauthorized: false,
+export function createRelay(made: ExchangeOptions): Relay {
+  const exchange = createExchange(made);
+  return {
+    async text({ signal }, endpoint, name) {
+      const { scheme, host, port, path } = endpoint;
+      const options = { method: 'GET', path, headers: {}, signal, guarded: false };
+      const { incoming } = await exchange.begin(endpoint, options).catch((error: Error) => {
+        throw failed(error, `Get "${scheme}://${host}:${port}${path}": ${dialFailure(error, endpoint)}`);
+      });
+      const status = incoming.statusCode ?? 0;
+      if (status < 200 || status > 206) throw refusalOf(status, await beginning(incoming, maxRefusal), name);
+      return { status: 200, headers: { 'content-type': 'text/plain' }, body: incoming, waits: true };
+    },
+
+    async proxy(request, endpoint, path) {
+      const { method, signal } = request;
+      const body = request.stream();
+      const headers = proxiedHeaders(request, path, body !== undefined);
+      const options = { method, path: path.there, headers, signal, guarded: true };
+      const { incoming } = await exchange.begin(endpoint, options, body).catch((error: Error) => {
+        if (error instanceof StatusError) throw error;
+        throw statusError.unavailable(`error trying to reach service: ${dialFailure(error, endpoint)}`);
+      });
+      return {
+        status: incoming.statusCode ?? 502,
+        headers: backHeaders(incoming.headers, endpoint, request, path),
+        body: incoming,
+        waits: true,
+      };
+    },
+
+    async upgrade(request, endpoint, path, guarded) {
+      const { method, signal } = request;
+      const headers: OutgoingHttpHeaders = upgradeHeaders(request);
+      const options = { method, path, headers, signal, guarded, timeout: upgradeMs };
+      const { incoming, socket } = await exchange.begin(endpoint, options).catch((error: Error) => {
+        throw failed(error, `error dialing backend: ${dialFailure(error, endpoint)}`);
+      });
+      const status = incoming.statusCode ?? 0;
+      if (socket !== undefined) {
+        return { status: 101, headers: incoming.headers as ApiResponse['headers'], body: emptyBody, tunnel: socket };
+      }
+      if (status >= 400) return { status, headers: answeredHeaders(incoming.headers), body: incoming, waits: true };
+      incoming.destroy();
+      throw new StatusError(500, '', `invalid upgrade response: status code ${status}`);
+    },
+
+    close: () => exchange.close(),
   };
-  return new Promise((resolve, reject) => {
-    const outgoing = scheme === 'https' ? secureRequest(options) : plainRequest(options);
-    outgoing.setTimeout(patienceMs, () => outgoing.destroy(new Error('no answer in time')));
-    outgoing.once('error', (cause) => reject(unreachable(cause)));
-    outgoing.once('response', (incoming) => {
-      // What streams may be silent for long.
-      outgoing.setTimeout(0);
-      resolve({ status: incoming.statusCode ?? 502, headers: passed(incoming.headers), body: incoming });
-    });
-    outgoing.end(body);
-  });
 }
 
-function passed(headers: IncomingHttpHeaders | ApiRequest['headers']): { [name: string]: string | string[] } {
-  const out: { [name: string]: string | string[] } = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !ownHeaders.has(name) && !/^(?::|impersonate-)/.test(name)) out[name] = value;
+const failed = (error: Error, message: string): StatusError =>
+  error instanceof StatusError ? error : new StatusError(500, '', message);
+
+/** The first `limit` bytes as text. */
+async function beginning(incoming: IncomingMessage, limit: number): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size >= limit) break;
   }
-  return out;
-}
-
-function unreachable(cause: Error) {
-  const reason = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
-  return statusError.unavailable(`error trying to reach service: ${reason}`);
+  return Buffer.concat(pieces).subarray(0, limit).toString();
 }

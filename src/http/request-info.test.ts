@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
-import { identify } from './request-info.ts';
+import { identify, splitAtRest } from './request-info.ts';
 
 /** `verb group/version namespace resource name subresource rest`, with `-` for what is empty. */
 function told(method: string, url: string): string {
@@ -72,6 +72,11 @@ describe('identify', () => {
     expect(told('GET', '//api/v1/pods')).toBe('get no resource');
   });
 
+  it('leaves what follows a subresource as it is', () => {
+    expect(told('GET', '/api/v1/namespaces/a/pods/x/proxy//b//c')).toBe('get /v1 a pods x proxy /b//c');
+    expect(told('GET', '/api/v1/namespaces/a/pods/x//b')).toBe('get no resource');
+  });
+
   it('decodes the path before it cuts it, as authorization sees it', () => {
     expect(told('GET', '/api/v1/namespaces/a%2Fpods/x')).toBe('get /v1 a pods x - -');
     expect(identify('GET', '/%68ealthz').path).toBe('/healthz');
@@ -81,5 +86,22 @@ describe('identify', () => {
   it('reads the absolute form that proxies use (RFC 9112, 3.2.2)', () => {
     expect(told('GET', 'https://example.com:6443/api/v1/pods?watch=1')).toBe('watch /v1 - pods - - -');
     expect(identify('GET', 'https://example.com').path).toBe('/');
+  });
+});
+
+describe('splitAtRest', () => {
+  const pod = '/api/v1/namespaces/proxy/pods/proxy/proxy';
+  it.each([
+    [pod, pod, ''],
+    [`${pod}?a=/proxy/b`, pod, '?a=/proxy/b'],
+    [`${pod}/`, pod, '/'],
+    [`${pod}//b%2Fc/%20?d=e`, pod, '//b%2Fc/%20?d=e'],
+    // What counts is where authorization sees a slash.
+    [`${pod}%2fb/c`, pod, '%2fb/c'],
+    ['/api/v1/namespaces/a%2Fpods/x/proxy/b', '/api/v1/namespaces/a%2Fpods/x/proxy', '/b'],
+    ['/api/v1/nodes/n/%70roxy/b', '/api/v1/nodes/n/%70roxy', '/b'],
+    ['https://example.com/api/v1/nodes/n/proxy/b', '/api/v1/nodes/n/proxy', '/b'],
+  ])('cuts %s', (url, before, rest) => {
+    expect(splitAtRest(url, identify('GET', url))).toEqual({ before, rest });
   });
 });

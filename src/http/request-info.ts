@@ -7,6 +7,8 @@ export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
 export interface ResourcePath extends ResourcePlace {
   /** What follows the subresource, without the slash between. */
   readonly rest: string;
+  /** How many parts the whole path has up to the subresource, whether there is one or not. */
+  readonly depth: number;
 }
 
 export interface RequestInfo {
@@ -41,21 +43,14 @@ export function identify(method: string, url: string): RequestInfo {
   if (parts[parts.length - 1] === '') parts.pop();
   const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
   // Neither a document such as `/apis/apps/v1` nor a path with an empty part names a resource.
-  if (start === 0 || parts.length < start + 2 || parts.indexOf('', 1) > 0) {
-    return { path, query, verb: method.toLowerCase(), resource: undefined };
-  }
-  const group = start === 2 ? '' : (parts[2] ?? '');
-  return identifyResource(method, path, query, group, parts, start);
+  const resource = start === 0 || parts.length < start + 2 ? undefined : identifyResource(parts, start);
+  if (resource === undefined) return { path, query, verb: method.toLowerCase(), resource };
+  const onWatchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
+  return { path, query, verb: resourceVerb(method, query, resource, onWatchPath), resource };
 }
 
-function identifyResource(
-  method: string,
-  path: string,
-  query: Query,
-  group: string,
-  parts: readonly string[],
-  start: number,
-): RequestInfo {
+/** Undefined when a part is empty; what follows a subresource may have any parts. */
+function identifyResource(parts: readonly string[], start: number): ResourcePath | undefined {
   let next = start + 1;
   const watchPath = parts[next] === 'watch' && parts.length > next + 1;
   if (watchPath) next += 1;
@@ -64,21 +59,36 @@ function identifyResource(
     namespace = parts[next + 1] as string;
     if (parts.length > next + 2 && !namespaceSubresources.has(parts[next + 2] as string)) next += 2;
   }
-  const name = parts[next + 1] ?? '';
-  const subresource = parts[next + 2] ?? '';
-  const resource: ResourcePath = {
-    group,
+  const empty = parts.indexOf('', 1);
+  if (empty > 0 && empty < next + 3) return undefined;
+  return {
+    group: start === 2 ? '' : (parts[2] ?? ''),
     version: parts[start] as string,
     namespace,
     resource: parts[next] as string,
-    name,
-    subresource,
+    name: parts[next + 1] ?? '',
+    subresource: parts[next + 2] ?? '',
     rest: parts.length > next + 3 ? parts.slice(next + 3).join('/') : '',
+    depth: next + 2,
   };
-  return { path, query, verb: resourceVerb(method, query, name, subresource, watchPath), resource };
 }
 
-function resourceVerb(method: string, query: Query, name: string, subresource: string, watchPath: boolean): string {
+/** A URL, as it was sent, up to its subresource and after it. */
+export function splitAtRest(url: string, { resource }: RequestInfo): { before: string; rest: string } {
+  const target = url.startsWith('/') ? url : originForm(url);
+  let end = target.search(/[?]|$/);
+  let depth = 0;
+  for (const { index } of target.slice(0, end).matchAll(/\/|%2f/gi)) {
+    if (depth === resource?.depth) {
+      end = index;
+      break;
+    }
+    depth += 1;
+  }
+  return { before: target.slice(0, end), rest: target.slice(end) };
+}
+
+function resourceVerb(method: string, query: Query, { name, subresource }: ResourcePath, watchPath: boolean): string {
   const verb = verbs[method] ?? method.toLowerCase();
   if (watchPath) return 'watch';
   if (verb === 'get' && subresource === '') {

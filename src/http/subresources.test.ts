@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../meta/index.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
@@ -490,94 +488,6 @@ describe('namespaces', () => {
     expect(body['message']).toMatch(
       /^Operation cannot be fulfilled on namespaces "meant": Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: \d+$/,
     );
-  });
-});
-
-describe('what goes on to a node', () => {
-  let agent: Server;
-  beforeAll(async () => {
-    agent = createServer((request, response) => {
-      response.setHeader('x-seen', `${request.method} ${request.url}`);
-      response.end(JSON.stringify(request.headers));
-    });
-    await new Promise<void>((done) => agent.listen(0, '127.0.0.1', done));
-  });
-  afterAll(() => new Promise((done) => agent.close(done)));
-
-  it('is not there without the pod', async () => {
-    for (const place of ['log', 'exec', 'attach', 'portforward', 'proxy']) {
-      const answer = await ask('GET', `${pods}/absent/${place}`);
-      expect([place, answer.status, answer.body['message']]).toEqual([place, 404, 'pods "absent" not found']);
-    }
-    expect((await ask('POST', `${pods}/absent/exec`)).status).toBe(404);
-    expect((await ask('PUT', `${pods}/absent/exec`)).status).toBe(405);
-    expect((await ask('GET', `${ns}/services/absent:80/proxy/x`)).body['message']).toBe('services "absent" not found');
-    expect((await ask('GET', '/api/v1/nodes/absent/proxy/')).body['message']).toBe('nodes "absent" not found');
-  });
-
-  it('needs a node', async () => {
-    await make(pods, pod('waits'));
-    const log = await server.send('GET', `${pods}/waits/log`);
-    expect([log.status, log.text]).toEqual([204, '']);
-    for (const place of ['exec', 'attach', 'portforward']) {
-      const { status, body } = await ask('GET', `${pods}/waits/${place}`);
-      expect([place, status, body['message']]).toEqual([place, 400, 'pod waits does not have a host assigned']);
-    }
-    expect((await ask('GET', `${pods}/waits/proxy`)).body['message']).toBe('address not allowed');
-  });
-
-  it('needs to know the container', async () => {
-    const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }));
-    await make(pods, pod('many', { containers, initContainers: [{ name: 'first', image: 'i' }] }));
-    const message = async (query: string) => (await ask('GET', `${pods}/many/log${query}`)).body['message'];
-    expect(await message('')).toBe(
-      'a container name must be specified for pod many, choose one of: [a b] or one of the init containers: [first]',
-    );
-    expect(await message('?container=z')).toBe('container z is not valid for pod many');
-    expect((await server.send('GET', `${pods}/many/log?container=b`)).status).toBe(204);
-    expect(await message('?container=a&tailLines=-1')).toBe(
-      'PodLogOptions "many" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
-    );
-  });
-
-  it('needs a node that is there and can be reached', async () => {
-    await make(pods, pod('lost', { nodeName: 'gone' }));
-    expect((await ask('GET', `${pods}/lost/log`)).body['message']).toBe('nodes "gone" not found');
-    await make('/api/v1/nodes', {
-      metadata: { name: 'down' },
-      status: {
-        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-        daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
-      },
-    });
-    await make(pods, pod('far', { nodeName: 'down' }));
-    expect(await ask('GET', `${pods}/far/log`)).toMatchObject({
-      status: 503,
-      body: { message: expect.stringContaining('error trying to reach service: ') as string },
-    });
-    expect(await ask('GET', `${pods}/far/exec`)).toMatchObject({
-      status: 400,
-      body: { message: 'Upgrade request required' },
-    });
-  });
-
-  it('never leads to the machine of the server by way of a pod', async () => {
-    const { port } = agent.address() as AddressInfo;
-    await make(pods, pod('inside', { nodeName: 'down' }));
-    await patch(`${pods}/inside/status`, { status: { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] } });
-    expect(await ask('GET', `${pods}/inside:${port}/proxy/`)).toMatchObject({
-      status: 400,
-      body: { message: 'address not allowed' },
-    });
-  });
-
-  it('tells that a service has nobody to serve it', async () => {
-    await make(`${ns}/services`, { metadata: { name: 'web' }, spec: { clusterIP: 'None', ports: [{ port: 80 }] } });
-    await make(`${ns}/endpoints`, { metadata: { name: 'web' } });
-    const message = async (name: string) => (await ask('GET', `${ns}/services/${name}/proxy`)).body['message'];
-    expect(await message('web')).toBe('no endpoints available for service "web"');
-    expect(await message('web:81')).toBe('no service port 81 found for service "web"');
-    expect(await message('ftp:web:80')).toBe('invalid service request "ftp:web:80"');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { ByteString } from '../meta/index.ts';
 
 /** Request headers by lower-case name; several of one name are joined as HTTP does. */
@@ -23,6 +24,10 @@ export interface ApiRequest {
   readonly peer: Peer;
   /** The whole body. Throws the 413 StatusError past `limit` bytes, the 408 one when it comes too slowly, the 400 one when it is cut off. */
   body(limit: number): Promise<Uint8Array>;
+  /** The body piece by piece as it comes, however long; in place of `body`, and once. Undefined: there is none. */
+  stream(): AsyncIterable<Uint8Array> | undefined;
+  /** Asks for another protocol, over a connection that can go over to it. */
+  readonly upgrades: boolean;
   /** Aborts when the client goes away. Made on first use. */
   readonly signal: AbortSignal;
 }
@@ -34,6 +39,10 @@ export interface ApiResponse {
   readonly headers: { readonly [name: string]: string | readonly string[] };
   /** All at once, or piece by piece: the next piece is asked for when the last one has been taken. */
   readonly body: Chunk | AsyncIterable<Chunk>;
+  /** A client may take nothing of the body for as long as it likes: nothing piles up meanwhile. */
+  readonly waits?: true;
+  /** With status 101, to a request that `upgrades`: the connection with which the client speaks from there on. */
+  readonly tunnel?: Socket;
 }
 
 /** The server without its sockets. Never throws: a failure is a response. */

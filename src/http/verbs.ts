@@ -56,7 +56,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     const target = targetOf(registry, call.info, path);
     const verb = allowedVerb(call, target);
     warnOfEnd(call, target);
-    if (connects(target)) return connectAnswer(registry, call, target);
+    if (connects(target)) return connectAnswer(options, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(verbs, call, target);
@@ -87,15 +87,18 @@ function allowedVerb({ request, info }: Call, { resource, name, subresource }: T
   const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
   if (served === undefined) throw statusError.noSuchResource();
   const { verb } = info;
+  const connection = resource.subresources.get(subresource)?.declared.connect;
+  if (connection?.answers === 'proxy' && name !== '' && proxyMethods.has(request.method)) return verb;
   const onCollection = verb === 'create' || verb === 'list' || verb === 'deletecollection';
   const fits =
     verb === 'watch' ? request.method === 'GET' : onCollection ? (name === '') !== (subresource !== '') : name !== '';
-  const bodiless = request.method === 'HEAD' && subresource !== 'proxy';
-  if (!fits || bodiless || !(served.verbs as readonly string[]).includes(verb)) {
+  if (!fits || request.method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb)) {
     throw statusError.methodNotAllowed();
   }
   return verb;
 }
+
+const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
 const connects = ({ resource, subresource }: Target): boolean =>
   subresource !== '' && resource.subresources.get(subresource)?.declared.connect !== undefined;

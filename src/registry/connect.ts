@@ -1,6 +1,6 @@
 import { admit, review } from '../admission/index.ts';
-import { statusError } from '../meta/index.ts';
-import { spokenOf } from './convert.ts';
+import { type ApiObject, statusError } from '../meta/index.ts';
+import { readConnectOptions } from './connect-options.ts';
 import type { Core } from './core.ts';
 import type { Endpoint } from './definition.ts';
 import { objectsOf } from './objects.ts';
@@ -10,28 +10,32 @@ import type { Connecting, Target } from './types.ts';
 export async function connect(
   core: Core,
   target: Target,
-  { requester, query, warnings }: Connecting,
+  { requester, query, rest, warnings }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { resource, namespace, name, subresource } = target;
-  const locate = resource.subresources.get(subresource)?.declared.connect;
-  if (locate === undefined) throw statusError.noSuchResource();
-  const { group, version, kind } = spokenOf(target);
-  const request = {
-    operation: 'CONNECT',
-    kind: { group, version, kind },
-    resource: { ...resource.id, version: target.version },
-    subresource,
-    namespace,
-    name,
-    object: undefined,
-    oldObject: undefined,
-    user: requester,
-    dryRun: false,
-    warn: (text: string) => warnings.add(text),
-  } as const;
-  await admit(core.admission, request);
-  await review(core.admission, request);
-  const write = {
+  const declared = resource.subresources.get(subresource)?.declared;
+  if (declared?.connect === undefined) throw statusError.noSuchResource();
+  const { answers, locate, options: schema } = declared.connect;
+  const options = readConnectOptions(query, schema, core.names);
+  if (answers === 'proxy') options['path'] = rest;
+  if (answers !== 'text') {
+    const request = {
+      operation: 'CONNECT',
+      kind: { group: resource.id.group, version: target.version, kind: declared.kind },
+      resource: { ...resource.id, version: target.version },
+      subresource,
+      namespace,
+      name,
+      object: options as ApiObject,
+      oldObject: undefined,
+      user: requester,
+      dryRun: false,
+      warn: (text: string) => warnings.add(text),
+    } as const;
+    await admit(core.admission, request);
+    await review(core.admission, request);
+  }
+  const reading = {
     requester,
     dryRun: false,
     fieldManager: '',
@@ -42,9 +46,11 @@ export async function connect(
   return locate({
     names: core.names,
     now: core.clock.now(),
+    random: core.random,
+    nodeAddresses: core.nodeAddresses,
     namespace,
     name,
-    query,
-    objects: objectsOf(core, write, false),
+    options,
+    objects: objectsOf(core, reading, false),
   });
 }

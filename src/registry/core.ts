@@ -28,6 +28,8 @@ export interface Core {
   readonly watchSeconds: number;
   readonly features: Features;
   readonly observer: Observer;
+  /** The types of a node's addresses, by how well they serve to reach its agent. */
+  readonly nodeAddresses: readonly string[];
 }
 
 /** How long a read waits for a version that is not there yet (ms). */

@@ -1,4 +1,4 @@
-import type { ApiObject, FeatureName, FieldError, Json, JsonObject, Names, User } from '../meta/index.ts';
+import type { ApiObject, FeatureName, FieldError, Json, JsonObject, Names, Random, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Guard, Write } from '../store/index.ts';
 
@@ -79,7 +79,7 @@ export interface Subresource<T = ApiObject> {
   /** What is posted there is done, not kept. */
   readonly act?: Action;
   /** Requests there go on to a node or to what runs on it. */
-  readonly connect?: Connect;
+  readonly connect?: Connection;
 }
 
 /** An object of the subresource's kind made from the stored one, and back. */
@@ -139,16 +139,29 @@ export interface Objects {
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
 }
 
-/** Where a request goes on to; undefined: there is nothing to be had yet. A refusal is a thrown StatusError. */
-export type Connect = (call: ConnectCall) => Promise<Endpoint | undefined>;
+/** Requests that go on to a node, or to what runs on it. */
+export interface Connection {
+  /**
+   * `text`: what a GET there gives, which is a read; the two others are admitted. `upgrade`: a connection that has gone
+   * over to another protocol. `proxy`: whatever the other side makes of the request.
+   */
+  readonly answers: 'text' | 'upgrade' | 'proxy';
+  /** The parameters of a request. */
+  readonly options: StructSchema;
+  /** Where a request goes on to; undefined: there is nothing to be had yet. A refusal is a thrown StatusError. */
+  readonly locate: (call: ConnectCall) => Promise<Endpoint | undefined>;
+}
 
 export interface ConnectCall extends StrategyContext {
   readonly namespace: string;
   /** As the request spells it; `https:web:8443` may mean a port of `web`. */
   readonly name: string;
-  /** Parameters of the request. */
-  readonly query: Pick<URLSearchParams, 'get' | 'getAll'>;
+  /** The parameters of the request, in the form of the connection's options. */
+  readonly options: JsonObject;
   readonly objects: Objects;
+  readonly random: Random;
+  /** The types of a node's addresses, by how well they serve to reach its agent. */
+  readonly nodeAddresses: readonly string[];
 }
 
 export interface Endpoint {
@@ -156,11 +169,10 @@ export interface Endpoint {
   readonly host: string;
   /** Empty: that of the scheme. */
   readonly port: string;
-  /** What comes before the rest of the request's path, and the query that takes the place of the request's. */
+  /** Path and query there; empty for what is answered by `proxy`: those that the request has below the subresource. */
   readonly path: string;
-  readonly query?: string;
-  /** Nothing but a connection that changes its protocol is answered there. */
-  readonly upgrades?: boolean;
+  /** Who is there: the agent of a node, which can be known by its certificate and is shown one, or anyone at all. */
+  readonly peer: 'agent' | 'unverified agent' | 'anyone';
 }
 
 /** One column of a table (spec/resource-api.md, "Table representation"). */

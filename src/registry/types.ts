@@ -1,7 +1,7 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
-import type { ConnectCall, Endpoint } from './definition.ts';
+import type { Endpoint } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -86,7 +86,9 @@ export interface WriteOptions {
 /** A request that goes on to somewhere else. */
 export interface Connecting {
   readonly requester: User;
-  readonly query: ConnectCall['query'];
+  readonly query: Pick<URLSearchParams, 'get' | 'getAll' | 'has'>;
+  /** What the path has below the subresource, decoded. */
+  readonly rest: string;
   /** As those of a write. */
   readonly warnings: Set<string>;
 }

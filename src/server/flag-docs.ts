@@ -17,7 +17,8 @@ export function helpText(): string {
   for (const section of sections) {
     lines.push('', `${section}:`);
     for (const flag of flagList.filter((f) => f.section === section)) {
-      lines.push(`  --${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`);
+      const head = `--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
+      lines.push(`  ${wrap(head, 98).join('\n    ')}`);
       lines.push(...wrap(flag.help.replaceAll('`', ''), 92).map((line) => `      ${line}`));
     }
   }

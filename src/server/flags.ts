@@ -6,7 +6,7 @@ import { checkRuntimeKey } from './runtime-config.ts';
 
 /** One setting of the server. Its name on the command line is its key in the table with hyphens: `--secure-port`. */
 export interface Flag<T> {
-  readonly section: 'Address' | 'Identity' | 'API' | 'Store' | 'Limits' | 'Process';
+  readonly section: 'Address' | 'Identity' | 'API' | 'Nodes' | 'Store' | 'Limits' | 'Process';
   readonly type: type.FlagType<T>;
   readonly default: T;
   /** A sentence or two without the default, in Markdown. */
@@ -22,6 +22,7 @@ const flag = <T>(
 
 const pluginNames = (on: boolean): string[] =>
   admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);
+const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
 const plugins = type.someOf('admission plugin', [...pluginNames(true), ...pluginNames(false)]);
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
@@ -99,6 +100,27 @@ const flags = {
     plugins,
     [],
     `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
+  ),
+
+  kubeletCertificateAuthority: flag(
+    'Nodes',
+    type.file,
+    undefined,
+    "Authorities in PEM that sign the certificates of the nodes' agents. Without them an agent's certificate is not checked.",
+  ),
+  kubeletClientCertificate: flag('Nodes', type.file, undefined, "Certificate in PEM that the nodes' agents are shown."),
+  kubeletClientKey: flag('Nodes', type.file, undefined, 'Private key of `--kubelet-client-certificate`, in PEM.'),
+  kubeletPreferredAddressTypes: flag(
+    'Nodes',
+    type.someOf('type of address', nodeAddressTypes),
+    nodeAddressTypes,
+    "Types of a node's addresses; its agent is reached under the first one that the node has.",
+  ),
+  kubeletTimeout: flag(
+    'Nodes',
+    type.duration,
+    5_000,
+    "How long a connection to a node's agent, or to what runs on a node, may take to come about. 0 is no limit.",
   ),
 
   store: flag(

@@ -9,11 +9,13 @@ import {
   createHealth,
   createInFlight,
   createMetrics,
+  createRelay,
   createSurface,
   type Handler,
   type HealthCheck,
   type InFlight,
   type Metrics,
+  type Relay,
 } from '../http/index.ts';
 import { expandNames, type Features, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
@@ -28,6 +30,7 @@ import { authenticatorOf, authorizerOf } from './identities.ts';
 import type { Log, Outside } from './outside.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
+import { agentTrustOf } from './tls.ts';
 import { apiVersion } from './version.ts';
 
 /** The rooms of a server, put together. */
@@ -35,6 +38,7 @@ export interface Parts {
   readonly store: Store;
   readonly registry: Registry;
   readonly inFlight: InFlight;
+  readonly relay: Relay;
   readonly handler: Handler;
 }
 
@@ -58,11 +62,13 @@ export async function createParts(
   const features = featuresOf(settings.featureGates, log);
   const authenticate = await authenticatorOf(settings, names);
   const authorize = authorizerOf(names);
+  const trust = await agentTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
   const inFlight = createInFlight({
     readOnly: limitOf(settings.maxRequestsInflight),
     mutating: limitOf(settings.maxMutatingRequestsInflight),
     longRunning: maxWatches,
+    relayed: maxRelayed,
   });
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
@@ -75,6 +81,7 @@ export async function createParts(
     features,
     observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
+    nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
@@ -97,8 +104,20 @@ export async function createParts(
     findType,
     pause: turn,
   });
-  const handler = createHandler({ registry, names, findType, authenticate, authorize, clock, log, metrics, surface });
-  return { store, registry, inFlight, handler };
+  const relay = createRelay({ clock, trust, connectMs: settings.kubeletTimeout });
+  const handler = createHandler({
+    registry,
+    names,
+    findType,
+    authenticate,
+    authorize,
+    clock,
+    log,
+    metrics,
+    surface,
+    relay,
+  });
+  return { store, registry, inFlight, relay, handler };
 }
 
 /** Services without the kinds that say whose an address is have no addresses. */
@@ -115,6 +134,8 @@ function claimsOf(
 
 /** Watches wait more than they work: what bounds them is memory. */
 const maxWatches = 100_000;
+/** What goes on to nodes holds two connections each. */
+const maxRelayed = 10_000;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 

@@ -83,7 +83,7 @@ export async function createServer(
 }
 
 async function shutDown(
-  { registry, store, inFlight }: Parts,
+  { registry, store, inFlight, relay }: Parts,
   listening: Listening | undefined,
   settings: ServerSettings,
   { clock }: Pick<Outside, 'clock'>,
@@ -97,13 +97,14 @@ async function shutDown(
     });
   }
   const idle = listening?.close(settings.shutdownGracePeriod);
-  // Watches have no end of their own: they are ended once everything else is answered.
+  // Watches, and what goes on to nodes, have no end of their own: they are ended once everything else is answered.
   const until = clock.now() + settings.shutdownGracePeriod;
   while (inFlight.counts.readOnly + inFlight.counts.mutating > 0 && clock.now() < until) {
     await pause(5);
   }
   await stopped;
   registry.close();
+  relay.close();
   await idle;
   await store.close();
 }

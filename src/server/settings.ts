@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../meta/index.ts';
-import { defaultSettings, flagList, type Settings, variableOf } from './flags.ts';
+import { defaultSettings, type FlagKey, flagList, type Settings, variableOf } from './flags.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Where settings come from. */
@@ -42,8 +42,9 @@ export async function readSettings(sources: SettingSources): Promise<SettingsRes
     if ('value' in parsed) settings[key] = parsed.value;
     else problems.push(`${found.where}=${JSON.stringify(found.text)} ${parsed.problem}`);
   }
-  if ((settings['tlsCertFile'] === undefined) !== (settings['tlsPrivateKeyFile'] === undefined)) {
-    problems.push('--tls-cert-file and --tls-private-key-file must be given together');
+  for (const [cert, key] of pairs) {
+    if ((settings[cert] === undefined) === (settings[key] === undefined)) continue;
+    problems.push(`--${nameOf(cert)} and --${nameOf(key)} must be given together`);
   }
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings as Settings;
   for (const name of on.filter((word) => off.includes(word))) {
@@ -51,6 +52,14 @@ export async function readSettings(sources: SettingSources): Promise<SettingsRes
   }
   return problems.length > 0 ? { problems } : { settings: settings as Settings };
 }
+
+/** A certificate and its key are nothing without each other. */
+const pairs: readonly (readonly [FlagKey, FlagKey])[] = [
+  ['tlsCertFile', 'tlsPrivateKeyFile'],
+  ['kubeletClientCertificate', 'kubeletClientKey'],
+];
+
+const nameOf = (key: FlagKey) => flagList.find((flag) => flag.key === key)?.name;
 
 function readLine(argv: readonly string[], problems: string[]): Layer {
   const layer: Layer = new Map();

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import type { AgentTrust } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
@@ -40,40 +41,55 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
     serviceRanges: settings.serviceClusterIpRange,
     now,
   });
-  const clientCa = clientCaFile === undefined ? '' : await readAuthorities(clientCaFile);
+  const clientCa = clientCaFile === undefined ? '' : await readAuthorities('client-ca-file', clientCaFile);
   const shared = { clientCa: own.authority.cert + clientCa, admin: own.admin };
   if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
     return { ...shared, ...own.server, authority: own.authority.cert };
   }
-  const given = await readPair(tlsCertFile, tlsPrivateKeyFile);
+  const given = await readPair(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]);
   // Who trusts the certificates of the chain themselves needs to know nothing of what signed them.
   return { ...shared, ...given, authority: given.cert };
 }
 
-async function readPair(certFile: string, keyFile: string): Promise<Identity> {
-  const cert = await readSettingFile('tls-cert-file', certFile);
-  const key = await readSettingFile('tls-private-key-file', keyFile);
+/** What the agents of nodes are known by, and what they are shown, as the settings say. @throws StartError */
+export async function agentTrustOf(
+  settings: Pick<ServerSettings, 'kubeletCertificateAuthority' | 'kubeletClientCertificate' | 'kubeletClientKey'>,
+): Promise<AgentTrust> {
+  const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = settings;
+  return {
+    ...(ca === undefined ? {} : { ca: await readAuthorities('kubelet-certificate-authority', ca) }),
+    ...(cert === undefined || key === undefined
+      ? {}
+      : await readPair(['kubelet-client-certificate', cert], ['kubelet-client-key', key])),
+  };
+}
+
+type FileSetting = readonly [flag: string, path: string];
+
+async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<Identity> {
+  const cert = await readSettingFile(...certFile);
+  const key = await readSettingFile(...keyFile);
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    const files = `--tls-cert-file=${JSON.stringify(certFile)} and --tls-private-key-file=${JSON.stringify(keyFile)}`;
-    throw new StartError(`${files} are no certificate in PEM with its key: ${systemReason(error)}`, error);
+    const [one, other] = [certFile, keyFile].map(([flag, path]) => `--${flag}=${JSON.stringify(path)}`);
+    throw new StartError(`${one} and ${other} are no certificate in PEM with its key: ${systemReason(error)}`, error);
   }
   return { cert, key };
 }
 
-async function readAuthorities(path: string): Promise<string> {
-  const text = await readSettingFile('client-ca-file', path);
+async function readAuthorities(flag: string, path: string): Promise<string> {
+  const text = await readSettingFile(flag, path);
   try {
     for (const [pem] of text.matchAll(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs)) {
       // Throws when it is none.
       new X509Certificate(pem);
     }
   } catch (error) {
-    throw new StartError(`--client-ca-file=${JSON.stringify(path)} holds a broken certificate`, error);
+    throw new StartError(`--${flag}=${JSON.stringify(path)} holds a broken certificate`, error);
   }
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new StartError(`--client-ca-file=${JSON.stringify(path)} holds no certificate in PEM`);
+    throw new StartError(`--${flag}=${JSON.stringify(path)} holds no certificate in PEM`);
   }
   return text;
 }

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Authenticator,
+  type Authorizer,
   allowFirst,
   discoveryAuthorizer,
   mastersAuthorizer,
@@ -30,6 +32,7 @@ import {
   createHealth,
   createInFlight,
   createMetrics,
+  createRelay,
   createSurface,
   type Handler,
   type HealthCheck,
@@ -82,6 +85,8 @@ export interface FixtureOptions {
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
   readonly resources?: typeof builtinResources;
+  /** Allows what the usual rules do not. */
+  readonly authorize?: Authorizer;
 }
 
 const users: { readonly [token: string]: User } = {
@@ -101,9 +106,20 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
-  const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
+  const authorize = allowFirst([
+    mastersAuthorizer,
+    discoveryAuthorizer,
+    selfReviewAuthorizer(names),
+    ...(options.authorize === undefined ? [] : [options.authorize]),
+  ]);
   let ids = 0;
-  const inFlight = createInFlight({ readOnly: 100, mutating: 100, longRunning: 1_000, ...options.limits });
+  const inFlight = createInFlight({
+    readOnly: 100,
+    mutating: 100,
+    longRunning: 1_000,
+    relayed: 100,
+    ...options.limits,
+  });
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
     store,
@@ -137,6 +153,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     pause: turn,
   });
+  const relay = createRelay({ clock: realClock, trust: {}, connectMs: 5_000 });
   const handler = createHandler({
     registry,
     names,
@@ -147,6 +164,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     log,
     metrics,
     surface,
+    relay,
   });
   const send: Fixture['send'] = async (method, url, sent = {}) =>
     readAnswer(await handler(requestOf(method, url, sent)));
@@ -159,6 +177,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     requests,
     send,
     async close() {
+      relay.close();
       registry.close();
       await store.close();
     },
@@ -186,6 +205,8 @@ export function requestOf(method: string, url: string, options: SendOptions = {}
     },
     peer: { address: '', certificate: undefined },
     body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
+    stream: () => (bytes.length === 0 ? undefined : Readable.from([bytes])),
+    upgrades: false,
     signal,
   };
 }

@@ -90,7 +90,7 @@ function kind(
 const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '' } as const;
 
 /** Namespaced, free data, nothing special: as config maps are. */
-const notes = kind({
+export const notes = kind({
   plural: 'configmaps',
   kind: 'ConfigMap',
   schema: struct('core/v1.ConfigMap', {

@@ -1,0 +1,114 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { type ClientRequest, type OutgoingHttpHeaders, request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { statusError } from '../meta/index.ts';
+import type { Endpoint } from '../registry/index.ts';
+
+/** What the agents of nodes are known by, and what they are shown. PEM. */
+export interface AgentTrust {
+  /** Without authorities, no agent's certificate is checked. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface DialOptions {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly signal: AbortSignal;
+  /** Addresses that lead to the server's own machine, or to nobody in particular, are refused. */
+  readonly guarded: boolean;
+  /** How long the other side may be silent before it answers (ms). */
+  readonly timeout?: number;
+}
+
+/**
+ * A request to an endpoint over a connection of its own, to be ended by the caller.
+ * @throws StatusError 400 for an address that is refused; one behind a name becomes an error of the request
+ */
+export function dial({ scheme, host, port, peer }: Endpoint, trust: AgentTrust, options: DialOptions): ClientRequest {
+  const { guarded, ...rest } = options;
+  const family = isIP(host);
+  if (guarded && (host === '' || (family !== 0 && isRefused(host, family)))) throw notAllowed();
+  const common = {
+    ...rest,
+    host,
+    ...(port === '' ? {} : { port }),
+    agent: false,
+    ...(guarded ? { lookup: guardedLookup } : {}),
+  } as const;
+  if (scheme === 'http') return plainRequest(common);
+  const { cert, key, ca } = trust;
+  const shown = peer !== 'anyone' && cert !== undefined && key !== undefined ? { cert, key } : {};
+  const known = peer === 'agent' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
+  // The name is that of the endpoint, whatever the header `host` says.
+  return secureRequest({ ...common, ...shown, ...known, servername: family === 0 ? host : '' });
+}
+
+const notAllowed = () => statusError.badRequest('address not allowed');
+
+const refused = new BlockList();
+for (const [address, prefix] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['224.0.0.0', 4],
+  ['255.255.255.255', 32],
+] as const) {
+  refused.addSubnet(address, prefix, 'ipv4');
+}
+for (const [address, prefix] of [
+  ['::', 127],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  refused.addSubnet(address, prefix, 'ipv6');
+}
+
+/** Whether an address is anything but that of one machine among others: loopback, link-local, multicast, none at all. */
+const isRefused = (address: string, family: number): boolean => refused.check(address, family === 6 ? 'ipv6' : 'ipv4');
+
+/** Looks a name up and refuses it when one of its addresses is refused, so that no name leads where no address may. */
+const guardedLookup: LookupFunction = (host, options, done) => {
+  lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const [first] = addresses ?? [];
+    if (error !== null || first === undefined) {
+      done(Object.assign(statusError.badRequest(`lookup ${host}: no such host`), { code: 400 }) as never, '');
+    } else if (addresses.some(({ address, family }) => isRefused(address, family))) {
+      done(notAllowed() as never, '');
+    } else if (options.all === true) done(null, addresses);
+    else done(null, first.address, first.family);
+  });
+};
+
+const refusals: { readonly [code: string]: string } = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ETIMEDOUT: 'i/o timeout',
+};
+
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Why an endpoint could not be reached, or did not answer, in the words that clients know. */
+export function dialFailure(error: Error, { host, port }: Endpoint): string {
+  const code = 'code' in error ? String(error.code) : '';
+  const refusal = refusals[code];
+  if (refusal !== undefined) return `dial tcp ${isIP(host) === 6 ? `[${host}]` : host}:${port}: ${refusal}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
+  if (unknownAuthority.has(code)) {
+    return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
+  }
+  // Gone without a word.
+  if (code === 'ECONNRESET') return 'EOF';
+  return error.message;
+}

@@ -1,0 +1,74 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../meta/index.ts';
+import type { Endpoint } from '../registry/index.ts';
+import { type AgentTrust, type DialOptions, dial } from './dial.ts';
+
+export interface ExchangeOptions {
+  readonly clock: Clock;
+  readonly trust: AgentTrust;
+  /** How long a connection may take to come about (ms); 0: as long as it takes. */
+  readonly connectMs: number;
+}
+
+/** What came back; a socket when the other side has agreed to another protocol. */
+interface Exchanged {
+  readonly incoming: IncomingMessage;
+  readonly socket?: Socket;
+}
+
+/** Requests of this server's own to other servers. */
+interface Exchange {
+  /** Resolves when the answer begins. Rejects with the error of the connection. */
+  begin(endpoint: Endpoint, options: DialOptions, body?: AsyncIterable<Uint8Array>): Promise<Exchanged>;
+  /** Breaks off everything under way. */
+  close(): void;
+}
+
+export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Exchange {
+  const open = new Set<ClientRequest | Socket>();
+  const track = (connection: ClientRequest | Socket) => {
+    open.add(connection);
+    connection.once('close', () => open.delete(connection));
+  };
+  return {
+    begin: (endpoint, options, body) =>
+      new Promise((resolve, reject) => {
+        const outgoing = dial(endpoint, trust, options);
+        track(outgoing);
+        const late = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
+        const cancel = connectMs === 0 ? ignore : clock.after(connectMs, late);
+        outgoing.once('socket', (socket) =>
+          socket.once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', cancel),
+        );
+        outgoing.once('close', () => {
+          cancel();
+          reject(Object.assign(new Error('no answer'), { code: 'ECONNRESET' }));
+        });
+        outgoing.once('timeout', late);
+        outgoing.on('error', reject);
+        outgoing.once('response', (incoming) => {
+          // A body that nobody reads breaks in silence.
+          incoming.on('error', ignore);
+          resolve({ incoming });
+        });
+        const agreed = (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+          track(socket);
+          socket.on('error', ignore);
+          socket.setTimeout(0);
+          if (head.length > 0) socket.unshift(head);
+          resolve({ incoming, socket });
+        };
+        // Who goes over to another protocol unasked is hung up on.
+        if (options.headers['upgrade'] !== undefined) outgoing.once('upgrade', agreed);
+        if (body === undefined) outgoing.end();
+        else pipeline(body, outgoing).catch(reject);
+      }),
+    close() {
+      for (const connection of open) connection.destroy();
+    },
+  };
+}
+
+const ignore = () => {};

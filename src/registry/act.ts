@@ -82,7 +82,6 @@ async function readPosted(core: Core, target: Target, change: Posting, options: 
   await review(core.admission, request);
   const objects = objectsOf(core, options, dryRun);
   const { namespace } = target;
-  const { requester } = options;
-  const call = { ...context, namespace, name: metadata.name ?? '', dryRun, requester, objects };
+  const call = { ...context, namespace, name: metadata.name ?? '', dryRun, objects };
   return { object, call };
 }

@@ -113,12 +113,11 @@ export interface ObjectPart<T = ApiObject> {
 /** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
 export type Action = (posted: ApiObject, call: ActionCall) => Promise<void>;
 
-export interface ActionCall extends StrategyContext {
+export interface ActionCall extends WriteContext {
   readonly namespace: string;
   /** Of the object below which it was posted, or else its own. */
   readonly name: string;
   readonly dryRun: boolean;
-  readonly requester: User;
   readonly objects: Objects;
 }
 
@@ -219,6 +218,10 @@ export interface StrategyContext {
   readonly now: number;
 }
 
+export interface WriteContext extends StrategyContext {
+  readonly requester: User;
+}
+
 /**
  * The few things that are special to a kind. Every function gets objects in the storage version; those that prepare
  * change the first argument in place. All are pure otherwise.
@@ -247,7 +250,7 @@ export interface Strategy<T = ApiObject> {
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
-  readonly prepareCreate?: (object: T, context: StrategyContext) => void;
+  readonly prepareCreate?: (object: T, context: WriteContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;

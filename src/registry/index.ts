@@ -22,6 +22,7 @@ export {
   type Subresource,
   type SubresourceView,
   type Verb,
+  type WriteContext,
 } from './definition.ts';
 export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
 export { readWriteOptions, type WriteParameters } from './parameters.ts';

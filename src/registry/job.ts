@@ -1,6 +1,6 @@
 import type { ApiObject } from '../meta/index.ts';
 import type { Core } from './core.ts';
-import type { StrategyContext } from './definition.ts';
+import type { WriteContext } from './definition.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import type { Change, Target, WriteOptions } from './types.ts';
 
@@ -11,7 +11,7 @@ export interface Job {
   readonly change: Change;
   readonly options: WriteOptions;
   readonly dryRun: boolean;
-  readonly context: StrategyContext;
+  readonly context: WriteContext;
   /** Set when the change is a deletion. */
   readonly deletion: DeleteOptions | undefined;
 }

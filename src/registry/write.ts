@@ -275,7 +275,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
     options,
     deletion,
     dryRun: options.dryRun || deletion?.dryRun === true,
-    context: { names: core.names, now: core.clock.now() },
+    context: { names: core.names, now: core.clock.now(), requester: options.requester },
   };
 }
 

@@ -62,6 +62,7 @@ import { storageClasses } from './storage/storage-classes.ts';
 import { volumeAttachments } from './storage/volume-attachments.ts';
 
 export { findType } from './find-type.ts';
+export { standardFlowObjects } from './flowcontrol/standard.ts';
 
 export const builtinResources: readonly ResourceDefinition[] = [
   // core

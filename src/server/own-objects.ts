@@ -2,6 +2,7 @@ import { systemPriorities } from '../admission/index.ts';
 import type { Client } from '../client/index.ts';
 import { applyMergePatch } from '../merge/index.ts';
 import { type ApiObject, isJsonObject, type Json, type JsonObject, type Names, StatusError } from '../meta/index.ts';
+import { standardFlowObjects } from '../resources/index.ts';
 
 /** Who owns what the server makes itself. */
 export const ownManager = 'apiserver';
@@ -15,19 +16,25 @@ export interface OwnObject {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: { [key: string]: string };
+    readonly annotations?: { [key: string]: string };
   };
+  /** Who owns it: the server itself unless told otherwise. */
+  readonly manager?: string;
   /** Its other fields. */
   readonly fields?: JsonObject;
 }
 
+const flowManager = 'api-priority-and-fairness-config-producer-v1';
+
 /**
- * What every server has, whatever was deleted before: its namespaces, the priorities of what it cannot do without, and
- * more of the kind. What is there already stays as it is.
+ * What every server has, whatever was deleted before: its namespaces, the priorities of what it cannot do without, its
+ * flows, and more of the kind. What is there already stays as it is.
  */
 export async function createOwnObjects(client: Client, names: Names, more: readonly OwnObject[]): Promise<void> {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
   const objects: OwnObject[] = [
     ...more,
+    ...standardFlowObjects(names).map((object) => ({ ...object, manager: flowManager })),
     ...namespaces.map((name) => ({ resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
     ...systemPriorities.map(({ name, ...fields }) => ({
       resource: 'priorityclasses',
@@ -50,15 +57,11 @@ export const isStatus = (error: unknown, code: number): boolean => error instanc
 
 /** Undefined when such objects are not served. */
 async function createOwn(client: Client, object: OwnObject): Promise<ApiObject | undefined> {
-  const { resource, apiVersion, kind, metadata, fields } = object;
+  const { resource, apiVersion, kind, metadata, fields, manager = ownManager } = object;
   const { namespace } = metadata;
   const place = { apiVersion, resource, ...(namespace === undefined ? {} : { namespace }) };
   try {
-    return await client.create<ApiObject>(
-      place,
-      { kind, apiVersion, metadata, ...fields },
-      { fieldManager: ownManager },
-    );
+    return await client.create<ApiObject>(place, { kind, apiVersion, metadata, ...fields }, { fieldManager: manager });
   } catch (error) {
     if (isStatus(error, 404)) return undefined;
     throw error;

@@ -24,7 +24,7 @@ import { validateConditions, validateMatch } from './rule-rules.ts';
 
 const MAX_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION = 5 * 1024;
-const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
 /** `name` is the name of the policy, under which its audit annotations stand. */
 export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string): FieldError[] {
@@ -38,7 +38,7 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
     }
   }
   if (validations.length === 0 && auditAnnotations.length === 0) {
-    const why = 'validations or auditAnnotations must be specified';
+    const why = 'validations or auditAnnotations must contain at least one item';
     for (const field of ['validations', 'auditAnnotations']) found.push(fieldError.required(`spec.${field}`, why));
   }
   const path = 'spec.auditAnnotations';
@@ -110,9 +110,6 @@ function validateValidation(validation: Infer<typeof Validation>, path: string):
   if (message !== '' && text === '') {
     found.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
   } else if (hasLines(text)) found.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
-  else if (hasLines(expression.trim()) && text === '') {
-    found.push(fieldError.required(at, 'message must be specified if expression contains line breaks'));
-  }
   return reason === undefined ? found : [...found, ...oneOf(`${path}.reason`, reason, reasons)];
 }
 

@@ -19,7 +19,7 @@ export const customResourceDefinitions = resource({
     prepareCreate: noteStored,
     prepareUpdate: noteStored,
     validate: (definition, { names }) => [
-      ...validateDefinition(definition),
+      ...validateDefinition(definition, names),
       ...(isNew(definition) ? validateNew(definition, names) : []),
     ],
     validateUpdate: validateSame,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../meta/index.ts';
 import { created, type Fragment, findings, onCreate, type Row, replaced, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
@@ -9,6 +10,10 @@ const names = { plural: 'alphas', kind: 'Alpha' };
 const definition = (more: Fragment, name = 'alphas.a.b'): Fragment => ({
   metadata: { name },
   spec: { group: 'a.b', scope: 'Namespaced', names, versions: [version], ...more },
+});
+const fields = (properties: JsonObject): JsonObject => ({
+  type: 'object',
+  properties: { spec: { type: 'object', properties } },
 });
 const withVersion = (more: Fragment) => definition({ versions: [{ ...version, ...more }] });
 const webhook = (more: Fragment) => definition({ conversion: { strategy: 'Webhook', webhook: more } });
@@ -63,7 +68,6 @@ const rows: readonly Row[] = [
     'a warning',
     withVersion({ deprecationWarning: '' }),
     ['spec.versions[0].deprecationWarning', 'Invalid', invalid('', 'can only be set for deprecated versions')],
-    ['spec.versions[0].deprecationWarning', 'Invalid', invalid('', 'must not be an empty string')],
   ],
   [
     'a group without a dot',
@@ -130,15 +134,36 @@ const rows: readonly Row[] = [
     [
       'spec.subresources.scale.labelSelectorPath',
       'Invalid',
-      invalid('.metadata.x', 'should be a json path under either .status or .spec'),
+      invalid('.metadata.x', 'should be a json path under either .spec or .status'),
     ],
     ['spec.subresources.scale.specReplicasPath', 'Invalid', invalid('.status.r', 'should be a json path under .spec')],
     ['spec.subresources.scale.statusReplicasPath', 'Required', missing],
   ],
   [
-    'selectable twice',
-    withVersion({ selectableFields: [{ jsonPath: '.spec.a' }, { jsonPath: '.spec.a' }] }),
+    'selectable twice, or not at all',
+    withVersion({
+      schema: { openAPIV3Schema: fields({ a: { type: 'string' }, b: { type: 'number' } }) },
+      selectableFields: ['.spec.a', '.spec.a', '.spec.b', '.spec.c', 'spec'].map((jsonPath) => ({ jsonPath })),
+    }),
     ['spec.selectableFields[1].jsonPath', 'Duplicate', duplicate('.spec.a')],
+    [
+      'spec.selectableFields[2].jsonPath',
+      'Invalid',
+      invalid(
+        '.spec.b',
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      ),
+    ],
+    [
+      'spec.selectableFields[3].jsonPath',
+      'Invalid',
+      invalid('.spec.c', 'is an invalid path: does not refer to a valid field'),
+    ],
+    [
+      'spec.selectableFields[4].jsonPath',
+      'Invalid',
+      invalid('spec', 'is an invalid path: expected [ or . but got: spec'),
+    ],
   ],
   [
     'a webhook of nowhere',

@@ -20,6 +20,7 @@ import {
 } from '../types/apiextensions-v1.ts';
 import { byRuleAsOne, same, unchanged } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';
+import { validateSchema } from './schema-rules.ts';
 import { validateColumn, validateScale, validateSelectable } from './version-rules.ts';
 
 type Definition = ObjectOf<typeof CustomResourceDefinition>;
@@ -45,7 +46,7 @@ export function noteStored(definition: Definition): void {
   if (added.length > 0) definition.status = { ...definition.status, storedVersions: [...stored, ...added] };
 }
 
-export function validateDefinition({ spec = {}, status = {} }: Definition): FieldError[] {
+export function validateDefinition({ spec = {}, status = {} }: Definition, productNames: Names): FieldError[] {
   const { group = '', names = {} } = spec;
   const found = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
   if (group !== '' && found.length === 0 && !group.includes('.')) {
@@ -56,7 +57,7 @@ export function validateDefinition({ spec = {}, status = {} }: Definition): Fiel
   }
   return [
     ...found,
-    ...validateVersions(spec),
+    ...validateVersions(spec, productNames),
     ...validateNames(names, 'spec.names'),
     ...validateConversion(spec.conversion),
     ...validateNames(status.acceptedNames ?? {}, 'status.acceptedNames'),
@@ -76,7 +77,7 @@ type Shared = keyof typeof shared;
 const isShared = (versions: readonly Version[], field: Shared): boolean =>
   versions.every((version) => same(version[field], versions[0]?.[field]));
 
-function validateVersions(spec: Spec): FieldError[] {
+function validateVersions(spec: Spec, names: Names): FieldError[] {
   const versions = spec.versions ?? [];
   const path = 'spec.versions';
   const found = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
@@ -99,11 +100,19 @@ function validateVersions(spec: Spec): FieldError[] {
       : versions.map((version, i) => [version, `${path}[${i}].${field}`]);
   return [
     ...found,
+    ...places('schema').flatMap(([version, at]) => {
+      const schema = version.schema?.openAPIV3Schema;
+      const sharing = isShared(versions, 'schema') ? versions : [version];
+      const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
+      return schema === undefined ? [] : validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+    }),
     ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
     ...places('additionalPrinterColumns').flatMap(([version, at]) =>
       eachOf(version.additionalPrinterColumns, at, validateColumn),
     ),
-    ...places('selectableFields').flatMap(([version, at]) => validateSelectable(version.selectableFields ?? [], at)),
+    ...places('selectableFields').flatMap(([version, at]) =>
+      validateSelectable(version.selectableFields ?? [], version.schema?.openAPIV3Schema, at),
+    ),
   ];
 }
 
@@ -121,8 +130,8 @@ const MAX_WARNING = 256;
 
 function validateWarning(deprecated: boolean, warning: string | undefined, path: string): FieldError[] {
   if (warning === undefined) return [];
+  if (!deprecated) return [fieldError.invalid(path, warning, 'can only be set for deprecated versions')];
   const faults: string[] = [];
-  if (!deprecated) faults.push('can only be set for deprecated versions');
   if (Buffer.byteLength(warning) > MAX_WARNING) faults.push(`must be <= ${MAX_WARNING} characters long`);
   if (warning === '') faults.push('must not be an empty string');
   const odd = warning.search(/[\p{C}\p{Zl}\p{Zp}]/u);
@@ -188,10 +197,16 @@ function validateConversion(conversion: Infer<typeof CustomResourceConversion> |
 function validateStored(stored: readonly string[], versions: readonly Version[]): FieldError[] {
   const path = 'status.storedVersions';
   if (stored.length === 0) return [fieldError.invalid(path, null, 'must have at least one stored version')];
+  const found = versions
+    .filter(({ storage, name = '' }) => storage === true && !stored.includes(name))
+    .map(({ name = '' }) => fieldError.invalid(path, [...stored], `must have the storage version ${name}`));
   const known = versions.map(({ name }) => name);
-  return eachOf(stored, path, (version, at) =>
-    known.includes(version) ? [] : [fieldError.invalid(at, version, 'must appear in spec.versions')],
-  );
+  const missing = eachOf(stored, path, (version, at) => {
+    if (known.includes(version)) return [];
+    const why = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
+    return [fieldError.invalid(at, version, why)];
+  });
+  return [...found, ...missing];
 }
 
 /** What a new definition must be besides. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { created, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
+import { created, type Fragment, onCreate, onUpdate, type Row, sorted } from '../testing/kind.ts';
 import { invalid, missing, required, says } from '../testing/messages.ts';
 import { apiServices } from './api-services.ts';
 
@@ -38,6 +38,11 @@ const rows: readonly Row[] = [
 describe('API services', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(apiServices, fragment)).toEqual(sorted(expected));
+  });
+  test('the name holds for what is there, too', () => {
+    expect(onUpdate(apiServices, service({}), service({ group: 'a.c' }))).toEqual([
+      ['metadata.name', 'Invalid', invalid('v1.a.b', 'must be `spec.version+"."+spec.group`: "v1.a.c"')],
+    ]);
   });
   test('what this server serves is there; another one listens where https does', () => {
     expect(created(apiServices, service({}))['status']).toEqual({

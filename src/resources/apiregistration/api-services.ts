@@ -11,7 +11,6 @@ import { age, name } from '../cells.ts';
 import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { APIService, type APIServiceSpec } from '../types/apiregistration-v1.ts';
-import { isNew } from '../validate/common.ts';
 import { defaultPort } from '../validate/webhook-client.ts';
 
 export const apiServices = resource({
@@ -46,7 +45,7 @@ export const apiServices = resource({
       service.status = service.spec?.service === undefined ? { conditions: [localCondition(now)] } : {};
     },
     validate: (service) => [
-      ...(isNew(service) ? validateName(service) : []),
+      ...validateName(service),
       ...validateSpec(service.spec ?? {}),
       ...eachOf(service.status?.conditions, 'status.conditions', ({ status = '' }, path) =>
         oneOf(`${path}.status`, status, ['True', 'False', 'Unknown']),

@@ -68,9 +68,10 @@ export const daemonSets = resource({
     validate: validateSpec,
     validateUpdate: (set, old, context) => {
       const { spec, status = {} } = set;
+      if (!same(status, old.status)) return validateCollisions(status, old.status ?? {});
       const found = validateAgain(set, DaemonSet, validateSpec(set, context), context.names);
       if (!same(spec?.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec?.selector as Json));
-      return same(status, old.status) ? found : [...found, ...validateCollisions(status, old.status ?? {})];
+      return found;
     },
     warnings: (set, old, { names }) => warnOfController(set, old, names),
   },

@@ -30,7 +30,6 @@ export const replicaSets = resource({
     ['Images', ({ spec }) => imageNames(spec?.template?.spec?.containers), 'wide'],
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
-  selectableFields: [{ path: 'status.replicas', value: ({ status }) => String(status?.replicas ?? 0) }],
   strategy: {
     generation: true,
     defaults: ({ spec = {} }) => {
@@ -40,9 +39,10 @@ export const replicaSets = resource({
     validate: ({ spec = {} }, { names }) => validateController(spec, 'ReplicaSet', names),
     validateUpdate: (set, old, { names }) => {
       const { spec = {}, status = {} } = set;
+      if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');
       const found = validateAgain(set, ReplicaSet, validateController(spec, 'ReplicaSet', names), names);
       if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
-      return same(status, old.status) ? found : [...found, ...validateCounts(status, parts, 'readyReplicas')];
+      return found;
     },
     warnings: (set, old, { names }) => warnOfController(set, old, names),
   },

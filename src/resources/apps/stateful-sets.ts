@@ -18,6 +18,7 @@ import { defaultTemplate } from '../core/pod-spec/defaults.ts';
 import { byRule, eachOf } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
 import { validateTemplate } from '../core/pod-spec/validate.ts';
+import { warnOfFractions } from '../core/pod-spec/warnings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import {
   RollingUpdateStatefulSetStrategy,
@@ -55,12 +56,19 @@ export const statefulSets = resource({
       if (!same(fixed(spec), fixed(old.spec ?? {}))) found.push(fieldError.forbidden('spec', FIXED));
       return same(status, old.status) ? found : [...found, ...validateStatus(status, old.status ?? {})];
     },
-    warnings: (set, old, { names }) => {
-      const found = warnOfController(set, old, names);
-      if ((set.spec?.revisionHistoryLimit ?? 0) >= 0) return found;
-      const why = 'a negative value retains all historical revisions; a value >= 0 is recommended';
-      return [...found, `spec.revisionHistoryLimit: ${why}`];
-    },
+    warnings: (set, old, { names }) => [
+      ...warnOfController(set, old, names),
+      ...(set.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, i) => {
+        // A change is advised on under another name.
+        const path = `spec.volumeClaimTemplates[${i}]${old === undefined ? '' : '.Spec'}.resources`;
+        return (['requests', 'limits'] as const).flatMap((kind) =>
+          warnOfFractions(spec?.resources?.[kind], `${path}.${kind}`, ['storage']),
+        );
+      }),
+      ...((set.spec?.revisionHistoryLimit ?? 0) < 0
+        ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+        : []),
+    ],
   },
 });
 
@@ -105,10 +113,11 @@ function setDefaults(spec: StatefulSetSpec): void {
 
 function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, { names }: StrategyContext): FieldError[] {
   const { podManagementPolicy: policy = '', serviceName = '', selector } = spec;
-  const found = validateStrategy(spec.updateStrategy ?? {});
+  const found: FieldError[] = [];
   if (policy !== 'OrderedReady' && policy !== 'Parallel') {
     found.push(fieldError.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"));
   }
+  found.push(...validateStrategy(spec.updateStrategy ?? {}));
   if (isNew(metadata)) {
     found.push(
       ...eachOf(spec.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) =>

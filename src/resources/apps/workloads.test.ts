@@ -400,6 +400,21 @@ describe('replica sets and replication controllers', () => {
   });
 });
 
+test('what is wrong with a status is told once', () => {
+  const found = judgeChange(daemonSets, object({}), (one) => {
+    one['status'] = { numberReady: -1 };
+  });
+  expect(found).toEqual([['Invalid', 'status.numberReady', 'Invalid value: -1: must be greater than or equal to 0']]);
+});
+
+test('claims ask for whole bytes', () => {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } };
+  const volumeClaimTemplates = [{ metadata: { name: 'c' }, spec }];
+  expect(advise(statefulSets, object({ volumeClaimTemplates }))).toEqual([
+    'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+  ]);
+});
+
 describe('controller revisions', () => {
   test('need data and a number', () => {
     expect(judge(controllerRevisions, { revision: -1 })).toEqual([

@@ -6,50 +6,102 @@ import {
   type JsonObject,
   jsonCopy,
   type Names,
+  type ObjectMeta,
+  StatusError,
+  setKey,
 } from '../../meta/index.ts';
+import { compile, type StructSchema } from '../../schema/index.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
+import * as v1 from '../types/autoscaling-v1.ts';
+import { HorizontalPodAutoscalerBehavior } from '../types/autoscaling-v2.ts';
+import { metricFromV1, metricToV1 } from './metrics.ts';
 
 // autoscaling/v1 tells of one metric, the utilization of the CPU. What else the stored v2 object says travels as JSON
-// in these annotations, so that an object read as v1 and written back loses nothing.
-const carried = [
-  { part: 'spec', field: 'metrics', annotation: 'metrics' },
-  { part: 'spec', field: 'behavior', annotation: 'behavior' },
-  { part: 'status', field: 'currentMetrics', annotation: 'current-metrics' },
-  { part: 'status', field: 'conditions', annotation: 'conditions' },
-] as const;
+// in annotations, so that an object read as v1 and written back loses nothing.
+const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'] as const;
+
+const keyOf = (annotation: (typeof annotationNames)[number], names: Names): string =>
+  `autoscaling.alpha.${names.labels}/${annotation}`;
+
+/** An object of v2 has no such annotations. */
+export function dropCarried({ metadata }: { metadata: ObjectMeta }, names: Names): void {
+  const { annotations = {} } = metadata;
+  const keys = annotationNames.map((annotation) => keyOf(annotation, names));
+  if (!keys.some((key) => Object.hasOwn(annotations, key))) return;
+  setAnnotations(
+    metadata,
+    Object.entries(annotations).filter(([key]) => !keys.includes(key)),
+  );
+}
 
 export function toV2(object: ApiObject, names: Names): ApiObject {
   const out = parts(object, 'autoscaling/v2');
-  const annotations = { ...out.metadata.annotations };
-  for (const { part, field, annotation } of carried) {
-    const key = `autoscaling.alpha.${names.labels}/${annotation}`;
-    const value = parse(annotations[key]);
-    delete annotations[key];
-    if (value !== undefined) out[part][field] = value;
-  }
-  setAnnotations(out, annotations);
-  fold(out.spec, 'targetCPUUtilizationPercentage', 'metrics', (averageUtilization) => ({
-    target: { type: 'Utilization', averageUtilization },
-  }));
-  fold(out.status, 'currentCPUUtilizationPercentage', 'currentMetrics', (averageUtilization) => ({
-    current: { averageUtilization },
-  }));
+  const { spec, status } = out;
+  const { targetCPUUtilizationPercentage: target, currentCPUUtilizationPercentage: current } = { ...spec, ...status };
+  delete spec['targetCPUUtilizationPercentage'];
+  delete status['currentCPUUtilizationPercentage'];
+  const carried = (annotation: (typeof annotationNames)[number]) =>
+    parse(object.metadata.annotations?.[keyOf(annotation, names)]);
+  const cpu = (side: JsonObject): JsonObject => ({ type: 'Resource', resource: { name: 'cpu', ...side } });
+
+  const metrics = readList(carried('metrics'), v1.MetricSpec, names)?.map((metric) => metricFromV1(metric, 'target'));
+  spec['metrics'] = [
+    ...(metrics ?? []),
+    ...(target === undefined ? [] : [cpu({ target: { type: 'Utilization', averageUtilization: target } })]),
+  ];
+  const behavior = carried('behavior');
+  if (isJsonObject(behavior)) spec['behavior'] = inWireNames(behavior);
+  // What the annotation says of the CPU is more than the percentage.
+  const seen = readList(carried('current-metrics'), v1.MetricStatus, names)?.map((one) => metricFromV1(one, 'current'));
+  if (seen !== undefined) status['currentMetrics'] = seen;
+  else if (current !== undefined) status['currentMetrics'] = [cpu({ current: { averageUtilization: current } })];
+  const conditions = readList(carried('conditions'), v1.HorizontalPodAutoscalerCondition, names);
+  if (conditions !== undefined) status['conditions'] = conditions;
+  dropCarried(out, names);
   return out;
 }
 
 export function fromV2(object: ApiObject, names: Names): ApiObject {
   const out = parts(object, 'autoscaling/v1');
-  unfold(out.spec, 'metrics', 'target', 'targetCPUUtilizationPercentage');
-  unfold(out.status, 'currentMetrics', 'current', 'currentCPUUtilizationPercentage');
+  const { spec, status } = out;
+  const [metrics, seen, conditions] = [spec['metrics'], status['currentMetrics'], status['conditions']].map(listOf);
+  const utilization = (metric: Json, side: 'target' | 'current') =>
+    isCpu(metric) ? at(metric, 'resource', side, 'averageUtilization') : undefined;
+  const first = metrics?.find(isCpu);
+  const target = first === undefined ? undefined : utilization(first, 'target');
+  const current = seen?.map((metric) => utilization(metric, 'current')).findLast((share) => share !== undefined);
+  if (target !== undefined) spec['targetCPUUtilizationPercentage'] = target;
+  if (current !== undefined) status['currentCPUUtilizationPercentage'] = current;
+
   const annotations = { ...out.metadata.annotations };
-  for (const { part, field, annotation } of carried) {
-    const value = out[part][field];
-    delete out[part][field];
-    if (value === undefined || value === null) continue;
-    annotations[`autoscaling.alpha.${names.labels}/${annotation}`] = JSON.stringify(value);
-  }
-  setAnnotations(out, annotations);
-  return out;
+  const carry = (annotation: (typeof annotationNames)[number], value: Json) => {
+    annotations[keyOf(annotation, names)] = encode(value);
+  };
+  const carryList = (annotation: (typeof annotationNames)[number], list: Json[] | undefined, schema: StructSchema) => {
+    if (list === undefined || list.length === 0) return;
+    carry(annotation, readList(list, schema, names) ?? []);
+  };
+  const others = metrics?.filter((metric) => utilization(metric, 'target') === undefined);
+  carryList(
+    'metrics',
+    others?.map((metric) => metricToV1(metric, 'target')),
+    v1.MetricSpec,
+  );
+  carryList(
+    'current-metrics',
+    seen?.map((metric) => metricToV1(metric, 'current')),
+    v1.MetricStatus,
+  );
+  carryList('conditions', conditions, v1.HorizontalPodAutoscalerCondition);
+  const { behavior } = spec;
+  if (isJsonObject(behavior)) carry('behavior', internalForm(behavior, HorizontalPodAutoscalerBehavior));
+  setAnnotations(out.metadata, Object.entries(annotations));
+  return compile(v1.HorizontalPodAutoscaler, names).decode(out).value as ApiObject;
 }
+
+const isCpu = (metric: Json): boolean => at(metric, 'type') === 'Resource' && at(metric, 'resource', 'name') === 'cpu';
+
+const listOf = (value: Json | undefined): Json[] | undefined => (Array.isArray(value) ? value : undefined);
 
 type Parts = ApiObject & { spec: JsonObject; status: JsonObject };
 
@@ -60,9 +112,9 @@ function parts(object: ApiObject, apiVersion: string): Parts {
   return { ...rest, apiVersion, kind: object.kind, metadata: rest.metadata, spec: part(spec), status: part(status) };
 }
 
-function setAnnotations(object: ApiObject, annotations: { [key: string]: string }): void {
-  if (Object.keys(annotations).length === 0) delete object.metadata.annotations;
-  else object.metadata.annotations = annotations;
+function setAnnotations(metadata: ObjectMeta, entries: readonly (readonly [string, string])[]): void {
+  if (entries.length === 0) delete metadata.annotations;
+  else metadata.annotations = Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** JSON of an annotation; undefined when there is none, or none that can be read. */
@@ -75,30 +127,28 @@ function parse(text: string | undefined): Json | undefined {
   }
 }
 
-/** Turns the percentage of v1 into the first entry of the list of v2. */
-function fold(part: JsonObject, percentage: string, list: string, resource: (value: Json) => JsonObject): void {
-  const value = part[percentage];
-  delete part[percentage];
-  if (value === undefined) return;
-  const others = part[list];
-  part[list] = [
-    { type: 'Resource', resource: { name: 'cpu', ...resource(value) } },
-    ...(Array.isArray(others) ? others : []),
-  ];
+/** JSON in which no character has a meaning in HTML. */
+const encode = (value: Json): string =>
+  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The entries in their normal form; undefined when they are no such list. */
+function readList(value: Json | undefined, schema: StructSchema, names: Names): JsonObject[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  try {
+    return value.map((entry) => compile(schema, names).decode(entry).value as JsonObject);
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
 }
 
-/** Takes the CPU's utilization out of the list of v2. */
-function unfold(part: JsonObject, list: string, side: 'target' | 'current', percentage: string): void {
-  const metrics = part[list];
-  if (!Array.isArray(metrics)) return;
-  const isCpu = (metric: Json) =>
-    at(metric, 'type') === 'Resource' &&
-    at(metric, 'resource', 'name') === 'cpu' &&
-    at(metric, 'resource', side, 'averageUtilization') !== undefined;
-  const found = metrics.findIndex(isCpu);
-  if (found < 0) return;
-  part[percentage] = at(metrics[found], 'resource', side, 'averageUtilization') ?? null;
-  const others = metrics.filter((_, i) => i !== found);
-  if (others.length === 0) delete part[list];
-  else part[list] = others;
+/** Names of fields as they are on the wire: the carried form spells them with a capital. */
+function inWireNames(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inWireNames);
+  if (!isJsonObject(value)) return value;
+  const out: JsonObject = {};
+  for (const [name, part] of Object.entries(value)) {
+    setKey(out, name.charAt(0).toLowerCase() + name.slice(1), inWireNames(part));
+  }
+  return out;
 }

@@ -1,9 +1,10 @@
+import type { Infer } from '../../schema/index.ts';
 import { age, name, orUnset } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { HorizontalPodAutoscaler as V1 } from '../types/autoscaling-v1.ts';
-import { HorizontalPodAutoscaler } from '../types/autoscaling-v2.ts';
+import { HorizontalPodAutoscaler, type MetricSpec, type MetricStatus } from '../types/autoscaling-v2.ts';
 import { isNew } from '../validate/common.ts';
-import { fromV2, toV2 } from './conversion.ts';
+import { dropCarried, fromV2, toV2 } from './conversion.ts';
 import { defaultAutoscaler, validateAutoscaler } from './rules.ts';
 
 type HorizontalPodAutoscalerObject = ObjectOf<typeof HorizontalPodAutoscaler>;
@@ -28,7 +29,8 @@ export const horizontalPodAutoscalers = resource({
     age,
   ],
   strategy: {
-    defaults: (autoscaler) => {
+    defaults: (autoscaler, { names }) => {
+      dropCarried(autoscaler, names);
       autoscaler.spec ??= {};
       defaultAutoscaler(autoscaler.spec);
     },
@@ -41,19 +43,23 @@ export const horizontalPodAutoscalers = resource({
 function targets({ spec, status }: HorizontalPodAutoscalerObject): string {
   const metrics = spec?.metrics ?? [];
   if (metrics.length === 0) return '<none>';
-  const texts = metrics.map((metric, i) => {
-    const current = status?.currentMetrics?.[i];
-    const source = metric.resource ?? metric.containerResource ?? metric.pods ?? metric.object ?? metric.external;
-    const seen =
-      current?.resource ?? current?.containerResource ?? current?.pods ?? current?.object ?? current?.external;
-    const label = metric.resource?.name ?? metric.containerResource?.name;
-    const { target } = source ?? {};
-    const text =
-      target?.averageUtilization === undefined
-        ? `${seen?.current?.averageValue ?? seen?.current?.value ?? '<unknown>'}/${target?.averageValue ?? target?.value ?? '<auto>'}${target?.averageValue !== undefined && label === undefined ? ' (avg)' : ''}`
-        : `${seen?.current?.averageUtilization === undefined ? '<unknown>' : `${seen.current.averageUtilization}%`}/${target.averageUtilization}%`;
-    return label === undefined ? text : `${label}: ${text}`;
-  });
+  const texts = metrics.map((metric, i) => progress(metric, status?.currentMetrics?.[i]));
   const shown = texts.slice(0, 2).join(', ');
   return texts.length > 2 ? `${shown} + ${texts.length - 2} more...` : shown;
 }
+
+function progress(metric: Infer<typeof MetricSpec>, seen: Infer<typeof MetricStatus> | undefined): string {
+  const { object, external, pods } = metric;
+  const resource = metric.resource ?? metric.containerResource;
+  const { value, averageValue, averageUtilization } = (object ?? external ?? pods ?? resource)?.target ?? {};
+  const current = (seen?.object ?? seen?.external ?? seen?.pods ?? seen?.resource ?? seen?.containerResource)?.current;
+  if (resource !== undefined && averageValue === undefined) {
+    return `${resource.name}: ${percent(current?.averageUtilization) ?? '<unknown>'}/${percent(averageUtilization) ?? '<auto>'}`;
+  }
+  if (averageValue === undefined) return `${current?.value ?? '<unknown>'}/${value}`;
+  const text = `${current?.averageValue ?? '<unknown>'}/${averageValue}`;
+  if (resource !== undefined) return `${resource.name}: ${text}`;
+  return pods === undefined ? `${text} (avg)` : text;
+}
+
+const percent = (share: number | undefined): string | undefined => (share === undefined ? undefined : `${share}%`);

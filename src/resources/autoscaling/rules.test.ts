@@ -41,6 +41,11 @@ describe('autoscalers', () => {
     [
       'none at least',
       scaler({ minReplicas: 0 }),
+      [
+        'spec.metrics',
+        'Forbidden',
+        forbidden('must specify at least one Object or External metric to support scaling to zero replicas'),
+      ],
       ['spec.minReplicas', 'Invalid', invalid(0, 'must be greater than or equal to 1')],
     ],
     [

@@ -69,9 +69,13 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
   if (known === undefined || versionFault(known, known.kind !== CORE_KIND) === undefined) {
     found.push(...validateVersion(scaleTargetRef, 'spec.scaleTargetRef', scaleTargetRef.kind !== CORE_KIND));
   }
+  found.push(...eachOf(metrics, 'spec.metrics', validateMetric));
+  if (minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')) {
+    const why = 'must specify at least one Object or External metric to support scaling to zero replicas';
+    found.push(fieldError.forbidden('spec.metrics', why));
+  }
   return [
     ...found,
-    ...eachOf(metrics, 'spec.metrics', validateMetric),
     ...validateRules(behavior?.scaleUp, 'spec.behavior.scaleUp'),
     ...validateRules(behavior?.scaleDown, 'spec.behavior.scaleDown'),
   ];

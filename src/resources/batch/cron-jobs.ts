@@ -3,10 +3,9 @@ import { age, containerNames, formatSelector, imageNames, name, orNone } from '.
 import { isNew } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
-import { warnOfName, warnOfTemplate } from '../core/pod-spec/warnings.ts';
 import { resource } from '../define.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
-import { validateJobSpec } from './job-spec.ts';
+import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
 import { scheduleFault, timeZoneFaults } from './schedule.ts';
 
 export const cronJobs = resource({
@@ -45,6 +44,7 @@ export const cronJobs = resource({
       spec.suspend ??= false;
       spec.successfulJobsHistoryLimit ??= 3;
       spec.failedJobsHistoryLimit ??= 1;
+      defaultPatterns(spec.jobTemplate?.spec ?? {});
       defaultTemplate(spec.jobTemplate?.spec?.template);
     },
     validate: ({ metadata, spec = {} }, { names }) => [
@@ -56,13 +56,8 @@ export const cronJobs = resource({
       ...validateZoneInSchedule(spec, (old.schedule ?? '').includes('TZ')),
       ...(spec.timeZone === old.timeZone ? [] : validateZone(spec)),
     ],
-    warnings: ({ metadata, spec }, old, { names }) =>
-      old !== undefined && old.metadata.generation === metadata.generation
-        ? []
-        : [
-            ...(old === undefined ? warnOfName(metadata) : []),
-            ...warnOfTemplate(spec?.jobTemplate?.spec?.template ?? {}, 'spec.jobTemplate.spec.template', names),
-          ],
+    warnings: (cronJob, old, { names }) =>
+      warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
   },
 });
 

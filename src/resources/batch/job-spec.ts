@@ -1,8 +1,10 @@
-import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
-import { byRule, oneOf } from '../core/pod-spec/findings.ts';
+import { dns1123Subdomain, type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { oneOf } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
 import { validateTemplate } from '../core/pod-spec/validate.ts';
+import { warnOfName, warnOfTemplate } from '../core/pod-spec/warnings.ts';
 import { type JobSpec, SuccessPolicy } from '../types/batch-v1.ts';
+import { domainPath } from '../validate/common.ts';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.ts';
 
 const MAX_PARALLELISM = 100_000;
@@ -12,6 +14,44 @@ const MANY_COMPLETIONS = 100_000;
 const MAX_PARALLELISM_OF_MANY = 10_000;
 const MAX_FAILED_OF_MANY = 10_000;
 const MAX_MANAGER = 63;
+
+/** A condition of a pod that says no status is one that is true. */
+export function defaultPatterns({ podFailurePolicy }: JobSpec): void {
+  for (const { onPodConditions } of podFailurePolicy?.rules ?? []) {
+    for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
+  }
+}
+
+interface Subject {
+  metadata: ObjectMeta;
+}
+
+/** Advice on a new object that makes such a job or is one, or on one whose wishes changed. */
+export function warnOfJob(
+  { metadata }: Subject,
+  old: Subject | undefined,
+  spec: JobSpec,
+  path: string,
+  names: Names,
+): string[] {
+  if (old !== undefined && old.metadata.generation === metadata.generation) return [];
+  return [
+    ...(old === undefined ? warnOfName(metadata) : []),
+    ...warnOfCompletions(spec, path, names),
+    ...warnOfTemplate(spec.template ?? {}, `${path}.template`, names),
+  ];
+}
+
+function warnOfCompletions(spec: JobSpec, path: string, { product }: Names): string[] {
+  const { completionMode, completions = 0, parallelism = 0 } = spec;
+  if (completionMode !== 'Indexed' || completions <= MANY_COMPLETIONS || parallelism <= MAX_PARALLELISM_OF_MANY) {
+    return [];
+  }
+  const server = product.charAt(0).toUpperCase() + product.slice(1);
+  return [
+    `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, ${server} might not be able to track completedIndexes when a big number of indexes fail`,
+  ];
+}
 
 /** What the schema does not say of a job, whether a job's own spec or that of a template. */
 export function validateJobSpec(spec: JobSpec, path: string, names: Names): FieldError[] {
@@ -61,23 +101,10 @@ function validateRestart({ template, podFailurePolicy }: JobSpec, path: string):
 }
 
 /** Who looks after the job: `example.com/name`. */
-function validateManager(manager: string, path: string): FieldError[] {
-  const found: FieldError[] = [];
-  const slash = manager.indexOf('/');
-  const [host, rest] = [manager.slice(0, Math.max(slash, 0)), manager.slice(slash + 1)];
-  if (manager === '') found.push(fieldError.required(path));
-  else if (slash < 0 || host === '' || rest === '') {
-    found.push(fieldError.invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")'));
-  } else {
-    found.push(...byRule(path, host, dns1123Subdomain));
-    if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)) {
-      const why = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-      found.push(fieldError.invalid(path, rest, why));
-    }
-  }
-  if (Buffer.byteLength(manager) > MAX_MANAGER) found.push(fieldError.tooLong(path, MAX_MANAGER));
-  return found;
-}
+const validateManager = (manager: string, path: string): FieldError[] => [
+  ...domainPath(path, manager, dns1123Subdomain),
+  ...(Buffer.byteLength(manager) > MAX_MANAGER ? [fieldError.tooLong(path, MAX_MANAGER)] : []),
+];
 
 /** A job whose completions are told apart by an index each. */
 function validateIndexed(spec: JobSpec, path: string): FieldError[] {

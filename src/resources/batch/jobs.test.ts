@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
-import { created, type Finding, judge, judgeChange, wording } from '../core/pod-spec/testing/judge.ts';
+import { advise, created, type Finding, judge, judgeChange, wording } from '../core/pod-spec/testing/judge.ts';
 import { jobs } from './jobs.ts';
 
 // Fields and texts are those of the reference server.
@@ -75,6 +75,29 @@ describe('selector and labels', () => {
       'Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: `selector` not auto-generated',
     );
   });
+});
+
+describe('defaults', () => {
+  test('limits for each index stand in place of one for the whole', () => {
+    const indexed = { completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1 };
+    expect(created(jobs, job(indexed))['spec']).toMatchObject({ backoffLimit: 2147483647, parallelism: 1 });
+    expect(created(jobs, job({}))['spec']).toMatchObject({ backoffLimit: 6, completions: 1 });
+  });
+
+  test('a condition of a pod is one that is true', () => {
+    const rules = [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }];
+    expect(created(jobs, job({ podFailurePolicy: { rules } }))['spec']).toMatchObject({
+      podFailurePolicy: { rules: [{ onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }] },
+    });
+  });
+});
+
+test('so many indexes may be too many to keep track of', () => {
+  const many = { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001 };
+  expect(advise(jobs, job(many))).toEqual([
+    'spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail',
+  ]);
+  expect(advise(jobs, job({ ...many, parallelism: 10_000 }))).toEqual([]);
 });
 
 describe('the spec', () => {
@@ -222,9 +245,13 @@ describe('failure policies', () => {
     ],
     [
       'a condition that is none',
-      policy({ action: 'Ignore', onPodConditions: [{ type: 'a b', status: '' }] }),
+      policy({ action: 'Ignore', onPodConditions: [{ type: 'a b', status: 'Odd' }] }),
       ['Invalid', `${R}.onPodConditions[0].type`, `Invalid value: "a b": ${wording.qualified}`],
-      ['Required', `${R}.onPodConditions[0].status`, 'Required value: valid values: ["False" "True" "Unknown"]'],
+      [
+        'NotSupported',
+        `${R}.onPodConditions[0].status`,
+        'Unsupported value: "Odd": supported values: "False", "True", "Unknown"',
+      ],
     ],
     [
       'pods that restart by themselves',

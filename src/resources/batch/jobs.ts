@@ -10,13 +10,12 @@ import {
   selectorFromObject,
   validateSelectorObject,
 } from '../../meta/index.ts';
-import type { StrategyContext } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
-import { isNew, same, validateAgain, validateSelected, warnOfController } from '../core/pod-spec/controller.ts';
+import { same, validateAgain, validateSelected } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Job, type JobSpec } from '../types/batch-v1.ts';
-import { validateJobSpec } from './job-spec.ts';
+import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
 import { validateJobStatus } from './job-status.ts';
 import { validateJobUpdate } from './job-update.ts';
 
@@ -54,29 +53,30 @@ export const jobs = resource({
     defaults: ({ metadata, spec = {} }) => {
       if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
       spec.parallelism ??= 1;
-      spec.backoffLimit ??= 6;
+      spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32;
       spec.completionMode ??= 'NonIndexed';
       spec.suspend ??= false;
       spec.manualSelector ??= false;
       spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+      defaultPatterns(spec);
       defaultTemplate(spec.template);
       inheritLabels(metadata, spec);
     },
     prepareCreate: ({ metadata, spec = {} }, { names }) => {
       if (spec.manualSelector !== true) generateSelector(metadata, spec, names);
     },
-    validate: validateJob,
-    validateUpdate: (job, old, context) => {
+    validate: (job, { names }) => [...validateNames(job, names), ...validateSpec(job.spec ?? {}, names)],
+    validateUpdate: (job, { spec: old = {}, status: oldStatus = {} }, { names }) => {
       const { spec = {}, status = {} } = job;
-      return [
-        ...validateAgain(job, Job, validateJob(job, context), context.names),
-        ...validateJobUpdate(spec, old.spec ?? {}, old.status ?? {}),
-        ...(same(status, old.status) ? [] : validateJobStatus(spec, status, old.status ?? {})),
-      ];
+      return same(status, oldStatus)
+        ? [...validateAgain(job, Job, validateSpec(spec, names), names), ...validateJobUpdate(spec, old, oldStatus)]
+        : validateJobStatus(spec, status, oldStatus);
     },
-    warnings: (job, old, { names }) => warnOfController(job, old, names),
+    warnings: (job, old, { names }) => warnOfJob(job, old, job.spec ?? {}, 'spec', names),
   },
 });
+
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** A job without labels has those of its pods. */
 function inheritLabels(metadata: ObjectMeta, { template }: JobSpec): void {
@@ -109,19 +109,24 @@ function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): vo
 const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
   Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-function validateJob({ metadata, spec = {} }: JobObject, { names }: StrategyContext): FieldError[] {
-  const { selector, template = {}, completions: count = 0 } = spec;
+function validateSpec(spec: JobSpec, names: Names): FieldError[] {
+  const { selector, template = {} } = spec;
+  return [
+    ...validateJobSpec(spec, 'spec', names),
+    ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
+    ...validateSelectorObject(selector as Json | undefined, 'spec.selector'),
+    ...validateSelected(selector, template, 'spec.template'),
+  ];
+}
+
+/** What is made from the name and the uid of a job: its selector, and host names of its pods. */
+function validateNames({ metadata, spec = {} }: JobObject, names: Names): FieldError[] {
+  const { completions: count = 0 } = spec;
   const found = validateGenerated(metadata, spec, names);
-  found.push(...validateJobSpec(spec, 'spec', names));
-  if (selector === undefined || selector === null) found.push(fieldError.required('spec.selector'));
-  found.push(...validateSelectorObject(selector as Json | undefined, 'spec.selector'));
-  found.push(...validateSelected(selector, template, 'spec.template'));
   const hostname = `${metadata.name}-${count - 1}`;
-  if (spec.completionMode === 'Indexed' && count > 0 && isNew(metadata) && dns1123Label(hostname).length > 0) {
-    const why = `will not able to create pod with invalid DNS label: ${hostname}`;
-    found.push(fieldError.invalid('metadata.name', metadata.name, why));
-  }
-  return found;
+  if (spec.completionMode !== 'Indexed' || count <= 0 || dns1123Label(hostname).length === 0) return found;
+  const why = `will not able to create pod with invalid DNS label: ${hostname}`;
+  return [...found, fieldError.invalid('metadata.name', metadata.name, why)];
 }
 
 /** A selector that was made with the job is still the one that was made. */

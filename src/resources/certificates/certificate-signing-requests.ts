@@ -1,8 +1,8 @@
-import { formatAge } from '../../meta/index.ts';
+import { formatAge, type User } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
-import { CertificateSigningRequest } from '../types/certificates-v1.ts';
-import { keepDecisions, stampConditions, validateRequest, validateStatusUpdate } from './rules.ts';
+import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
+import { keepDecisions, stampConditions, validateDecided, validateRequest, validateStatusUpdate } from './rules.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 
@@ -22,12 +22,15 @@ export const certificateSigningRequests = resource({
       kind: 'CertificateSigningRequest',
       keeps: [['spec'], ['status', 'certificate']],
       part: {
-        take: (request, { status: sent = {} }, { now }) => {
-          const { conditions: _, ...kept } = request.status ?? {};
-          const status = sent.conditions === undefined ? kept : { ...kept, conditions: sent.conditions };
+        take: (request, { status = {} }, { now }) => {
+          const { conditions: _, ...others } = request.status ?? {};
           stampConditions(status, request.status ?? {}, now);
-          request.status = status;
+          request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };
         },
+        validate: (request, old, { names }) => [
+          ...validateRequest(request, names),
+          ...validateDecided(request.status ?? {}, old.status ?? {}),
+        ],
       },
     },
   ],
@@ -49,17 +52,32 @@ export const certificateSigningRequests = resource({
   strategy: {
     // Any name goes: requests are often named after what they ask for.
     nameRule: () => [],
+    // Who asks is not for the writer to say.
+    prepareCreate: (request, { requester }) => {
+      const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
+      request.spec = { ...asked, ...spellRequester(requester) };
+    },
     // What is asked for never changes.
     prepareUpdate: (request, old) => {
       if (old.spec !== undefined) request.spec = old.spec;
     },
     prepareStatusUpdate: (request, old, { now }) => {
       request.status ??= {};
-      keepDecisions(request.status, old.status ?? {}, now);
+      keepDecisions(request.status, old.status ?? {});
+      stampConditions(request.status, old.status ?? {}, now);
     },
     validate: (request, { names }) => validateRequest(request, names),
     validateUpdate: ({ status = {} }, old) => validateStatusUpdate(status, old.status ?? {}),
   },
+});
+
+const spellRequester = ({ name, uid = '', groups, extra = {} }: User): CertificateSigningRequestSpec => ({
+  ...(name === '' ? {} : { username: name }),
+  ...(uid === '' ? {} : { uid }),
+  ...(groups.length === 0 ? {} : { groups: [...groups] }),
+  ...(Object.keys(extra).length === 0
+    ? {}
+    : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
 });
 
 function condition({ status }: Request): string {

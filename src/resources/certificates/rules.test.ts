@@ -1,12 +1,45 @@
 import { describe, expect, test } from 'vitest';
-import { created, type Fragment, findings, onCreate, type Row, replaced, sorted } from '../testing/kind.ts';
+import type { JsonObject } from '../../meta/index.ts';
+import {
+  created,
+  type Finding,
+  type Fragment,
+  findings,
+  onCreate,
+  type Row,
+  replaced,
+  sorted,
+} from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, says, unsupported } from '../testing/messages.ts';
 import { certificateSigningRequests } from './certificate-signing-requests.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const pem = (type: string, der: Buffer) =>
   base64(`-----BEGIN ${type}-----\n${der.toString('base64')}\n-----END ${type}-----\n`);
-const request = pem('CERTIFICATE REQUEST', Buffer.from([0x30, 2, 5, 0]));
+// Written by openssl: `req -new -subj /CN=x -outform DER`, with keys of several kinds.
+const signed = {
+  ecdsa:
+    'MIHGMG4CAQAwDDEKMAgGA1UEAwwBeDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABCegjmWZe+IruiFEjp9NxYCGBcl2y8yCJSNPBPxqdanejFf+ZKW4nnw4n5+GWNth5CK+rlBBS+KZM1FU7mvamxGgADAKBggqhkjOPQQDAgNIADBFAiBeNeARL2YziVkDsa7pnE8bha/TMFI/FQYyi4osOtLf5QIhAMP6LHsxEAKTFADsmsv2B4GKa7C/W/yG8YrTdAtd2L4a',
+  ed25519:
+    'MIGLMD8CAQAwDDEKMAgGA1UEAwwBeDAqMAUGAytlcAMhAF7TgBuPTX/rJN90ZINhPwe5tDf1xmvjqSG0GkC7cxq/oAAwBQYDK2VwA0EAOrfNzqptenHuzsEFH2TpzNnOHIcpbb9rlWxJiSH/qJU/6W9p0zl4DefLVn4tkdS+02DtjSMTtKG3eIj1Q61ZBg==',
+  rsa: 'MIIBSzCBtQIBADAMMQowCAYDVQQDDAF4MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDohZj6ICKX8Cnffkvcbd2ZLCFARCta6H+l4dsD+Gc6SwhwFweDWH8SMA8JSt6rvk6HhN+vVfMM1hJhrafGfEdVEyBq7XCjbkAmCeQLPbiylgWxL6pZaxpVeXG2cybpQ+UIfJs0YXcYe6RXbzwfF8RzhwfpG643QCwlYOjMcEFBgwIDAQABoAAwDQYJKoZIhvcNAQELBQADgYEAjI9059WgokgC4Nh2Wwv0mUziP7Zv0rauYw4DpN+srANrHyqNFYY9JNCGNz7JXli1RaI+O1nWCeSgpfl+tFISdM2zjPn/p7wUjWzVeCnImYgmwRruv4PrmBJiS11A7U6tymxs8rDnH/pEL9LxGRmO1dv2lRLDTrQgiy1HkvwjgLs=',
+  pss: 'MIIBfzCBtQIBADAMMQowCAYDVQQDDAF4MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDohZj6ICKX8Cnffkvcbd2ZLCFARCta6H+l4dsD+Gc6SwhwFweDWH8SMA8JSt6rvk6HhN+vVfMM1hJhrafGfEdVEyBq7XCjbkAmCeQLPbiylgWxL6pZaxpVeXG2cybpQ+UIfJs0YXcYe6RXbzwfF8RzhwfpG643QCwlYOjMcEFBgwIDAQABoAAwQQYJKoZIhvcNAQEKMDSgDzANBglghkgBZQMEAgEFAKEcMBoGCSqGSIb3DQEBCDANBglghkgBZQMEAgEFAKIDAgFeA4GBAN4fU4b5dyxHmVYm1cItrUPr2s8v1XTKLrjS9L+s9KdXWs9biEnRg/aOOvmgijAzQw0pzSsrxZ52r11YtrtLLB9/QHVOSM7F0N3hLQcrsYnFzbsof/71scZpqoIof6DW3XIgVxHTM8GziMLj3Qa1npoDWaW/Oj1IZWx/b3H2yeI5',
+};
+const ofEcdsa = Buffer.from(signed.ecdsa, 'base64');
+const request = pem('CERTIFICATE REQUEST', ofEcdsa);
+// The same with `req -new -x509`.
+const certificate = pem(
+  'CERTIFICATE',
+  Buffer.from(
+    'MIIBcDCCARWgAwIBAgIUXHZ6K4AjZBm7rHaf9ffmj88Xa6UwCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBeDAgFw0yNjExMjIwMDMxNDJaGA8yMTI2MTAyOTAwMzE0MlowDDEKMAgGA1UEAwwBeDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABCegjmWZe+IruiFEjp9NxYCGBcl2y8yCJSNPBPxqdanejFf+ZKW4nnw4n5+GWNth5CK+rlBBS+KZM1FU7mvamxGjUzBRMB0GA1UdDgQWBBQSLYjgtjnayh9sV+G14cPKMCgACTAfBgNVHSMEGDAWgBQSLYjgtjnayh9sV+G14cPKMCgACTAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQDEkZnl8FGnw8J9caS0sE7ugV3nAWr5h/yYmNmVcG7QDgIhAJ2DToVglly+ot0T5SEtfAX7129xopa440GpYZf/oW30',
+    'base64',
+  ),
+);
+/** The request with one byte of its signature changed. */
+const forged = pem(
+  'CERTIFICATE REQUEST',
+  Buffer.from(ofEcdsa.map((byte, i) => (i === ofEcdsa.length - 1 ? byte ^ 1 : byte))),
+);
 const asks = (more: Fragment): Fragment => ({
   spec: { request, signerName: 'example.com/s', usages: ['client auth'], ...more },
 });
@@ -32,8 +65,16 @@ const rows: readonly Row[] = [
     [
       'spec.request',
       'Invalid',
-      invalid(pem('CERTIFICATE REQUEST', Buffer.from('x')), 'the block holds no certificate request'),
+      invalid(
+        pem('CERTIFICATE REQUEST', Buffer.from('x')),
+        'asn1: structure error: the block holds no certificate request',
+      ),
     ],
+  ],
+  [
+    'signed by another key',
+    asks({ request: forged }),
+    ['spec.request', 'Invalid', invalid(forged, 'x509: the signature does not fit the key')],
   ],
   [
     'request, signer and usages',
@@ -81,29 +122,69 @@ describe('requests for certificates', () => {
     expect(onCreate(certificateSigningRequests, fragment)).toEqual(sorted(expected));
   });
 
-  const old = () => {
-    const object = created(certificateSigningRequests, asks({}));
-    const approved = { type: 'Approved', status: 'True', lastUpdateTime: '2020-01-01T00:00:00Z' };
-    return { ...object, status: { conditions: [approved], certificate: pem('CERTIFICATE', Buffer.from([0x30, 0])) } };
-  };
-  test('what is asked for stays, and so do decisions in a write of the status', () => {
+  test.each(Object.entries(signed))('a signature of %s', (_, der) => {
+    const fragment = asks({ request: pem('CERTIFICATE REQUEST', Buffer.from(der, 'base64')) });
+    expect(onCreate(certificateSigningRequests, fragment)).toEqual([]);
+  });
+
+  test('tell who asks, whatever the writer says', () => {
+    const object = created(certificateSigningRequests, asks({ username: 'root', groups: ['system:masters'] }));
+    expect(object['spec']).toMatchObject({
+      username: 'jane',
+      uid: 'u1',
+      groups: ['system:authenticated'],
+      extra: { scopes: ['a'] },
+    });
+  });
+
+  const approved = { type: 'Approved', status: 'True', lastUpdateTime: '2020-01-01T00:00:00Z' };
+  const old = () => ({
+    ...created(certificateSigningRequests, asks({})),
+    status: { conditions: [approved], certificate },
+  });
+  const afterStatus = (status: JsonObject) => replaced(certificateSigningRequests, old(), { status }, 'status');
+
+  test('what is asked for stays, and so does what a decision says in a write of the status', () => {
     expect(replaced(certificateSigningRequests, old(), asks({ usages: ['any'] }))['spec']).toMatchObject(
       asks({})['spec'] as object,
     );
-    const status = { conditions: [{ type: 'Failed', status: 'True' }], certificate: old().status.certificate };
-    const after = replaced(certificateSigningRequests, old(), { status }, 'status');
-    expect(after['status']).toMatchObject({
-      conditions: [
-        { type: 'Approved', lastUpdateTime: '2020-01-01T00:00:00Z' },
-        { type: 'Failed', lastUpdateTime: '2024-01-02T03:04:05Z', lastTransitionTime: '2024-01-02T03:04:05Z' },
-      ],
-    });
+    const conditions = [
+      { type: 'Failed', status: 'True' },
+      { ...approved, reason: 'Changed' },
+    ];
+    const after = afterStatus({ conditions, certificate });
+    expect((after['status'] as JsonObject)['conditions']).toEqual([
+      {
+        type: 'Failed',
+        status: 'True',
+        lastUpdateTime: '2024-01-02T03:04:05Z',
+        lastTransitionTime: '2024-01-02T03:04:05Z',
+      },
+      { ...approved, lastTransitionTime: '2024-01-02T03:04:05Z' },
+    ]);
     expect(findings(certificateSigningRequests, after, old())).toEqual([]);
   });
-  test('a certificate is issued once, a condition is true once', () => {
-    const status = { conditions: [{ type: 'Failed', status: 'False' }], certificate: base64('x') };
-    const after = replaced(certificateSigningRequests, old(), { status }, 'status');
-    expect(findings(certificateSigningRequests, after, old())).toEqual([
+
+  const cannot = (verb: string, type: string): Finding => [
+    'status.conditions',
+    'Forbidden',
+    forbidden(`updates may not ${verb} a condition of type "${type}"`),
+  ];
+  const updates: readonly Row[] = [
+    ['an approval withdrawn', { certificate }, cannot('remove', 'Approved')],
+    [
+      'another decision',
+      { certificate, conditions: [approved, { type: 'Denied', status: 'True' }] },
+      cannot('add', 'Denied'),
+      [
+        'status.conditions[1].type',
+        'Invalid',
+        invalid('Denied', 'Approved and Denied conditions are mutually exclusive'),
+      ],
+    ],
+    [
+      'a certificate issued twice, a condition that is false',
+      { conditions: [approved, { type: 'Failed', status: 'False' }], certificate: base64('x') },
       ['status.certificate', 'Forbidden', forbidden('updates may not modify existing certificate content')],
       [
         'status.certificate',
@@ -111,6 +192,19 @@ describe('requests for certificates', () => {
         invalid('<certificate data>', 'must contain at least one CERTIFICATE PEM block'),
       ],
       ['status.conditions[1].status', 'NotSupported', unsupported('False', 'True')],
-    ]);
+    ],
+    [
+      'a request in place of a certificate',
+      { conditions: [approved], certificate: request },
+      ['status.certificate', 'Forbidden', forbidden('updates may not modify existing certificate content')],
+      [
+        'status.certificate',
+        'Invalid',
+        invalid('<certificate data>', 'only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"'),
+      ],
+    ],
+  ];
+  test.each(updates)('%s', (_, status, ...expected) => {
+    expect(findings(certificateSigningRequests, afterStatus(status), old())).toEqual(sorted(expected));
   });
 });

@@ -17,6 +17,7 @@ import type {
   CertificateSigningRequestStatus,
 } from '../types/certificates-v1.ts';
 import { asJson, unique } from '../validate/common.ts';
+import { certificateFault, requestFault } from './pem.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 type Status = CertificateSigningRequestStatus;
@@ -29,7 +30,7 @@ const MAX_SIGNER = 571;
 export function validateRequest({ spec = {}, status = {} }: Request, { labels }: Names): FieldError[] {
   const { request, signerName = '', usages = [], expirationSeconds: seconds } = spec;
   const found: FieldError[] = [];
-  const fault = requestFault(Buffer.from(request ?? '', 'base64').toString('latin1'));
+  const fault = requestFault(textOf(request ?? ''));
   if (fault !== undefined) found.push(fieldError.invalid('spec.request', request ?? '', fault));
   if (usages.length === 0) found.push(fieldError.required('spec.usages'));
   found.push(...unique(usages, 'spec.usages', (usage) => usage));
@@ -42,25 +43,6 @@ export function validateRequest({ spec = {}, status = {} }: Request, { labels }:
     found.push(fieldError.invalid('spec.expirationSeconds', seconds, why));
   }
   return [...found, ...validateConditions(status.conditions), ...validateCertificate(status.certificate ?? '')];
-}
-
-const block = /^-----BEGIN ([A-Z0-9 ]+)-----\s+((?:[A-Za-z0-9+/=]|\s)*)-----END \1-----\s*$/;
-
-/** The text is one block of PEM around a sequence of bytes; whether they are signed rightly is for who signs. */
-function requestFault(text: string): string | undefined {
-  const start = text.indexOf('-----BEGIN ');
-  const [, type = '', body = ''] = (start < 0 ? null : block.exec(text.slice(start))) ?? [];
-  if (type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
-  return isSequence(Buffer.from(body, 'base64')) ? undefined : 'the block holds no certificate request';
-}
-
-/** Whether bytes are one DER sequence, to the last. */
-function isSequence(der: Buffer): boolean {
-  const first = der[1] ?? 0;
-  const more = first < 0x80 ? 0 : first & 0x7f;
-  if (der[0] !== 0x30 || more > 4 || der.length < 2 + more) return false;
-  const length = more === 0 ? first : der.readUIntBE(2, more);
-  return der.length === 2 + more + length;
 }
 
 /** The name of who signs: a domain and a path. */
@@ -103,7 +85,7 @@ function validateConditions(conditions: readonly Condition[] = []): FieldError[]
     if (status === '') found.push(fieldError.required(`${at}.status`));
     else found.push(...oneOf(`${at}.status`, status, allowed));
     if (decisions.some((other) => other !== type && seen.has(other)) && decisions.includes(type)) {
-      found.push(fieldError.invalid(path, type, 'Approved and Denied conditions are mutually exclusive'));
+      found.push(fieldError.invalid(`${at}.type`, type, 'Approved and Denied conditions are mutually exclusive'));
     }
     if (seen.has(type)) found.push(fieldError.duplicate(`${at}.type`, type));
     seen.add(type);
@@ -111,29 +93,27 @@ function validateConditions(conditions: readonly Condition[] = []): FieldError[]
   });
 }
 
-function validateCertificate(base64: string): FieldError[] {
-  if (base64 === '') return [];
-  const text = Buffer.from(base64, 'base64').toString('latin1');
-  const types = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g)].map(([, type]) => type);
-  const odd = types.find((type) => type !== 'CERTIFICATE');
-  const why =
-    types.length === 0
-      ? 'must contain at least one CERTIFICATE PEM block'
-      : odd === undefined
-        ? undefined
-        : `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(odd)}`;
+const validateCertificate = (base64: string): FieldError[] => {
+  const why = base64 === '' ? undefined : certificateFault(textOf(base64));
   return why === undefined ? [] : [fieldError.invalid('status.certificate', '<certificate data>', why)];
+};
+
+const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+
+/** A write of the status decides nothing: decisions are as they were. What adds or removes one is left to be refused. */
+export function keepDecisions(status: Status, old: Status): void {
+  const { conditions = [] } = status;
+  for (const type of decisions) {
+    const before = withType(old, type);
+    if (before.length !== withType(status, type).length) continue;
+    conditions.forEach((condition, i) => {
+      if (condition.type === type) conditions[i] = { ...(before.shift() as Condition) };
+    });
+  }
 }
 
-/** A write of the status decides nothing. */
-export function keepDecisions(status: Status, old: Status, now: number): void {
-  const given = (status.conditions ?? []).filter(({ type = '' }) => !decisions.includes(type));
-  const decided = (old.conditions ?? []).filter(({ type = '' }) => decisions.includes(type));
-  const conditions = [...decided, ...given];
-  if (conditions.length === 0) delete status.conditions;
-  else status.conditions = conditions;
-  stampConditions(status, old, now);
-}
+const withType = ({ conditions = [] }: Status, type: string): Condition[] =>
+  conditions.filter((condition) => condition.type === type);
 
 /** Tells of each condition when it came about, where the writer does not. */
 export function stampConditions({ conditions = [] }: Status, old: Status, now: number): void {
@@ -147,16 +127,21 @@ export function stampConditions({ conditions = [] }: Status, old: Status, now: n
   }
 }
 
-/** A certificate is issued once; failure is final. */
+/** What is decided or has failed stays so. */
+export function validateDecided(status: Status, old: Status): FieldError[] {
+  return onlyTrue
+    .filter((type) => withType(status, type).length < withType(old, type).length)
+    .map((type) => fieldError.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
+}
+
+/** A write of the status issues the certificate, once, and decides nothing. */
 export function validateStatusUpdate(status: Status, old: Status): FieldError[] {
-  const found: FieldError[] = [];
-  if ((old.certificate ?? '') !== '' && !jsonEqual(asJson(status.certificate), asJson(old.certificate))) {
-    found.push(fieldError.forbidden('status.certificate', 'updates may not modify existing certificate content'));
+  const found = validateDecided(status, old);
+  for (const type of decisions) {
+    if (withType(status, type).length <= withType(old, type).length) continue;
+    found.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
   }
-  for (const type of onlyTrue) {
-    const has = ({ conditions = [] }: Status) => conditions.some((condition) => condition.type === type);
-    if (!has(old) || has(status)) continue;
-    found.push(fieldError.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
-  }
-  return found;
+  if ((old.certificate ?? '') === '' || jsonEqual(asJson(status.certificate), asJson(old.certificate))) return found;
+  const why = 'updates may not modify existing certificate content';
+  return [...found, fieldError.forbidden('status.certificate', why)];
 }

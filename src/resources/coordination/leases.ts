@@ -1,5 +1,6 @@
-import { type FieldError, fieldError } from '../../meta/index.ts';
+import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
+import { byRule, oneOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 
@@ -21,8 +22,18 @@ function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy
   if (seconds !== undefined && seconds <= 0) {
     found.push(fieldError.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'));
   }
+  if (strategy !== undefined) found.push(...validateStrategy(strategy));
   if ((preferredHolder ?? '') !== '' && (strategy ?? '') === '') {
     found.push(fieldError.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
   }
   return found;
+}
+
+/** One known here, or one of others, which has a prefix. */
+function validateStrategy(strategy: string): FieldError[] {
+  // The path is spelled as it always has been.
+  const path = 'spec.strategy.strategy';
+  return strategy.includes('/')
+    ? byRule(path, strategy, qualifiedName)
+    : oneOf(path, strategy, ['OldestEmulationVersion']);
 }

@@ -1,6 +1,8 @@
+import type { Names, ObjectMeta } from '../../meta/index.ts';
 import { age, formatSome, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
-import { EndpointSlice } from '../types/discovery-v1.ts';
+import { type Endpoint, EndpointSlice } from '../types/discovery-v1.ts';
+import { warnOfAddress } from '../validate/addresses.ts';
 import { same, unchanged } from '../validate/common.ts';
 import { validateSlice } from './rules.ts';
 
@@ -19,7 +21,7 @@ export const endpointSlices = resource({
           ports.length === 0
             ? ''
             : formatSome(
-                ports.map(({ port }) => (port === undefined ? '*' : String(port))),
+                ports.map(({ name: own, port }) => String(port ?? own ?? '*')),
                 3,
               ),
         ),
@@ -40,22 +42,39 @@ export const endpointSlices = resource({
   ],
   strategy: {
     generation: true,
-    createOnUpdate: true,
     defaults: ({ ports }) => {
       for (const port of ports ?? []) {
         port.name ??= '';
         port.protocol ??= 'TCP';
       }
     },
-    // Topology is told by the node and the zone; older endpoints may keep what they have.
-    prepareCreate: ({ endpoints }) => {
-      for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
-    },
-    // Labels count as a change too: they say whose endpoints these are.
-    prepareUpdate: ({ metadata }, old) => {
+    // Topology is told by the node and the zone; endpoints that stay as they are may keep what they have.
+    prepareCreate: ({ endpoints }) => dropTopology(endpoints),
+    prepareUpdate: ({ metadata, endpoints }, old) => {
+      // Labels count as a change too: they say whose endpoints these are.
       if (!same(metadata.labels, old.metadata.labels)) metadata.generation = (old.metadata.generation ?? 0) + 1;
+      if (!same(endpoints, old.endpoints)) dropTopology(endpoints);
     },
     validate: validateSlice,
     validateUpdate: (slice, old) => unchanged('addressType', slice.addressType, old.addressType),
+    warnings: ({ metadata, addressType, endpoints }, old, { names }) => [
+      // The path is spelled as it always has been.
+      ...(old === undefined && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+      ...(isManaged(metadata, names)
+        ? []
+        : (endpoints ?? []).flatMap(({ addresses }, i) =>
+            (addresses ?? []).flatMap((address, j) => warnOfAddress(`endpoints[${i}].addresses[${j}]`, address, names)),
+          )),
+    ],
   },
 });
+
+/** Those who write slices from what has been looked at already. */
+function isManaged({ labels }: ObjectMeta, names: Names): boolean {
+  const manager = labels?.[`endpointslice.${names.labels}/managed-by`];
+  return ['endpointslice', 'endpointslicemirroring'].some((one) => manager === `${one}-controller.${names.domain}`);
+}
+
+function dropTopology(endpoints: Endpoint[] | null | undefined): void {
+  for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
+}

@@ -1,12 +1,14 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
-import type {
-  FlowSchemaSpec,
-  NonResourcePolicyRule,
-  PolicyRulesWithSubjects,
-  ResourcePolicyRule,
-  Subject,
+import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
+import {
+  FlowDistinguisherMethod,
+  type FlowSchemaSpec,
+  type NonResourcePolicyRule,
+  type PolicyRulesWithSubjects,
+  type ResourcePolicyRule,
+  type Subject,
 } from '../types/flowcontrol-v1.ts';
 
 const MAX_PRECEDENCE = 10_000;
@@ -22,7 +24,12 @@ export function validateFlowSchema(spec: FlowSchemaSpec, name: string): FieldErr
   if (rank > MAX_PRECEDENCE) refuse(`must not be greater than ${MAX_PRECEDENCE}`);
   if (rank === 1 && name !== EXEMPT) refuse("only the schema named 'exempt' may have matchingPrecedence 1");
   if (method !== undefined) {
-    found.push(...oneOf('spec.distinguisherMethod.type', method.type ?? '', ['ByNamespace', 'ByUser']));
+    const methods = ['ByNamespace', 'ByUser'];
+    // The whole method is shown, not its type alone.
+    if (!methods.includes(method.type ?? '')) {
+      const shown = internalForm(method, FlowDistinguisherMethod);
+      found.push(fieldError.notSupported('spec.distinguisherMethod.type', shown, methods));
+    }
   }
   const at = 'spec.priorityLevelConfiguration.name';
   if (level?.name) found.push(...byRule(at, level.name, dns1123Subdomain));

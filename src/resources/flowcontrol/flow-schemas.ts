@@ -1,8 +1,12 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
 import { resource } from '../define.ts';
-import { FlowSchema } from '../types/flowcontrol-v1.ts';
+import { FlowSchema, FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
+import { same } from '../validate/common.ts';
 import { validateFlowSchema } from './flow-schema-rules.ts';
 import { validateStatus } from './priority-level-rules.ts';
+import { mandatoryFlows } from './standard.ts';
 
 export const flowSchemas = resource({
   group: 'flowcontrol.apiserver.{domain}',
@@ -14,7 +18,7 @@ export const flowSchemas = resource({
   columns: [
     name,
     ['PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''],
-    ['MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, 'integer'],
+    ['MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0],
     ['DistinguisherMethod', ({ spec }) => orNone(spec?.distinguisherMethod?.type)],
     age,
     ['MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?'],
@@ -27,7 +31,16 @@ export const flowSchemas = resource({
     },
     validate: ({ metadata, spec = {}, status }) => [
       ...validateFlowSchema(spec, metadata.name ?? ''),
+      ...validateFixed(spec, metadata.name ?? ''),
       ...validateStatus(status),
     ],
   },
 });
+
+function validateFixed(spec: FlowSchemaSpec, name: string): FieldError[] {
+  const fixed = mandatoryFlows.get(name);
+  if (fixed === undefined || same(spec, fixed)) return [];
+  return [
+    fieldError.invalid('spec', internalForm(spec, FlowSchemaSpec), `spec of '${name}' must equal the fixed value`),
+  ];
+}

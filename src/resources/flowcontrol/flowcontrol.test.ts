@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { namesFor } from '../../meta/index.ts';
 import { created, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
 import { forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { flowSchemas } from './flow-schemas.ts';
 import { priorityLevelConfigurations } from './priority-level-configurations.ts';
+import { standardFlowObjects } from './standard.ts';
 
 describe('flow schemas', () => {
   const flow = (more: Fragment): Fragment => ({ spec: { priorityLevelConfiguration: { name: 'p' }, ...more } });
@@ -37,7 +39,7 @@ describe('flow schemas', () => {
     [
       'a method',
       flow({ distinguisherMethod: { type: 'Odd' } }),
-      ['spec.distinguisherMethod.type', 'NotSupported', unsupported('Odd', 'ByNamespace', 'ByUser')],
+      ['spec.distinguisherMethod.type', 'NotSupported', unsupported({ Type: 'Odd' }, 'ByNamespace', 'ByUser')],
     ],
     ['a rule', rule({})],
     [
@@ -126,6 +128,10 @@ describe('priority levels', () => {
       ['spec.type', 'Invalid', invalid('Exempt', "type must be 'Exempt' if and only if `name` is 'exempt'")],
     ],
     [
+      'what is exempt may lend',
+      { metadata: { name: 'exempt' }, spec: { type: 'Exempt', exempt: { lendablePercent: 50 } } },
+    ],
+    [
       'no limits',
       { spec: { type: 'Limited' } },
       ['spec.limited', 'Required', required('must not be empty when type is Limited')],
@@ -136,6 +142,23 @@ describe('priority levels', () => {
         metadata: { name: 'exempt' },
         spec: { type: 'Exempt', limited: { limitResponse: { type: 'Reject' } }, exempt: { lendablePercent: 101 } },
       },
+      [
+        'spec',
+        'Invalid',
+        invalid(
+          {
+            Type: 'Exempt',
+            Limited: {
+              NominalConcurrencyShares: 30,
+              LimitResponse: { Type: 'Reject', Queuing: null },
+              LendablePercent: 0,
+              BorrowingLimitPercent: null,
+            },
+            Exempt: { NominalConcurrencyShares: 0, LendablePercent: 101 },
+          },
+          "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value",
+        ),
+      ],
       ['spec.exempt.lendablePercent', 'Invalid', invalid(101, 'must be between 0 and 100, inclusive')],
       ['spec.limited', 'Forbidden', forbidden('must be nil if the type is not Limited')],
     ],
@@ -184,5 +207,48 @@ describe('priority levels', () => {
         limitResponse: { type: 'Queue', queuing: { queues: 64, handSize: 8, queueLengthLimit: 50 } },
       },
     });
+  });
+});
+
+describe('what every server has', () => {
+  const all = standardFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
+    kind,
+    metadata,
+    ...fields,
+  }));
+  const levels = all.filter(({ kind }) => kind === 'PriorityLevelConfiguration');
+  const flows = all.filter(({ kind }) => kind === 'FlowSchema');
+  const of = (wanted: string, name: string) =>
+    all.find(({ kind, metadata }) => kind === wanted && metadata.name === name);
+  const mandatory = [
+    [flowSchemas, 'exempt'],
+    [flowSchemas, 'catch-all'],
+    [priorityLevelConfigurations, 'exempt'],
+    [priorityLevelConfigurations, 'catch-all'],
+  ] as const;
+  test('all of it holds', () => {
+    expect(levels.flatMap((level) => onCreate(priorityLevelConfigurations, level))).toEqual([]);
+    expect(flows.flatMap((flow) => onCreate(flowSchemas, flow))).toEqual([]);
+    expect(levels).toHaveLength(8);
+    expect(flows).toHaveLength(13);
+    expect(JSON.stringify(flows)).toContain('"coordination.k8s.io"');
+  });
+  test('what is suggested may be changed', () => {
+    const { metadata, spec } = of('FlowSchema', 'probes') as Fragment & { spec: Fragment };
+    expect(onCreate(flowSchemas, { metadata: metadata ?? {}, spec: { ...spec, matchingPrecedence: 7 } })).toEqual([]);
+  });
+  test.each(mandatory)('what is mandatory may not: %o %s', (definition, name) => {
+    const { metadata, spec } = of(definition.kind, name) as Fragment & { spec: Fragment };
+    const changed = { ...spec, ...(definition === flowSchemas ? { rules: [] } : { type: 'Limited' }) };
+    const limited =
+      name === 'exempt' ? {} : { limited: { nominalConcurrencyShares: 6, limitResponse: { type: 'Reject' } } };
+    const findings = onCreate(definition, { metadata: metadata ?? {}, spec: { ...changed, ...limited } });
+    expect(findings.filter(([field]) => field === 'spec')).toEqual([
+      [
+        'spec',
+        'Invalid',
+        expect.stringMatching(`spec of '${name}' (except the 'spec.exempt' field )?must equal the fixed value$`),
+      ],
+    ]);
   });
 });

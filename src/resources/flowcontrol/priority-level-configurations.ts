@@ -1,7 +1,11 @@
-import { age, name, orNone } from '../cells.ts';
+import { type FieldError, fieldError } from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
 import { resource } from '../define.ts';
-import { PriorityLevelConfiguration } from '../types/flowcontrol-v1.ts';
+import { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../types/flowcontrol-v1.ts';
+import { same } from '../validate/common.ts';
 import { defaultPriorityLevel, validatePriorityLevel, validateStatus } from './priority-level-rules.ts';
+import { mandatoryLevels } from './standard.ts';
 
 export const priorityLevelConfigurations = resource({
   group: 'flowcontrol.apiserver.{domain}',
@@ -13,13 +17,10 @@ export const priorityLevelConfigurations = resource({
   columns: [
     name,
     ['Type', ({ spec }) => spec?.type ?? ''],
-    [
-      'NominalConcurrencyShares',
-      ({ spec }) => orNone((spec?.limited ?? spec?.exempt)?.nominalConcurrencyShares?.toString()),
-    ],
-    ['Queues', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.queues?.toString())],
-    ['HandSize', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.handSize?.toString())],
-    ['QueueLengthLimit', ({ spec }) => orNone(spec?.limited?.limitResponse?.queuing?.queueLengthLimit?.toString())],
+    ['NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>'],
+    ['Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>'],
+    ['HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>'],
+    ['QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>'],
     age,
   ],
   strategy: {
@@ -27,7 +28,18 @@ export const priorityLevelConfigurations = resource({
     defaults: ({ spec }) => defaultPriorityLevel(spec ?? {}),
     validate: ({ metadata, spec = {}, status }) => [
       ...validatePriorityLevel(spec, metadata.name ?? ''),
+      ...validateFixed(spec, metadata.name ?? ''),
       ...validateStatus(status),
     ],
   },
 });
+
+/** Of the level of what is exempt, how much it lends is open. */
+function validateFixed(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
+  const fixed = mandatoryLevels.get(name);
+  const { exempt } = fixed ?? {};
+  if (fixed === undefined || same(exempt === undefined ? spec : { ...spec, exempt }, fixed)) return [];
+  const but = exempt === undefined ? '' : "except the 'spec.exempt' field ";
+  const shown = internalForm(spec, PriorityLevelConfigurationSpec);
+  return [fieldError.invalid('spec', shown, `spec of '${name}' ${but}must equal the fixed value`)];
+}

@@ -26,7 +26,10 @@ export const ingresses = resource({
     ],
     [
       'Address',
-      ({ status }) => (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').join(','),
+      ({ status }) => {
+        const points = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
+        return [...new Set(points.filter((point) => point !== ''))].sort().join(',');
+      },
     ],
     ['Ports', ({ spec }) => (spec?.tls === undefined ? '80' : '80, 443')],
     age,

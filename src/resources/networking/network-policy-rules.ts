@@ -2,7 +2,7 @@ import { type FieldError, fieldError, portName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { byRule, eachOf, within } from '../core/pod-spec/findings.ts';
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../types/networking-v1.ts';
-import { isWithin, validateCidr } from '../validate/addresses.ts';
+import { isWithin, validateCidr, warnOfRange } from '../validate/addresses.ts';
 import { selector } from '../validate/common.ts';
 
 export function defaultPolicy(spec: NetworkPolicySpec): void {
@@ -65,4 +65,21 @@ function validateBlock(block: Infer<typeof IPBlock> | undefined, path: string): 
     if (faults.length > 0 || isWithin(part, range)) return faults;
     return [fieldError.invalid(at, part, 'must be a strict subset of `cidr`')];
   });
+}
+
+/** Advice on ranges of addresses. */
+export function warnOfPolicy({ ingress = [], egress = [] }: NetworkPolicySpec): string[] {
+  const warnOf = (peers: readonly Infer<typeof NetworkPolicyPeer>[] | undefined, path: string) =>
+    (peers ?? []).flatMap(({ ipBlock }, i) => {
+      const at = `${path}[${i}].ipBlock`;
+      if (ipBlock === undefined) return [];
+      return [
+        ...warnOfRange(`${at}.cidr`, ipBlock.cidr ?? ''),
+        ...(ipBlock.except ?? []).flatMap((part, j) => warnOfRange(`${at}.except[${j}]`, part)),
+      ];
+    });
+  return [
+    ...ingress.flatMap(({ from }, i) => warnOf(from, `spec.ingress[${i}].from`)),
+    ...egress.flatMap(({ to }, i) => warnOf(to, `spec.egress[${i}].to`)),
+  ];
 }

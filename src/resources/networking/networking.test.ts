@@ -316,4 +316,35 @@ describe('endpoint slices', () => {
     const of = (addressType: string) => ({ addressType, endpoints: [] });
     expect(onUpdate(endpointSlices, of('IPv4'), of('IPv6'))).toEqual([['addressType', 'Invalid', immutable('IPv6')]]);
   });
+  test.each([
+    ['IPv6', '2001:DB8::1', 'IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")'],
+    [
+      'IPv6',
+      '::ffff:10.0.0.1',
+      'non-standard IP address "::ffff:10.0.0.1" will be considered invalid in a future Kubernetes release: use "10.0.0.1"',
+    ],
+  ])('addresses are written in one way: %s %s', (addressType, address, why) => {
+    const fragment = { addressType, endpoints: [{ addresses: [address] }] };
+    expect(warningsOf(endpointSlices, fragment)).toEqual([`endpoints[0].addresses[0]: ${why}`]);
+  });
+  test('names in place of addresses', () => {
+    const fragment = { addressType: 'FQDN', endpoints: [{ addresses: ['a.b'] }] };
+    expect(warningsOf(endpointSlices, fragment)).toEqual(['spec.addressType: FQDN endpoints are deprecated']);
+  });
+  test('who looks after slices is not advised', () => {
+    const labels = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
+    const fragment = { metadata: { labels }, addressType: 'IPv6', endpoints: [{ addresses: ['2001:DB8::1'] }] };
+    expect(warningsOf(endpointSlices, fragment)).toEqual([]);
+  });
+});
+
+test.each([
+  ['10.0.0.0/8', []],
+  ['10.1.2.3/8', ['CIDR value "10.1.2.3/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.1.2.3/32"?)']],
+  ['2001:DB8::/32', ['IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format ("2001:db8::/32")']],
+])('advice on the range %s', (cidr, expected) => {
+  const fragment = { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr } }] }] } };
+  expect(warningsOf(networkPolicies, fragment)).toEqual(
+    expected.map((why) => `spec.egress[0].to[0].ipBlock.cidr: ${why}`),
+  );
 });

@@ -3,9 +3,11 @@ import { age, name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 import { validateOverhead } from '../core/pod-spec/resources.ts';
 import { validateTolerations } from '../core/pod-spec/scheduling.ts';
+import { internalForm } from '../core/pod-spec/shown.ts';
 import { type ObjectOf, resource } from '../define.ts';
+import { Toleration } from '../types/core-v1.ts';
 import { RuntimeClass } from '../types/node-v1.ts';
-import { asJson, same, unchanged } from '../validate/common.ts';
+import { unchanged } from '../validate/common.ts';
 
 export const runtimeClasses = resource({
   group: 'node.{domain}',
@@ -33,9 +35,12 @@ function validateRuntime(
     ...validateLabels(scheduling?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
     ...validateTolerations(tolerations, path),
   ];
+  const seen = new Set<string>();
   tolerations.forEach((toleration, i) => {
-    if (!tolerations.slice(0, i).some((other) => same(other, toleration))) return;
-    found.push(fieldError.duplicate(`${path}[${i}]`, asJson(toleration) ?? null));
+    const { key = '', operator = '', value = '', effect = '' } = toleration;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(identity)) found.push(fieldError.duplicate(`${path}[${i}]`, internalForm(toleration, Toleration)));
+    seen.add(identity);
   });
   return found;
 }

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError } from '../../meta/index.ts';
+import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PodDisruptionBudget, type PodDisruptionBudgetSpec } from '../types/policy-v1.ts';
@@ -21,6 +21,8 @@ export const podDisruptionBudgets = resource({
   ],
   strategy: {
     generation: true,
+    // No pod bears its name.
+    nameRule: pathSegmentName,
     unconditionalUpdate: false,
     validate: ({ spec = {}, status }) => [
       ...validateSpec(spec),

@@ -59,6 +59,13 @@ const rows: readonly KindRow[] = [
     ['spec.leaseTransitions', 'Invalid', invalid(-1, 'must be greater than or equal to 0')],
   ],
   [
+    'a strategy unknown here',
+    leases,
+    { spec: { strategy: 'Odd' } },
+    ['spec.strategy.strategy', 'NotSupported', unsupported('Odd', 'OldestEmulationVersion')],
+  ],
+  ['a strategy of others', leases, { spec: { strategy: 'example.com/s', preferredHolder: 'x' } }],
+  [
     'a holder preferred by nobody',
     leases,
     { spec: { preferredHolder: 'x' } },
@@ -73,6 +80,11 @@ describe('classes and leases', () => {
   test('a priority stays', () => {
     expect(onUpdate(priorityClasses, { value: 1 }, { value: 2, preemptionPolicy: 'Never' })).toEqual([
       ['preemptionPolicy', 'Invalid', immutable('Never')],
+      ['value', 'Forbidden', forbidden('may not be changed in an update.')],
+    ]);
+  });
+  test('what a priority may be is told when it is made', () => {
+    expect(onUpdate(priorityClasses, { value: 1 }, { value: 2_000_000_000 })).toEqual([
       ['value', 'Forbidden', forbidden('may not be changed in an update.')],
     ]);
   });

@@ -2,6 +2,7 @@ import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { PriorityClass } from '../types/scheduling-v1.ts';
+import { isNew } from '../validate/common.ts';
 
 export const priorityClasses = resource({
   group: 'scheduling.{domain}',
@@ -25,7 +26,8 @@ export const priorityClasses = resource({
     prepareCreate: ({ metadata }) => {
       metadata.generation = 1;
     },
-    validate: validatePriority,
+    // What is there has its place, whatever it is called.
+    validate: (priority) => (isNew(priority) ? validatePriority(priority) : []),
     validateUpdate: (priority, old) => [
       ...((priority.value ?? 0) === (old.value ?? 0)
         ? []

@@ -1,7 +1,6 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
-import { age, name, orUnset } from '../cells.ts';
+import { age, name, orNone, orUnset } from '../cells.ts';
 import { eachOf } from '../core/pod-spec/findings.ts';
-import { validateDriverName } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
 import { CSIDriver, type CSIDriverSpec } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';
@@ -22,7 +21,7 @@ export const csiDrivers = resource({
       ({ spec }) => orUnset((spec?.tokenRequests ?? []).map(({ audience = '' }) => audience).join(',')),
     ],
     ['RequiresRepublish', ({ spec }) => spec?.requiresRepublish ?? false, 'boolean'],
-    ['Modes', ({ spec }) => (spec?.volumeLifecycleModes ?? []).join(',')],
+    ['Modes', ({ spec }) => orNone(spec?.volumeLifecycleModes?.join(','))],
     age,
   ],
   strategy: {
@@ -45,7 +44,7 @@ export const csiDrivers = resource({
       const changed = mutable.some((field) => !same(driver.spec?.[field], old.spec?.[field]));
       if (changed) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
-    validate: ({ metadata, spec = {} }) => [...validateDriverName(metadata.name ?? '', 'name'), ...validateSpec(spec)],
+    validate: ({ spec = {} }) => validateSpec(spec),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
       ...(spec.attachRequired === old.attachRequired ? [] : [immutable('spec.attachedRequired', spec.attachRequired)]),
       ...(same(spec.volumeLifecycleModes, old.volumeLifecycleModes)
@@ -59,8 +58,13 @@ const mutable = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const;
 const lifecycles = ['Persistent', 'Ephemeral'];
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
+const MIN_PERIOD_SECONDS = 10;
 
-function validateSpec({ tokenRequests, volumeLifecycleModes: modes = [] }: CSIDriverSpec): FieldError[] {
+function validateSpec({
+  tokenRequests,
+  volumeLifecycleModes: modes = [],
+  nodeAllocatableUpdatePeriodSeconds: period,
+}: CSIDriverSpec): FieldError[] {
   const seen = new Set<string>();
   const found = eachOf(tokenRequests, 'spec.tokenRequests', ({ audience = '', expirationSeconds: seconds }, path) => {
     if (seen.has(audience)) return [fieldError.duplicate(`${path}.audience`, audience)];
@@ -74,5 +78,8 @@ function validateSpec({ tokenRequests, volumeLifecycleModes: modes = [] }: CSIDr
     return [fieldError.invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds')];
   });
   const odd = modes.filter((mode) => !lifecycles.includes(mode));
-  return [...found, ...odd.map((mode) => fieldError.notSupported('spec.volumeLifecycleModes', mode, lifecycles))];
+  found.push(...odd.map((mode) => fieldError.notSupported('spec.volumeLifecycleModes', mode, lifecycles)));
+  if (period === undefined || period >= MIN_PERIOD_SECONDS) return found;
+  const why = `must be greater than or equal to ${MIN_PERIOD_SECONDS} seconds`;
+  return [...found, fieldError.invalid('spec.nodeAllocatableUpdatePeriodSeconds', period, why)];
 }

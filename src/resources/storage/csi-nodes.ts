@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { age, name } from '../cells.ts';
 import { byRule, eachOf } from '../core/pod-spec/findings.ts';
@@ -19,19 +19,22 @@ export const csiNodes = resource({
     returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
-    // Drivers come and go; one that stays is what it was.
+    // Drivers come and go; one that stays is what it was, but for how many volumes it takes.
     validateUpdate: ({ spec }, old) =>
       (old.spec?.drivers ?? []).flatMap((before) =>
         (spec?.drivers ?? [])
-          .filter((driver) => driver.name === before.name && !same(driver, before))
-          .map((driver) =>
-            fieldError.invalid('CSINodeDriver', internalForm(driver, CSINodeDriver), 'field is immutable'),
-          ),
+          .filter((driver) => driver.name === before.name && !same(identity(driver), identity(before)))
+          .map((driver) => immutable('spec.drivers', internalForm(driver, CSINodeDriver))),
       ),
   },
 });
 
-const MAX_NODE_ID = 192;
+function identity(driver: Infer<typeof CSINodeDriver>) {
+  const { allocatable: _, ...others } = driver;
+  return others;
+}
+
+const MAX_NODE_ID = 256;
 
 function validateDriver(
   { name = '', nodeID = '', topologyKeys }: Infer<typeof CSINodeDriver>,

@@ -1,5 +1,5 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
+import { name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CSIStorageCapacity } from '../types/storage-v1.ts';
@@ -14,7 +14,6 @@ export const csiStorageCapacities = resource({
     name,
     ['StorageClassName', ({ storageClassName = '' }) => storageClassName],
     ['Capacity', ({ capacity }) => capacity ?? '<unset>'],
-    age,
   ],
   strategy: {
     unconditionalUpdate: false,
@@ -27,15 +26,12 @@ export const csiStorageCapacities = resource({
 });
 
 function validateCapacity(object: ObjectOf<typeof CSIStorageCapacity>): FieldError[] {
-  const { nodeTopology, storageClassName = '', capacity, maximumVolumeSize } = object;
-  const amounts = Object.entries({ capacity, maximumVolumeSize });
+  const { nodeTopology, storageClassName = '', capacity } = object;
   return [
     ...selector(nodeTopology, 'nodeTopology'),
     ...byRule('storageClassName', storageClassName, dns1123Subdomain),
-    ...amounts.flatMap(([field, amount]) =>
-      amount !== undefined && parseQuantity(amount).nano < 0n
-        ? [fieldError.invalid(field, amount, 'must be greater than or equal to 0')]
-        : [],
-    ),
+    ...(capacity !== undefined && parseQuantity(capacity).nano < 0n
+      ? [fieldError.invalid('capacity', capacity, 'must be greater than or equal to 0')]
+      : []),
   ];
 }

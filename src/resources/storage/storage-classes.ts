@@ -17,7 +17,9 @@ export const storageClasses = resource({
     {
       ...name,
       cell: ({ metadata }, { names }) => {
-        const isDefault = metadata.annotations?.[`storageclass.${names.labels}/is-default-class`] === 'true';
+        const isDefault = ['storageclass', 'storageclass.beta'].some(
+          (prefix) => metadata.annotations?.[`${prefix}.${names.labels}/is-default-class`] === 'true',
+        );
         return `${metadata.name ?? ''}${isDefault ? ' (default)' : ''}`;
       },
     },

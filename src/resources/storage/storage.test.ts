@@ -85,6 +85,11 @@ describe('drivers', () => {
       ],
       ['spec.tokenRequests[1].audience', 'Duplicate', duplicate('a')],
     ],
+    [
+      'a short period',
+      { spec: { nodeAllocatableUpdatePeriodSeconds: 9 } },
+      ['spec.nodeAllocatableUpdatePeriodSeconds', 'Invalid', invalid(9, 'must be greater than or equal to 10 seconds')],
+    ],
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiDrivers, fragment)).toEqual(sorted(expected));
@@ -125,8 +130,8 @@ describe('drivers on nodes', () => {
     ],
     [
       'a long id',
-      driver({ nodeID: 'x'.repeat(193) }),
-      ['spec.drivers[0].nodeID', 'Invalid', invalid('x'.repeat(193), 'must be 192 characters or less')],
+      driver({ nodeID: 'x'.repeat(257) }),
+      ['spec.drivers[0].nodeID', 'Invalid', invalid('x'.repeat(257), 'must be 256 characters or less')],
     ],
     ['keys twice', driver({ topologyKeys: ['a', 'a'] }), ['spec.drivers[0]', 'Duplicate', duplicate('a')]],
     [
@@ -148,8 +153,9 @@ describe('drivers on nodes', () => {
   test('a driver that stays is what it was', () => {
     const shown = { Name: 'd', NodeID: 'j', TopologyKeys: null, Allocatable: null };
     expect(onUpdate(csiNodes, driver({}), driver({ nodeID: 'j' }))).toEqual([
-      ['CSINodeDriver', 'Invalid', immutable(shown)],
+      ['spec.drivers', 'Invalid', immutable(shown)],
     ]);
+    expect(onUpdate(csiNodes, driver({}), driver({ allocatable: { count: 2 } }))).toEqual([]);
   });
 });
 
@@ -161,7 +167,6 @@ describe('capacities', () => {
       'less than nothing',
       { storageClassName: 'sc', capacity: '-1', maximumVolumeSize: '-1' },
       ['capacity', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
-      ['maximumVolumeSize', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
     ],
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
@@ -209,6 +214,17 @@ describe('attachments', () => {
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(volumeAttachments, fragment)).toEqual(sorted(expected));
+  });
+  test('what went wrong', () => {
+    const attached = created(volumeAttachments, rows[0]?.[1] ?? {});
+    const failed = (detachError: Fragment) =>
+      onUpdate(volumeAttachments, attached, { status: { detachError } }, 'status');
+    expect(failed({ message: 'x'.repeat(1025) })).toEqual([
+      ['status.detachError.message', 'TooLong', 'Too long: may not be more than 262144 bytes'],
+    ]);
+    expect(failed({ errorCode: -1 })).toEqual([
+      ['status.detachError.errorCode', 'Invalid', invalid(-1, 'must be between 0 and 2147483647, inclusive')],
+    ]);
   });
   test('an attachment stays as it is', () => {
     const of = (nodeName: string) => ({ spec: { attacher: 'a', nodeName, source: { persistentVolumeName: 'p' } } });

@@ -16,7 +16,7 @@ export const volumeAttachments = resource({
   status: { keeps: [['metadata'], ['spec']] },
   columns: [
     name,
-    ['Attacher', ({ spec }) => spec?.attacher ?? ''],
+    { name: 'Attacher', type: 'string', format: 'name', cell: ({ spec }) => spec?.attacher ?? '' },
     ['PV', ({ spec }) => spec?.source?.persistentVolumeName ?? ''],
     ['Node', ({ spec }) => spec?.nodeName ?? ''],
     ['Attached', ({ status }) => status?.attached ?? false, 'boolean'],
@@ -42,7 +42,8 @@ function validateSpec({ attacher = '', source = {}, nodeName = '' }: VolumeAttac
   else if (volume !== undefined && inline !== undefined) found.push(fieldError.forbidden(at, why));
   else if (volume === '') {
     found.push(fieldError.required(`${at}.persistentVolumeName`, 'must specify non empty persistentVolumeName'));
-  } else if (volume !== undefined) found.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
+  }
+  if (volume !== undefined) found.push(...byRule(`${at}.persistentVolumeName`, volume, dns1123Subdomain));
   else if (inline !== undefined) found.push(...validateInlineVolume(inline, `${at}.inlineVolumeSpec`, names));
   return [...found, ...byRule('spec.nodeName', nodeName, dns1123Subdomain)];
 }
@@ -55,8 +56,15 @@ function validateStatus({ attachmentMetadata = {}, attachError, detachError }: V
   const size = Object.entries(attachmentMetadata).reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
   if (size > MAX_METADATA_BYTES) found.push(fieldError.tooLong('status.attachmentMetadata', MAX_METADATA_BYTES));
   for (const [field, error] of Object.entries({ attachError, detachError })) {
-    if (Buffer.byteLength(error?.message ?? '') <= MAX_MESSAGE_BYTES) continue;
-    found.push(fieldError.tooLong(`status.${field}.message`, MAX_MESSAGE_BYTES));
+    const { message = '', errorCode = 0 } = error ?? {};
+    // It is the limit of the metadata that is told, not that of messages.
+    if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
+      found.push(fieldError.tooLong(`status.${field}.message`, MAX_METADATA_BYTES));
+    }
+    if (errorCode < 0) {
+      const range = 'must be between 0 and 2147483647, inclusive';
+      found.push(fieldError.invalid(`status.${field}.errorCode`, errorCode, range));
+    }
   }
   return found;
 }

@@ -1,11 +1,15 @@
 /** Runs the rules of a kind on one object, without a server. */
 import { type ApiObject, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
-import type { ResourceDefinition, StrategyContext } from '../../registry/index.ts';
+import type { ResourceDefinition, WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
 const testNames: Names = namesFor('k8s.io');
 
-const context: StrategyContext = { names: testNames, now: Date.parse('2024-01-02T03:04:05Z') };
+const context: WriteContext = {
+  names: testNames,
+  now: Date.parse('2024-01-02T03:04:05Z'),
+  requester: { name: 'jane', uid: 'u1', groups: ['system:authenticated'], extra: { scopes: ['a'] } },
+};
 
 const reasons = {
   FieldValueRequired: 'Required',

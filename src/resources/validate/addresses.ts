@@ -1,8 +1,50 @@
 /** Rules about IP addresses and ranges of them. */
-import { cidr, type FieldError, fieldError, type IpNumber, ipAddress, readIp } from '../../meta/index.ts';
+import {
+  cidr,
+  type FieldError,
+  fieldError,
+  formatIp,
+  type IpNumber,
+  ipAddress,
+  type Names,
+  readIp,
+} from '../../meta/index.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 
 type Family = 'IPv4' | 'IPv6';
+
+/** Advice on an address that is not in the form in which all write it. */
+export function warnOfAddress(path: string, value: string, { product }: Names): string[] {
+  const address = readIp(value);
+  if (address === undefined || !value.includes(':')) return [];
+  const best = JSON.stringify(formatIp(address));
+  if (address.size === 32) {
+    const server = product.charAt(0).toUpperCase() + product.slice(1);
+    return [
+      `${path}: non-standard IP address ${JSON.stringify(value)} will be considered invalid in a future ${server} release: use ${best}`,
+    ];
+  }
+  if (best === JSON.stringify(value)) return [];
+  return [`${path}: IPv6 address ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
+}
+
+/** The same for a range, and on one whose address has bits beyond its length. */
+export function warnOfRange(path: string, value: string): string[] {
+  const [text = '', length = ''] = value.split('/');
+  const address = readIp(text);
+  if (address === undefined) return [];
+  const rest = BigInt(address.size - Number(length));
+  const start = { ...address, bits: (address.bits >> rest) << rest };
+  const best = JSON.stringify(`${formatIp(start)}/${length}`);
+  if (start.bits !== address.bits) {
+    const single = JSON.stringify(`${formatIp(address)}/${address.size}`);
+    return [
+      `${path}: CIDR value ${JSON.stringify(value)} is ambiguous in this context (should be ${best} or ${single}?)`,
+    ];
+  }
+  if (!text.includes(':') || best === JSON.stringify(value)) return [];
+  return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
+}
 
 /** Undefined when the text is neither an address nor a range. */
 export function familyOf(text: string): Family | undefined {

@@ -22,6 +22,7 @@ const plain = new Set(['meta/v1.LabelSelector', 'meta/v1.ObjectMeta']);
 
 const names: { readonly [field: string]: string } = {
   apiGroup: 'APIGroup',
+  apiGroups: 'APIGroups',
   apiVersion: 'APIVersion',
   awsElasticBlockStore: 'AWSElasticBlockStore',
   cephfs: 'CephFS',

@@ -169,7 +169,8 @@ function warnOfVolumes({ spec, path }: Subject): string[] {
 
 const BILLION = 1_000_000_000n;
 
-function warnOfFractions(
+/** Amounts of bytes are whole. */
+export function warnOfFractions(
   amounts: Amounts | undefined,
   path: string,
   resources = ['memory', 'ephemeral-storage'],

@@ -30,7 +30,7 @@ function decode(definition: ResourceDefinition, object: JsonObject): ApiObject {
 export function created(definition: ResourceDefinition, object: JsonObject): ApiObject {
   const { metadata } = object as { metadata?: JsonObject };
   const decoded = decode(definition, { ...object, metadata: { name: 'a', namespace: 'n', uid: 'u', ...metadata } });
-  definition.strategy.prepareCreate?.(decoded, context);
+  definition.strategy.prepareCreate?.(decoded, { ...context, requester: { name: 'jane', groups: [] } });
   return decoded;
 }
 

@@ -1,0 +1,82 @@
+/** The sources of metrics in the words of both versions: v1 spells each value as a field of its own. */
+import { at, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+
+/** What is wished of a metric, or what is seen of it. */
+type Side = 'target' | 'current';
+
+/** Path in v2, where `*` is the side, and field in v1. */
+type Pair = readonly [path: string, field: string];
+
+const resource: readonly Pair[] = [
+  ['name', 'name'],
+  ['*.averageUtilization', '*AverageUtilization'],
+  ['*.averageValue', '*AverageValue'],
+];
+
+const sources: { readonly [name: string]: readonly Pair[] } = {
+  object: [
+    ['describedObject', 'target'],
+    ['metric.name', 'metricName'],
+    ['metric.selector', 'selector'],
+    ['*.value', '*Value'],
+    ['*.averageValue', 'averageValue'],
+  ],
+  pods: [
+    ['metric.name', 'metricName'],
+    ['metric.selector', 'selector'],
+    ['*.averageValue', '*AverageValue'],
+  ],
+  resource,
+  containerResource: [...resource, ['container', 'container']],
+  external: [
+    ['metric.name', 'metricName'],
+    ['metric.selector', 'metricSelector'],
+    ['*.value', '*Value'],
+    ['*.averageValue', '*AverageValue'],
+  ],
+};
+
+/** v1 does not tell the type of a target: the fields that are there do. */
+const typeOf: { readonly [name: string]: (target: JsonObject) => string } = {
+  object: ({ averageValue }) => (averageValue === undefined ? 'Value' : 'AverageValue'),
+  pods: () => 'AverageValue',
+  resource: ({ averageUtilization }) => (averageUtilization === undefined ? 'AverageValue' : 'Utilization'),
+  containerResource: ({ averageUtilization }) => (averageUtilization === undefined ? 'AverageValue' : 'Utilization'),
+  external: ({ value }) => (value === undefined ? 'AverageValue' : 'Value'),
+};
+
+export function metricToV1(metric: Json, side: Side): JsonObject {
+  return eachSource(metric, (source, name) => {
+    const out: JsonObject = {};
+    for (const [path, field] of sources[name] ?? []) {
+      const value = at(source, ...path.replace('*', side).split('.'));
+      if (value !== undefined) out[field.replace('*', side)] = value;
+    }
+    return out;
+  });
+}
+
+export function metricFromV1(metric: Json, side: Side): JsonObject {
+  return eachSource(metric, (source, name) => {
+    const out: JsonObject = {};
+    for (const [path, field] of sources[name] ?? []) {
+      const value = source[field.replace('*', side)];
+      const [head = '', inner] = path.replace('*', side).split('.');
+      if (value === undefined) continue;
+      if (inner === undefined) out[head] = value;
+      else out[head] = { ...(out[head] as JsonObject | undefined), [inner]: value };
+    }
+    const target = isJsonObject(out[side]) ? out[side] : {};
+    if (side === 'target') out[side] = { type: typeOf[name]?.(target) ?? '', ...target };
+    return out;
+  });
+}
+
+function eachSource(metric: Json, convert: (source: JsonObject, name: string) => JsonObject): JsonObject {
+  const out: JsonObject = { type: at(metric, 'type') ?? '' };
+  for (const name of Object.keys(sources)) {
+    const source = at(metric, name);
+    if (isJsonObject(source)) out[name] = convert(source, name);
+  }
+  return out;
+}

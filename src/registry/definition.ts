@@ -196,6 +196,11 @@ export interface StrategyContext {
   readonly now: number;
 }
 
+export interface CreationContext extends StrategyContext {
+  /** Takes advice for the writer. */
+  readonly warn: (text: string) => void;
+}
+
 /**
  * The few things that are special to a kind. Every function gets objects in the storage version; those that prepare
  * change the first argument in place. All are pure otherwise.
@@ -224,7 +229,7 @@ export interface Strategy<T = ApiObject> {
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
-  readonly prepareCreate?: (object: T, context: StrategyContext) => void;
+  readonly prepareCreate?: (object: T, context: CreationContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;

@@ -207,7 +207,7 @@ export function completeDraft({ target, change, context }: Job, draft: Draft, ol
   const { object } = draft;
   if (change.verb === 'delete') return;
   if (old === undefined) {
-    strategy.prepareCreate?.(object, context);
+    strategy.prepareCreate?.(object, { ...context, warn: (text) => draft.warnings.push(text) });
     return;
   }
   const { subresource } = target;

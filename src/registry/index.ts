@@ -7,6 +7,7 @@ export {
   type Column,
   type Connect,
   type ConnectCall,
+  type CreationContext,
   type Endpoint,
   type ObjectPart,
   type Objects,

@@ -1,5 +1,5 @@
 /** Runs the rules of a kind on one object, without a server. */
-import { type ApiObject, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
+import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
 import type { ResourceDefinition, StrategyContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
@@ -44,11 +44,11 @@ function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fra
   return value as ApiObject;
 }
 
-/** A new object as it is stored: decoded, defaulted, prepared. */
-export function created(definition: ResourceDefinition, fragment: JsonObject): ApiObject {
+/** A new object as it is stored: decoded, defaulted, prepared; the advice that this gives goes to `warnings`. */
+export function created(definition: ResourceDefinition, fragment: JsonObject, warnings: string[] = []): ApiObject {
   const object = decode(definition, fragment);
   definition.strategy.defaults?.(object, context);
-  definition.strategy.prepareCreate?.(object, context);
+  definition.strategy.prepareCreate?.(object, { ...context, warn: (text) => warnings.push(text) });
   return object;
 }
 
@@ -109,5 +109,14 @@ export const sorted = (found: readonly Finding[]): Finding[] =>
   [...found].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
 
 /** Advice that comes with an object. */
-export const warningsOf = (definition: ResourceDefinition, fragment: JsonObject): string[] =>
-  definition.strategy.warnings?.(created(definition, fragment), undefined, context) ?? [];
+export function warningsOf(definition: ResourceDefinition, fragment: JsonObject): string[] {
+  const warnings: string[] = [];
+  const object = created(definition, fragment, warnings);
+  return [...warnings, ...(definition.strategy.warnings?.(object, undefined, context) ?? [])];
+}
+
+/** What a table tells of an object, by column; the time is the one of {@link context}. */
+export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
+  const object = decode(definition, fragment);
+  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, cell(object, context)]));
+}

@@ -9,7 +9,8 @@ import {
 } from '../../../meta/index.ts';
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
 import { isSidecar } from './amounts.ts';
-import { byRule, eachOf } from './findings.ts';
+import { byRule, eachOf, within } from './findings.ts';
+import { MAX_ID } from './security.ts';
 
 const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 
@@ -35,8 +36,24 @@ export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[]
     ...validateClaims(status, spec),
     ...validateAddresses(status.podIPs, 'status.podIPs'),
     ...validateHostAddresses(status),
+    ...statusLists.flatMap((list) => validateUsers(status[list], spec.os?.name ?? 'linux', `status.${list}`)),
   ];
 }
+
+/** Who clears what it has seen of the wishes for a pod leaves it as it was. */
+export function keepGenerations(status: PodStatus, old: PodStatus): void {
+  if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
+  const left = [...(old.conditions ?? [])];
+  for (const condition of status.conditions ?? []) {
+    const at = left.findIndex(({ type }) => type === condition.type);
+    const [before] = at < 0 ? [] : left.splice(at, 1);
+    if (!condition.observedGeneration && before?.observedGeneration) {
+      condition.observedGeneration = before.observedGeneration;
+    }
+  }
+}
+
+const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
 type Statuses = readonly ContainerStatus[] | undefined;
 
@@ -59,6 +76,21 @@ function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): 
     ...check(status.ephemeralContainerStatuses, old.ephemeralContainerStatuses, 'ephemeralContainerStatuses', 'Never'),
   ];
 }
+
+/** Whom the processes of containers run as; only some systems have such users. */
+const validateUsers = (statuses: Statuses, os: string, path: string): FieldError[] =>
+  eachOf(statuses, path, ({ user }, at) => {
+    const { linux } = user ?? {};
+    if (linux === undefined) return [];
+    if (os === 'windows') return [fieldError.forbidden(`${at}.linux`, 'cannot be set for a windows pod')];
+    return [
+      ...within(`${at}.linux.uid`, linux.uid ?? 0, 0, MAX_ID),
+      ...within(`${at}.linux.gid`, linux.gid ?? 0, 0, MAX_ID),
+      ...eachOf(linux.supplementalGroups, `${at}.linux.supplementalGroups`, (id, place) =>
+        within(place, id, 0, MAX_ID),
+      ),
+    ];
+  });
 
 function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): FieldError[] {
   const seen = new Set<string>();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../../meta/index.ts';
 import { pods } from '../pods.ts';
+import { keepGenerations } from './pod-status.ts';
 import { validateEphemeralContainersUpdate } from './pod-update.ts';
 import { type Finding, judgeChange, names as namesOf } from './testing/judge.ts';
 
@@ -210,6 +211,21 @@ describe('status', () => {
       ],
     },
     {
+      title: 'users that no number stands for',
+      how: ({ status }) =>
+        Object.assign(status, {
+          containerStatuses: [{ name: 'c', user: { linux: { uid: -1, gid: 0, supplementalGroups: [2 ** 31] } } }],
+        }),
+      found: [
+        ['uid', -1],
+        ['supplementalGroups[0]', 2 ** 31],
+      ].map(([field, id]) => [
+        'Invalid',
+        `status.containerStatuses[0].linux.${field}`,
+        `Invalid value: ${id}: must be between 0 and 2147483647, inclusive`,
+      ]),
+    },
+    {
       title: 'a container that runs',
       how: ({ status }) => Object.assign(status, { containerStatuses: [running] }),
       found: [],
@@ -217,6 +233,21 @@ describe('status', () => {
   ])('$title', ({ how, found }) => {
     const { metadata: _, ...made } = pod();
     expect(change(made, how)).toEqual(found);
+  });
+
+  test('what has been seen of the wishes stays, condition by condition', () => {
+    const status = { conditions: [{ type: 'Ready' }, { type: 'Ready' }, { type: 'New' }] };
+    keepGenerations(status, {
+      observedGeneration: 3,
+      conditions: [
+        { type: 'Ready', observedGeneration: 2 },
+        { type: 'Ready', observedGeneration: 1 },
+      ],
+    });
+    expect(status).toEqual({
+      observedGeneration: 3,
+      conditions: [{ type: 'Ready', observedGeneration: 2 }, { type: 'Ready', observedGeneration: 1 }, { type: 'New' }],
+    });
   });
 
   test('an address alone is the first of a list', () => {

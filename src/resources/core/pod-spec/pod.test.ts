@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../meta/index.ts';
+import type { Json, JsonObject } from '../../../meta/index.ts';
 import { podTemplates } from '../pod-templates.ts';
 import { pods } from '../pods.ts';
 import { advise, created, type Finding, judge, wording } from './testing/judge.ts';
@@ -349,11 +349,29 @@ describe('affinity and spread', () => {
       ['Duplicate', `${S}.{topologyKey, whenUnsatisfiable}`, 'Duplicate value: "{z, DoNotSchedule}"'],
     ],
     [
-      'a key of the selector too',
-      spread({ labelSelector: { matchLabels: { a: 'b' } }, matchLabelKeys: ['a'] }),
-      ['Invalid', `${S}.matchLabelKeys[0]`, 'Invalid value: "a": exists in both matchLabelKeys and labelSelector'],
+      'a key without a selector',
+      spread({ matchLabelKeys: ['a'] }),
+      ['Forbidden', `${S}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
     ],
   ]);
+  test('the labels that a spread asks for join its selector, once', () => {
+    const metadata = { labels: { a: 'b' } };
+    const wanted = (labelSelector: JsonObject) => spread({ labelSelector, matchLabelKeys: ['a', 'z'] });
+    const pod = created(pods, { metadata, spec: { containers, ...wanted({ matchLabels: { c: 'd' } }) } });
+    expect(pod['spec']).toMatchObject({
+      topologySpreadConstraints: [
+        {
+          labelSelector: {
+            matchLabels: { c: 'd' },
+            matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }],
+          },
+        },
+      ],
+    });
+    expect(judged(wanted({ matchLabels: { a: 'x' } }), metadata)).toEqual([
+      ['Invalid', `${S}[0]`, 'Invalid value: "a": exists in both matchLabelKeys and labelSelector'],
+    ]);
+  });
 });
 
 describe('what is shared with the node', () => {
@@ -767,5 +785,33 @@ describe('advice', () => {
     expect(advise(pods, { metadata: { name: 'a.b' }, spec: { containers } })).toEqual([
       "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     ]);
+  });
+});
+
+describe('AppArmor profiles by annotation', () => {
+  const key = 'container.apparmor.security.beta.kubernetes.io/c';
+  const advice = `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+  const unconfined = { securityContext: { appArmorProfile: { type: 'Unconfined' } } };
+  const rows: readonly (readonly [title: string, text: string, spec: JsonObject, field: Json, warnings: string[]])[] = [
+    ['become a field', 'runtime/default', { containers }, { type: 'RuntimeDefault' }, [advice]],
+    ['of a file', 'localhost/p', { containers }, { type: 'Localhost', localhostProfile: 'p' }, [advice]],
+    ['without a meaning do not', 'localhost/', { containers }, null, [advice]],
+    ['that hold for the pod already do not', 'unconfined', { containers, ...unconfined }, null, []],
+    [
+      'leave a field alone',
+      'unconfined',
+      { containers: [{ ...containers[0], ...unconfined }] },
+      { type: 'Unconfined' },
+      [],
+    ],
+    ['mean nothing to Windows', 'unconfined', { containers, os: { name: 'windows' } }, null, []],
+  ];
+  test.each(rows)('%s', (_, text, spec, field, warnings) => {
+    const pod = { metadata: { annotations: { [key]: text } }, spec };
+    const { containers: [made] = [] } = created(pods, pod)['spec'] as {
+      containers?: { securityContext?: JsonObject }[];
+    };
+    expect(made?.securityContext?.['appArmorProfile'] ?? null).toEqual(field);
+    expect(advise(pods, pod)).toEqual(warnings);
   });
 });

@@ -26,11 +26,11 @@ function decode(definition: ResourceDefinition, object: JsonObject): ApiObject {
   return decoded;
 }
 
-/** The object as it is stored when it is created, with a uid and defaults. */
-export function created(definition: ResourceDefinition, object: JsonObject): ApiObject {
+/** The object as it is stored when it is created, with a uid and defaults; the advice that this gives goes to `warnings`. */
+export function created(definition: ResourceDefinition, object: JsonObject, warnings: string[] = []): ApiObject {
   const { metadata } = object as { metadata?: JsonObject };
   const decoded = decode(definition, { ...object, metadata: { name: 'a', namespace: 'n', uid: 'u', ...metadata } });
-  definition.strategy.prepareCreate?.(decoded, context);
+  definition.strategy.prepareCreate?.(decoded, { ...context, warn: (text) => warnings.push(text) });
   return decoded;
 }
 
@@ -75,8 +75,11 @@ function changed(old: ApiObject, change: (object: ApiObject) => void): ApiObject
 }
 
 /** Advice on a new object. */
-export const advise = (definition: ResourceDefinition, object: JsonObject): string[] =>
-  definition.strategy.warnings?.(created(definition, object), undefined, context) ?? [];
+export function advise(definition: ResourceDefinition, object: JsonObject): string[] {
+  const warnings: string[] = [];
+  const decoded = created(definition, object, warnings);
+  return [...warnings, ...(definition.strategy.warnings?.(decoded, undefined, context) ?? [])];
+}
 
 /** How the rules about names are worded. */
 export const wording = {

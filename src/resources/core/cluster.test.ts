@@ -125,7 +125,7 @@ describe('persistent volumes', () => {
     [
       'a local one anywhere',
       volume({ local: { path: '/x' } }),
-      ['metadata.annotations', 'Required', required('Local volume requires node affinity')],
+      ['spec.nodeAffinity', 'Required', required('Local volume requires node affinity')],
     ],
     [
       'nodes without terms',
@@ -139,8 +139,74 @@ describe('persistent volumes', () => {
     ],
     [
       'a secret without a place',
-      volume({ csi: { ...csi, nodeStageSecretRef: { name: 's' } } }),
-      ['spec.csi.nodeStageSecretRef.namespace', 'Required', missing],
+      volume({ csi: { ...csi, nodePublishSecretRef: { name: 's' }, controllerExpandSecretRef: { namespace: 'N' } } }),
+      ['spec.csi.nodePublishSecretRef.namespace', 'Required', missing],
+      ['spec.csi.controllerExpandSecretRef.name', 'Required', missing],
+      ['spec.csi.controllerExpandSecretRef.namespace', 'Invalid', invalid('N', says.label)],
+    ],
+    [
+      'no driver',
+      volume({ csi: { volumeHandle: 'h' } }),
+      ['spec.csi.driver', 'Required', missing],
+      ['spec.csi.driver', 'Invalid', invalid('', says.subdomain)],
+    ],
+    [
+      'a path before a disk, and a third',
+      volume({ hostPath: { path: '/x' }, gcePersistentDisk: { pdName: 'd' }, cephfs: { monitors: ['m'] } }),
+      ['spec.gcePersistentDisk', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+      ['spec.cephFS', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+    ],
+    [
+      'a disk without a name',
+      volume({ gcePersistentDisk: { partition: 256 } }),
+      ['spec.persistentDisk.pdName', 'Required', missing],
+      ['spec.persistentDisk.partition', 'Invalid', invalid(256, 'must be between 1 and 255, inclusive')],
+    ],
+    [
+      'a target of another kind',
+      volume({
+        iscsi: {
+          targetPortal: 'p'.repeat(64),
+          iqn: 'x',
+          lun: 0,
+          initiatorName: 'iqn.2015-02.example.com:init',
+          secretRef: {},
+        },
+      }),
+      [
+        'spec.iscsi.targetportal',
+        'Invalid',
+        invalid(
+          'p'.repeat(64),
+          'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.',
+        ),
+      ],
+      ['spec.iscsi.iqn', 'Invalid', invalid('x', 'must be valid format')],
+      ['spec.iscsi.secretRef.name', 'Required', missing],
+    ],
+    [
+      'a class of attributes without a driver',
+      volume({ hostPath: { path: '/x' }, volumeAttributesClassName: '' }),
+      ['spec.volumeAttributesClassName', 'Required', required('an empty string is disallowed')],
+      ['spec.csi', 'Required', required('has to be specified when using volumeAttributesClassName')],
+    ],
+    [
+      'less than nothing',
+      volume({ capacity: { storage: '-500m' }, hostPath: { path: '/x' } }),
+      ['spec.capacity[storage]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
+      ['spec.capacity[storage]', 'Invalid', invalid('-500m', 'must be greater than zero')],
+    ],
+    [
+      'ways to mount what cannot be mounted in other ways',
+      {
+        metadata: { annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } },
+        ...volume({ hostPath: { path: '/x' } }),
+      },
+      [
+        'metadata.annotations.volume.beta.kubernetes.io/mount-options',
+        'Forbidden',
+        forbidden('may not specify mount options for this volume type'),
+      ],
     ],
     [
       'a driver',
@@ -183,6 +249,52 @@ describe('persistent volumes', () => {
     expect(found[0]?.[2]).toMatch(/^Forbidden: spec.persistentvolumesource is immutable after creation\n@@/);
     const grows = { ...csi, controllerExpandSecretRef: { name: 'a', namespace: 'b' } };
     expect(onUpdate(persistentVolumes, volume({ csi }), volume({ csi: grows }))).toEqual([]);
+  });
+  test('where a volume is changes no more, but for the new name of a label', () => {
+    const on = (key: string, ...values: string[]) =>
+      volume({
+        csi,
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values }] }] } },
+      });
+    const old = on('failure-domain.beta.kubernetes.io/zone', 'z');
+    expect(onUpdate(persistentVolumes, old, on('topology.kubernetes.io/zone', 'z'))).toEqual([]);
+    expect(onUpdate(persistentVolumes, old, on('topology.kubernetes.io/zone', 'y'))).toEqual([
+      [
+        'nodeAffinity',
+        'Invalid',
+        invalid(
+          {
+            Required: {
+              NodeSelectorTerms: [
+                {
+                  MatchExpressions: [{ Key: 'topology.kubernetes.io/zone', Operator: 'In', Values: ['y'] }],
+                  MatchFields: null,
+                },
+              ],
+            },
+          },
+          'field is immutable, except for updating from beta label to GA',
+        ),
+      ],
+    ]);
+  });
+  test('what is wrong with a changed volume is told twice', () => {
+    const bad = volume({ csi, accessModes: [] });
+    const found = ['spec.accessModes', 'Required', missing];
+    expect(onUpdate(persistentVolumes, volume({ csi }), bad)).toEqual([found, found]);
+  });
+  test('advice', () => {
+    const key = 'volume.beta.kubernetes.io/storage-class';
+    expect(
+      warningsOf(persistentVolumes, {
+        metadata: { annotations: { [key]: 'c' } },
+        ...volume({ rbd: { monitors: ['m'], image: 'i' }, persistentVolumeReclaimPolicy: 'Recycle' }),
+      }),
+    ).toEqual([
+      `metadata.annotations[${key}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+      'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+      'spec.rbd: deprecated in v1.28, non-functional in v1.31+',
+    ]);
   });
 });
 
@@ -237,6 +349,67 @@ describe('persistent volume claims', () => {
       ['spec', 'Forbidden', forbidden(`${why}\n${diff}`)],
     ]);
     expect(onUpdate(persistentVolumeClaims, claim({}), claim({ volumeName: 'v' }))).toEqual([]);
+  });
+  const key = 'volume.beta.kubernetes.io/storage-class';
+  const noted = (text: string) => ({ metadata: { annotations: { [key]: text } } });
+  const kept = ['metadata.annotations.volume.beta.kubernetes.io/storage-class', 'Invalid', immutable('d')];
+  test.each([
+    ['a class where none was', {}, { storageClassName: 'c' }, {}, {}],
+    ['from the annotation', {}, { storageClassName: 'c' }, noted('c'), {}],
+    ['both', {}, { storageClassName: 'c' }, noted('c'), noted('c')],
+    ['another annotation', {}, {}, noted('c'), noted('d'), kept],
+    ['another annotation, and the class', {}, { storageClassName: 'c' }, noted('c'), noted('d'), kept],
+  ] as const)('the class of a claim: %s', (_, old, now, was, is, ...found) => {
+    expect(onUpdate(persistentVolumeClaims, { ...was, ...claim(old) }, { ...is, ...claim(now) })).toEqual(found);
+  });
+  test('a class of attributes never goes', () => {
+    const at = 'spec.volumeAttributesClassName';
+    const [old, none, empty] = [
+      claim({ volumeAttributesClassName: 'a' }),
+      claim({}),
+      claim({ volumeAttributesClassName: '' }),
+    ];
+    expect(onUpdate(persistentVolumeClaims, old, none)).toContainEqual([
+      at,
+      'Forbidden',
+      forbidden('update from non-nil value to nil is forbidden'),
+    ]);
+    expect(onUpdate(persistentVolumeClaims, old, empty)).toContainEqual([
+      at,
+      'Forbidden',
+      forbidden('update from non-nil value to an empty string is forbidden'),
+    ]);
+  });
+  test('what a claim reports', () => {
+    const status = {
+      capacity: { storage: '-1' },
+      allocatedResources: { cpu: '1', 'example.com/x': '-1' },
+      allocatedResourceStatuses: { storage: 'Odd' },
+    };
+    const states = ['ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizeInProgress'];
+    expect(onUpdate(persistentVolumeClaims, claim({}), { ...claim({}), status }, 'status')).toEqual(
+      sorted([
+        ['status.capacity[storage]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
+        ['status.allocatedResources', 'NotSupported', unsupported('cpu', 'storage')],
+        ['status.allocatedResources[example.com/x]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
+        [
+          'status.allocatedResourceStatus',
+          'NotSupported',
+          unsupported('storage', ...states, 'NodeResizeInfeasible', 'NodeResizePending'),
+        ],
+      ]),
+    );
+  });
+  test('advice', () => {
+    expect(
+      warningsOf(persistentVolumeClaims, {
+        ...noted('c'),
+        ...claim({ resources: { requests: { storage: '1500m' } } }),
+      }),
+    ).toEqual([
+      `metadata.annotations[${key}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+      'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+    ]);
   });
 });
 

@@ -60,7 +60,8 @@ export const resources: ObjectPart<PodObject> = {
 
 function resized(containers: Containers, sent: Containers): Containers {
   if (containers.some(({ name }, i) => sent[i]?.name !== name)) return sent;
-  return containers.map(({ resources: _, resizePolicy: __, ...rest }, i) => {
+  return containers.map((container, i) => {
+    const { resources: _, resizePolicy: __, ...rest } = container;
     const { resources, resizePolicy } = sent[i] ?? {};
     return {
       ...rest,

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name, orUnset } from '../cells.ts';
+import { validateDriverName } from '../core/persistent-sources.ts';
 import { eachOf } from '../core/pod-spec/findings.ts';
-import { validateDriverName } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
 import { CSIDriver, type CSIDriverSpec } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';

@@ -71,6 +71,13 @@ export function validateAmount(name: string, amount: string, path: string, names
   return found;
 }
 
+/** An amount that, rounded away from zero, is not negative. */
+export function validateNonNegativeWhole(amount: string, path: string): FieldError[] {
+  const { nano } = parseQuantity(amount);
+  if (nano >= 0n) return [];
+  return [fieldError.invalid(path, Number((nano - NANO + 1n) / NANO), 'must be a valid resource quantity')];
+}
+
 function validateHugePages(name: string, amount: string, path: string): FieldError[] {
   if (!isHugePages(name)) return [];
   const size = sizeOf(name);

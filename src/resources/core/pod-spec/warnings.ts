@@ -1,16 +1,15 @@
-import { dns1123Label, getKey, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
-import type { Infer } from '../../../schema/index.ts';
+import { dns1123Label, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
 import type {
   Container,
   ContainerPort,
   EphemeralContainer,
-  NodeSelectorTerm,
   PodSpec,
   PodTemplateSpec,
   Volume,
 } from '../../types/core-v1.ts';
 import type { Amounts } from './amounts.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
+import { adviceOnLabel, warnOfTerm } from './node-labels.ts';
 
 /** Whose spec it is: a template also speaks of annotations that stand for fields. */
 interface Subject {
@@ -49,43 +48,28 @@ const warnOfSpec = (subject: Subject): string[] => [
   ...warnOfSelectors(subject),
 ];
 
-/** Labels of nodes that have another name by now. */
-const oldNodeLabels = ({ labels }: Names): { readonly [label: string]: string } => ({
-  [`beta.${labels}/arch`]: `deprecated since v1.14; use "${labels}/arch" instead`,
-  [`beta.${labels}/os`]: `deprecated since v1.14; use "${labels}/os" instead`,
-  [`failure-domain.beta.${labels}/region`]: `deprecated since v1.17; use "topology.${labels}/region" instead`,
-  [`failure-domain.beta.${labels}/zone`]: `deprecated since v1.17; use "topology.${labels}/zone" instead`,
-  [`beta.${labels}/instance-type`]: `deprecated since v1.17; use "node.${labels}/instance-type" instead`,
-});
-
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 function warnOfNodeLabels({ spec, path, names }: Subject): string[] {
-  const old = oldNodeLabels(names);
   const nodes = spec.affinity?.nodeAffinity;
   const at = `${path}spec.affinity.nodeAffinity`;
-  const warnOfTerm = (term: Infer<typeof NodeSelectorTerm>, place: string) =>
-    (term.matchExpressions ?? []).flatMap(({ key = '' }, i) => {
-      const why = getKey(old, key);
-      return why === undefined ? [] : [`${place}.matchExpressions[${i}].key: ${key} is ${why}`];
-    });
   return [
     ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
-      const why = getKey(old, key);
-      return why === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${why}`];
+      const advice = adviceOnLabel(key, names);
+      return advice === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${advice}`];
     }),
     ...(nodes?.[REQUIRED]?.nodeSelectorTerms ?? []).flatMap((term, i) =>
-      warnOfTerm(term, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`),
+      warnOfTerm(term, false, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`, names),
     ),
     ...(nodes?.[PREFERRED] ?? []).flatMap(({ preference = {} }, i) =>
-      warnOfTerm(preference, `${at}.${PREFERRED}[${i}].preference`),
+      warnOfTerm(preference, true, `${at}.${PREFERRED}[${i}].preference`, names),
     ),
     ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey = '', labelSelector }, i) => {
       const place = `${path}spec.topologySpreadConstraints[${i}]`;
-      const why = getKey(old, topologyKey);
+      const advice = adviceOnLabel(topologyKey, names);
       return [
-        ...(why === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${why}`]),
+        ...(advice === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${advice}`]),
         ...(labelSelector === undefined ? [matchesNothing(place)] : []),
       ];
     }),
@@ -126,7 +110,7 @@ function warnOfAnnotations({ metadata, spec, path, names }: Subject): string[] {
 }
 
 /** Sources of volumes that are going or gone; the name in advice where it is another. */
-const oldSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
+export const oldSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -169,7 +153,7 @@ function warnOfVolumes({ spec, path }: Subject): string[] {
 
 const BILLION = 1_000_000_000n;
 
-function warnOfFractions(
+export function warnOfFractions(
   amounts: Amounts | undefined,
   path: string,
   resources = ['memory', 'ephemeral-storage'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { events as newEvents } from '../events/events.ts';
-import { created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
+import { cellsOf, created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
@@ -61,6 +61,41 @@ describe('nodes', () => {
       ['spec.providerID', 'Forbidden', forbidden('node updates may not change providerID except from "" to valid')],
     ]);
     expect(onUpdate(nodes, {}, before)).toEqual([]);
+  });
+  test('a range that is none, and one twice', () => {
+    const ranges = ['x', 'x'];
+    const odd = ['spec.podCIDRs[0]', 'Invalid', invalid('x', says.cidr)] as const;
+    expect(onCreate(nodes, { spec: { podCIDRs: ranges } })).toEqual(
+      sorted([
+        [...odd],
+        ['spec.podCIDRs[1]', 'Invalid', invalid('x', says.cidr)],
+        [
+          'spec.podCIDRs',
+          'Internal',
+          'Internal error: invalid PodCIDRs. failed to check with dual stack with error:failed to parse cidr value:"x" with error:invalid CIDR address: x',
+        ],
+        ['spec.podCIDRs', 'Invalid', invalid(ranges, 'may specify no more than one CIDR for each IP family')],
+        ['spec.podCIDRs[1]', 'Duplicate', duplicate('x')],
+      ]),
+    );
+  });
+  test('what is wrong with the taints of a node that is there is told twice', () => {
+    const found = ['metadata.taints[0].effect', 'Required', missing];
+    expect(onUpdate(nodes, {}, { spec: { taints: [{ key: 'k' }] } })).toEqual([found, found]);
+  });
+  test('a config map of a node that is there', () => {
+    const configMap = { name: 'n', namespace: 'N', kubeletConfigKey: 'k', uid: 'u' };
+    expect(onUpdate(nodes, {}, { spec: { configSource: {} } })).toEqual([
+      ['spec.configSource', 'Invalid', invalid({ ConfigMap: null }, 'exactly one reference subfield must be non-nil')],
+    ]);
+    expect(onUpdate(nodes, {}, { spec: { configSource: { configMap } } })).toEqual([
+      ['spec.configSource.configMap.namespace', 'Invalid', invalid('N', says.label)],
+      ['spec.configSource.configMap.uid', 'Forbidden', forbidden('uid must not be set in spec')],
+    ]);
+    expect(warningsOf(nodes, { spec: { configSource: { configMap }, externalID: 'x' } })).toEqual([
+      'spec.configSource: the feature is removed',
+      'spec.externalID: this field is deprecated, and is unused by Kubernetes',
+    ]);
   });
   test('one range and the list of them agree, all of the capacity can be given out', () => {
     const node = created(nodes, { spec: { podCIDR: '10.0.0.0/24' }, status: { capacity: { cpu: '4' } } });
@@ -536,8 +571,31 @@ describe('events', () => {
     expect(onUpdate(stored, full, { ...full, series })).toEqual([]);
     expect(onUpdate(stored, full, { ...full, reason: 'S', reportingComponent: 'd' })).toEqual([
       ['reason', 'Invalid', immutable('S')],
+      ['reason', 'Invalid', immutable('S')],
       ['reportingController', 'Invalid', immutable('d')],
     ]);
+  });
+  test('a row tells when it was seen last, and by whom', () => {
+    const times = { firstTimestamp: '2024-01-02T03:00:00Z', lastTimestamp: '2024-01-02T03:04:00Z', count: 3 };
+    expect(cellsOf(events, { ...times, source: { component: 'c', host: 'h' } })).toMatchObject({
+      'Last Seen': '5s',
+      'First Seen': '4m5s',
+      Count: 3,
+      Source: 'c, h',
+    });
+    const series = { count: 2, lastObservedTime: '2024-01-02T03:03:05.000000Z' };
+    const report = { eventTime: '2024-01-02T03:00:00.000000Z', reportingComponent: 'r', reportingInstance: 'i' };
+    expect(cellsOf(events, { ...report, series })).toMatchObject({
+      'Last Seen': '60s',
+      'First Seen': '4m5s',
+      Count: 2,
+      Source: 'r, i',
+    });
+    expect(cellsOf(events, {})).toMatchObject({ 'Last Seen': '<unknown>', Count: 1, Source: '' });
+  });
+  test('any name that can stand in a path does for an event of the core group', () => {
+    expect(events.strategy.nameRule?.('A_b.c')).toEqual([]);
+    expect(newEvents.strategy.nameRule).toBeUndefined();
   });
   test('nothing is said besides', () => {
     expect(warningsOf(events, { involvedObject: about })).toEqual([]);

@@ -26,7 +26,7 @@ function syntaxFault(text: string): string | undefined {
     at === '' ? END : `invalid character ${at === "'" ? "'\\''" : `'${at.charAt(0)}'`} ${where}`;
   const literal = literals.find((word) => word.charAt(0) === text.charAt(0));
   if (literal !== undefined) {
-    const same = [...literal].findIndex((letter, i) => text.charAt(i) !== letter);
+    const same = literal.split('').findIndex((letter, i) => text.charAt(i) !== letter);
     if (same < 0) return unexpected(text.slice(literal.length).trimStart().charAt(0), 'after top-level value');
     return unexpected(text.charAt(same), `in literal ${literal} (expecting '${literal.charAt(same)}')`);
   }

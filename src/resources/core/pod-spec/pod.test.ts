@@ -488,6 +488,39 @@ describe('the pod as a whole', () => {
       ],
     ],
     [
+      'pages that its containers have more of, and an amount that it does not name',
+      {
+        containers: [
+          {
+            name: 'c',
+            image: 'i',
+            resources: { limits: { 'hugepages-2Mi': '4Mi', cpu: '2' }, requests: { cpu: '2' } },
+          },
+        ],
+        resources: { limits: { 'hugepages-2Mi': '2Mi', memory: '1Gi' }, requests: { 'hugepages-2Mi': '2Mi' } },
+      },
+      [
+        'Invalid',
+        'spec.resources.requests[hugepages-2Mi]',
+        'Invalid value: "2Mi": must be greater than or equal to aggregate container requests of 4Mi',
+      ],
+      [
+        'Invalid',
+        'spec.resources.limits[hugepages-2Mi]',
+        'Invalid value: "2Mi": must be greater than or equal to aggregate container limits of 4Mi',
+      ],
+      [
+        'Invalid',
+        'spec.resources.containers[0][hugepages-2Mi].limits',
+        'Invalid value: "4Mi": must be less than or equal to pod limits of 2Mi',
+      ],
+    ],
+    [
+      'amounts on windows',
+      { os: { name: 'windows' }, resources: { limits: { gpu: '1' } } },
+      ['Forbidden', 'spec.resources', 'Forbidden: may not be set for a windows pod'],
+    ],
+    [
       'a resource that only containers have',
       { resources: { limits: { 'ephemeral-storage': '1' } } },
       [

@@ -491,6 +491,15 @@ describe('endpoints', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(endpoints, fragment)).toEqual(sorted(expected));
   });
+
+  test('are told of addresses that can be written better, but not who makes them from services', () => {
+    const subsets = [{ notReadyAddresses: [{ ip: '2001:DB8::1' }], ports: [{ port: 1 }] }];
+    const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
+    expect(warningsOf(endpoints, { subsets })).toEqual([
+      'subsets[0].notReadyAddresses[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+    ]);
+    expect(warningsOf(endpoints, { metadata: { labels }, subsets })).toEqual([]);
+  });
 });
 
 describe('events', () => {

@@ -1,6 +1,6 @@
 /** Rules about IP addresses and ranges of them. */
 import { isIPv4, isIPv6 } from 'node:net';
-import { cidr, type FieldError, fieldError, ipAddress } from '../../meta/index.ts';
+import { cidr, type FieldError, fieldError, ipAddress, type Names } from '../../meta/index.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 
 type Family = 'IPv4' | 'IPv6';
@@ -27,6 +27,48 @@ function read(text: string): Address | undefined {
 /** The shortest way to write an address; the text itself when it is none. */
 export function canonicalIp(text: string): string {
   return isIPv6(text) && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
+}
+
+function format({ bits, size }: Address): string {
+  const [width, joint, base] = size === 32 ? [8n, '.', 10] : ([16n, ':', 16] as const);
+  const parts: string[] = [];
+  for (let shift = BigInt(size) - width; shift >= 0n; shift -= width) {
+    parts.push(((bits >> shift) & ((1n << width) - 1n)).toString(base));
+  }
+  return canonicalIp(parts.join(joint));
+}
+
+/** Advice on an address that is not in the form in which all write it. */
+export function warnOfAddress(path: string, value: string, { product }: Names): string[] {
+  const address = read(value);
+  if (address === undefined || !value.includes(':')) return [];
+  const best = JSON.stringify(format(address));
+  if (address.size === 32) {
+    const server = product.charAt(0).toUpperCase() + product.slice(1);
+    return [
+      `${path}: non-standard IP address ${JSON.stringify(value)} will be considered invalid in a future ${server} release: use ${best}`,
+    ];
+  }
+  if (best === JSON.stringify(value)) return [];
+  return [`${path}: IPv6 address ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
+}
+
+/** The same for a range, and on one whose address has bits beyond its length. */
+export function warnOfRange(path: string, value: string): string[] {
+  const [text = '', length = ''] = value.split('/');
+  const address = read(text);
+  if (address === undefined) return [];
+  const rest = BigInt(address.size - Number(length));
+  const start = { ...address, bits: (address.bits >> rest) << rest };
+  const best = JSON.stringify(`${format(start)}/${length}`);
+  if (start.bits !== address.bits) {
+    const single = JSON.stringify(`${format(address)}/${address.size}`);
+    return [
+      `${path}: CIDR value ${JSON.stringify(value)} is ambiguous in this context (should be ${best} or ${single}?)`,
+    ];
+  }
+  if (!text.includes(':') || best === JSON.stringify(value)) return [];
+  return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
 }
 
 /** Undefined when the text is neither an address nor a range. */

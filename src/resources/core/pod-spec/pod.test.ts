@@ -810,6 +810,85 @@ describe('advice', () => {
       spec: { terminationGracePeriodSeconds: -1 },
       said: ['spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1'],
     },
+    {
+      title: 'a name that two ports have',
+      spec: {
+        initContainers: [
+          { name: 'i', image: 'i', restartPolicy: 'Always', ports: [{ name: 'web', containerPort: 80 }] },
+        ],
+        containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 81 }] }],
+      },
+      said: [
+        'spec.containers[0].ports[0]: duplicate port name "web" with spec.initContainers[0].ports[0], services and probes that select ports by name will use spec.initContainers[0].ports[0]',
+      ],
+    },
+    {
+      title: 'addresses that can be written better',
+      spec: { dnsConfig: { nameservers: ['1.2.3.4', '2001:DB8::1'] }, hostAliases: [{ ip: '::ffff:1.2.3.4' }] },
+      said: [
+        'spec.dnsConfig.nameservers[1]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+        'spec.hostAliases[0].ip: non-standard IP address "::ffff:1.2.3.4" will be considered invalid in a future Kubernetes release: use "1.2.3.4"',
+      ],
+    },
+    {
+      title: 'files of one source that are in the way of each other',
+      spec: {
+        volumes: [
+          {
+            name: 'v',
+            configMap: {
+              name: 'm',
+              items: [
+                { key: 'a', path: 'x' },
+                { key: 'b', path: 'x/y/' },
+                { key: 'c', path: 'xy' },
+              ],
+            },
+          },
+          {
+            name: 'w',
+            secret: {
+              secretName: 's',
+              items: [
+                { key: 'a', path: 'x/y' },
+                { key: 'b', path: 'x' },
+              ],
+            },
+          },
+        ],
+      },
+      said: [
+        'volume "v" (ConfigMap "m"): overlapping paths: "x/y" with "x"',
+        'volume "w" (Secret "s"): overlapping paths: "x" with "x/y"',
+      ],
+    },
+    {
+      title: 'files of several sources that are in the way of each other, and a source that is none',
+      spec: {
+        volumes: [
+          {
+            name: 'v',
+            projected: {
+              sources: [
+                { clusterTrustBundle: { signerName: 'a/b', path: 'x/x' } },
+                { downwardAPI: { items: [{ path: 'x', fieldRef: { fieldPath: 'metadata.name' } }] } },
+                { secret: { name: 's', items: [{ key: 'k', path: 'x' }] } },
+                { configMap: { name: 'm', items: [{ key: 'k', path: 'y' }] } },
+                { serviceAccountToken: { path: 'y' } },
+                {},
+              ],
+            },
+          },
+        ],
+      },
+      said: [
+        'volume "v" (Projected) has no sources provided',
+        'volume "v" (Projected): overlapping paths: "x" (DownwardAPI) with "x/x" (ClusterTrustBundle "a/b")',
+        'volume "v" (Projected): overlapping paths: "x" (Secret "s") with "x/x" (ClusterTrustBundle "a/b")',
+        'volume "v" (Projected): overlapping paths: "x" (Secret "s") with "x" (DownwardAPI)',
+        'volume "v" (Projected): overlapping paths: "y" (ServiceAccountToken) with "y" (ConfigMap "m")',
+      ],
+    },
   ])('$title', ({ spec, said }) => {
     expect(advise(pods, { spec: { containers, ...spec } })).toEqual(said);
   });

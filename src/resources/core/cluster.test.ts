@@ -97,6 +97,11 @@ describe('nodes', () => {
       'spec.externalID: this field is deprecated, and is unused by Kubernetes',
     ]);
   });
+  test('a range with more than a range needs is odd, and one that is none is not looked at', () => {
+    expect(warningsOf(nodes, { spec: { podCIDRs: ['10.0.0.8/24', '10.0.0.0/x', 'fd00::/64'] } })).toEqual([
+      'spec.podCIDRs[0]: CIDR value "10.0.0.8/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.8/32"?)',
+    ]);
+  });
   test('one range and the list of them agree, all of the capacity can be given out', () => {
     const node = created(nodes, { spec: { podCIDR: '10.0.0.0/24' }, status: { capacity: { cpu: '4' } } });
     expect(node['spec']).toEqual({ podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] });

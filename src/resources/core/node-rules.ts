@@ -10,7 +10,7 @@ import {
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { NodeConfigSource, type NodeSpec, type NodeStatus, type Taint } from '../types/core-v1.ts';
-import { isDualStack, validateCidr } from '../validate/addresses.ts';
+import { isDualStack, validateCidr, warnOfRange } from '../validate/addresses.ts';
 import { byRuleAsOne, duplicateOf, same, unique } from '../validate/common.ts';
 import { roundAmounts } from './pod-spec/amounts.ts';
 import { byRule, eachOf, oneOf } from './pod-spec/findings.ts';
@@ -30,13 +30,17 @@ export function validateNode(spec: NodeSpec, status: NodeStatus, names: Names): 
 }
 
 /** Advice on fields that do nothing any more. */
-export const warnOfNode = ({ configSource, externalID }: NodeSpec, { product }: Names): string[] => [
+export const warnOfNode = ({ configSource, externalID, podCIDRs }: NodeSpec, { product }: Names): string[] => [
   ...(configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
   ...(externalID
     ? [
         `spec.externalID: this field is deprecated, and is unused by ${product.charAt(0).toUpperCase()}${product.slice(1)}`,
       ]
     : []),
+  ...(podCIDRs ?? []).flatMap((range, i) => {
+    const path = `spec.podCIDRs[${i}]`;
+    return validateCidr(path, range).length > 0 ? [] : warnOfRange(path, range);
+  }),
 ];
 
 function validateTaints(taints: readonly Infer<typeof Taint>[]): FieldError[] {

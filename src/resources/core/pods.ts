@@ -13,7 +13,7 @@ import { completeSelectors } from './pod-spec/affinity.ts';
 import { adoptProfiles } from './pod-spec/app-armor.ts';
 import { isNew, same } from './pod-spec/controller.ts';
 import { defaultPod, mirrorServiceAccount } from './pod-spec/defaults.ts';
-import { keepGenerations, validatePodStatusUpdate } from './pod-spec/pod-status.ts';
+import { keepGenerations, validatePodStatusUpdate, warnOfStatus } from './pod-spec/pod-status.ts';
 import { validatePodMetaUpdate, validatePodSpecUpdate } from './pod-spec/pod-update.ts';
 import { qosClass } from './pod-spec/qos.ts';
 import { validateNewPod, validatePod } from './pod-spec/validate.ts';
@@ -105,7 +105,10 @@ export const pods = resource({
       ...validatePodSpecUpdate(pod.spec ?? {}, old.spec ?? {}),
       ...(same(pod.status, old.status) ? [] : validatePodStatusUpdate(pod, old)),
     ],
-    warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
+    warnings: ({ metadata, spec = {}, status = {} }, old, { names }) => {
+      if (old === undefined) return warnOfPod(metadata, spec, names);
+      return same(status, old.status) ? [] : warnOfStatus(status, names);
+    },
   },
 });
 

@@ -41,9 +41,16 @@ export interface ResourceDefinition {
   readonly subresources: readonly Subresource[];
   /** Columns of its tables: the whole row, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
+  /** What a row of a table says of an object that is done. */
+  readonly completion?: (object: ApiObject) => Completion | undefined;
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
+}
+
+export interface Completion {
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface ResourceVersion {

@@ -5,6 +5,7 @@ export {
   allVerbs,
   type CellContext,
   type Column,
+  type Completion,
   type Connect,
   type ConnectCall,
   type CreationContext,

@@ -171,3 +171,11 @@ test('readiness gates', () => {
     'Readiness Gates': '1/2',
   });
 });
+
+test.each([
+  ['Succeeded', { reason: 'Succeeded', message: 'The pod has completed successfully.' }],
+  ['Failed', { reason: 'Failed', message: 'The pod failed.' }],
+  ['Running', undefined],
+])('a pod that is done: %s', (phase, done) => {
+  expect(pods.completion?.({ metadata: {}, status: { phase } } as never)).toEqual(done);
+});

@@ -1,3 +1,4 @@
+import type { Completion } from '../../registry/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { resource } from '../define.ts';
 import { evictPod } from '../policy/eviction.ts';
@@ -62,6 +63,7 @@ export const pods = resource({
     ['Nominated Node', ({ status }) => orNone(status?.nominatedNodeName), 'wide'],
     ['Readiness Gates', readinessGates, 'wide'],
   ],
+  completion: ({ status }) => completions.get(status?.phase ?? ''),
   selectableFields: [
     { path: 'spec.nodeName', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
     // The first name of that field; old clients still ask by it.
@@ -111,6 +113,11 @@ export const pods = resource({
     },
   },
 });
+
+const completions: ReadonlyMap<string, Completion> = new Map([
+  ['Succeeded', { reason: 'Succeeded', message: 'The pod has completed successfully.' }],
+  ['Failed', { reason: 'Failed', message: 'The pod failed.' }],
+]);
 
 /** A pod that runs nowhere, or no more, needs no time to end. */
 function gracePeriod({ spec = {}, status }: PodObject, asked: number | undefined): number {

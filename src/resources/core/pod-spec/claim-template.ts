@@ -19,6 +19,8 @@ import { validateAmount } from './resources.ts';
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const volumeModes = ['Block', 'Filesystem'];
 
+const unset: ReadonlySet<unknown> = new Set([null, undefined, '', 0]);
+
 /** A claim that is made together with a pod: its metadata has only labels and annotations. */
 export function validateClaimTemplate(
   { metadata = {}, spec = {} }: Infer<typeof PersistentVolumeClaimTemplate>,
@@ -30,8 +32,9 @@ export function validateClaimTemplate(
     ...validateAnnotations(metadata.annotations ?? {}, `${at}.annotations`),
     ...validateLabels(metadata.labels ?? {}, `${at}.labels`),
     ...Object.entries(metadata)
-      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && value !== null)
-      .map(([field]) => fieldError.forbidden(`${at}.${field}`, 'cannot be set')),
+      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && !unset.has(value))
+      // The reference spells one of them as none else does.
+      .map(([field]) => fieldError.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')),
     ...validateClaimSpec(spec, `${path}.spec`, names),
   ];
 }

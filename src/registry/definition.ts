@@ -44,6 +44,8 @@ export interface ResourceDefinition {
   readonly keeps?: readonly FieldNames[];
   /** Columns of its tables: the whole row, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
+  /** What a row of a table says of an object that is done. */
+  readonly completion?: (object: ApiObject) => Completion | undefined;
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
@@ -51,6 +53,11 @@ export interface ResourceDefinition {
 
 /** The way to a field, from the object inwards. */
 export type FieldNames = readonly string[];
+
+export interface Completion {
+  readonly reason: string;
+  readonly message: string;
+}
 
 export interface ResourceVersion {
   readonly version: string;
@@ -220,6 +227,8 @@ export interface StrategyContext {
 
 export interface WriteContext extends StrategyContext {
   readonly requester: User;
+  /** Takes advice for the writer. */
+  readonly warnings: Set<string>;
 }
 
 /**

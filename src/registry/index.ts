@@ -6,6 +6,7 @@ export {
   type CellContext,
   type Claims,
   type Column,
+  type Completion,
   type ConnectCall,
   type Connection,
   type Endpoint,

@@ -198,11 +198,15 @@ describe('list', () => {
     expect(await failure(names('configmaps', options as never))).toMatchObject({ code, message });
   });
 
-  it('tells of a field that a kind with fields does not offer', async () => {
+  it.each([
+    ['deployments', 'spec.x'],
+    ['namespaces', 'metadata.namespace'],
+    ['widgets', 'spec.size'],
+  ])('tells of a field that %s do not offer: %s', async (resource, field) => {
     const { names } = bench();
-    expect(await failure(names('deployments', { fieldSelector: 'spec.x=1' }))).toMatchObject({
+    expect(await failure(names(resource, { fieldSelector: `${field}=1` }))).toMatchObject({
       code: 400,
-      message: 'field label not supported: spec.x',
+      message: `field label not supported: ${field}`,
     });
   });
 });

@@ -56,10 +56,14 @@ function indexedField(resource: Resource, fields: FieldSelector | undefined): Se
 }
 
 function checkField({ definition }: Resource, path: string): void {
-  if (path === 'metadata.name' || path === 'metadata.namespace') return;
-  if (definition.selectableFields.some((field) => field.path === path)) return;
+  const { selectableFields, namespaced, custom } = definition;
+  if (path === 'metadata.name') return;
+  // A kind that says itself what can be asked for leaves out the namespace where it has none.
+  const own = custom === true || selectableFields.length > 0;
+  if (path === 'metadata.namespace' && (namespaced || !own)) return;
+  if (selectableFields.some((field) => field.path === path)) return;
   throw statusError.badRequest(
-    definition.selectableFields.length > 0
+    own
       ? `field label not supported: ${path}`
       : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );

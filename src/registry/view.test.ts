@@ -46,6 +46,21 @@ describe('table', () => {
     expect(one.metadata).toEqual({ resourceVersion: '2' });
   });
 
+  it('says of an object that it is done', async () => {
+    const { create, registry, target } = bench();
+    for (const replicas of [0, 1])
+      await create('deployments', { metadata: { name: `d${replicas}` }, spec: { replicas } });
+    const at = target('deployments');
+    expect(parse(viewList(at, await registry.list(at, {}), table('None')))['rows']).toEqual([
+      {
+        cells: ['d0', 0],
+        conditions: [{ type: 'Completed', status: 'True', reason: 'Gone', message: 'Nothing runs "any more".' }],
+        object: null,
+      },
+      { cells: ['d1', 1], object: null },
+    ]);
+  });
+
   it('has Name and Created At where the kind names no columns', async () => {
     const { list } = await made(table('None'));
     expect((list['columnDefinitions'] as JsonObject[]).map(({ name, type, format }) => [name, type, format])).toEqual([

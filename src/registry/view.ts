@@ -180,7 +180,10 @@ function row(target: Target, object: CachedObject, { includeObject, now }: View 
   const context: CellContext = { now, names: target.resource.names };
   const cells = columnsOf(target).map((column) => cellOf(column, told, object, context));
   const shown = { None: () => 'null', Metadata: () => partial(target, object), Object: () => encode(target, object) };
-  return `{"cells":${encodeText(stringifyJson(cells))},"object":${shown[includeObject]()}}` as ByteString;
+  const done = stored === undefined ? undefined : target.resource.definition.completion?.(stored);
+  const conditions = done === undefined ? undefined : [{ type: 'Completed', status: 'True', ...done }];
+  const condition = conditions === undefined ? '' : `,"conditions":${stringifyJson(conditions)}`;
+  return `{"cells":${encodeText(stringifyJson(cells) + condition)},"object":${shown[includeObject]()}}` as ByteString;
 }
 
 function cellOf(column: Column, stored: ApiObject | undefined, object: CachedObject, context: CellContext): Json {

@@ -268,6 +268,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
   if (target.resource.definition.namespaced && target.namespace === '') throw statusError.methodNotAllowed();
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core) : undefined;
+  const { requester, warnings } = options;
   return {
     core,
     target,
@@ -275,7 +276,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
     options,
     deletion,
     dryRun: options.dryRun || deletion?.dryRun === true,
-    context: { names: core.names, now: core.clock.now(), requester: options.requester },
+    context: { names: core.names, now: core.clock.now(), requester, warnings },
   };
 }
 

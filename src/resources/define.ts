@@ -3,6 +3,7 @@ import {
   type Action,
   allVerbs,
   type Column,
+  type Completion,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
@@ -49,6 +50,7 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
   readonly keeps?: ResourceDefinition['keeps'];
   readonly columns?: readonly ColumnDeclaration<ObjectOf<S>>[];
+  readonly completion?: (object: ObjectOf<S>) => Completion | undefined;
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
   readonly strategy?: Strategy<ObjectOf<S>>;
 }
@@ -86,6 +88,9 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map(
       columnOf,
     ) as unknown as readonly Column[],
+    ...(declared.completion === undefined
+      ? {}
+      : { completion: declared.completion as unknown as (object: ApiObject) => Completion | undefined }),
     selectableFields: (declared.selectableFields ?? []) as unknown as readonly SelectableField[],
     strategy: (declared.strategy ?? {}) as unknown as Strategy<ApiObject>,
   };

@@ -129,6 +129,8 @@ const deployments = kind({
     { path: 'spec.node', value: (object) => (object as Deployment).spec?.node ?? '', indexed: true },
     { path: 'status.phase', value: (object) => (object as Deployment).status?.phase ?? '' },
   ],
+  completion: (object) =>
+    (object as Deployment).spec?.replicas === 0 ? { reason: 'Gone', message: 'Nothing runs "any more".' } : undefined,
   columns: [
     { name: 'Name', type: 'string', format: 'name', cell: ({ metadata }) => metadata.name ?? '' },
     { name: 'Replicas', type: 'integer', cell: (object) => (object as Deployment).spec?.replicas ?? 0 },

@@ -2,24 +2,28 @@
 import {
   type FieldError,
   fieldError,
+  getKey,
   immutable,
   jsonCopy,
   type Names,
-  parseQuantity,
   qualifiedName,
 } from '../../meta/index.ts';
 import type { ObjectOf } from '../define.ts';
 import {
-  type PersistentVolumeClaim,
+  PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
   type PersistentVolumeClaimStatus,
 } from '../types/core-v1.ts';
 import { asJson, same } from '../validate/common.ts';
 import { compareAmounts } from './pod-spec/amounts.ts';
+import { validateClaimSpec } from './pod-spec/claim-template.ts';
+import { validateAgain } from './pod-spec/controller.ts';
 import { byRule, oneOf } from './pod-spec/findings.ts';
 import { lineDiff } from './pod-spec/line-diff.ts';
-import { validateAmount } from './pod-spec/resources.ts';
+import { isNative } from './pod-spec/resource-names.ts';
+import { validateAmount, validateNonNegativeWhole } from './pod-spec/resources.ts';
 import { internalText } from './pod-spec/shown.ts';
+import { classAnnotation } from './storage-advice.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 type Spec = PersistentVolumeClaimSpec;
@@ -28,7 +32,8 @@ type Spec = PersistentVolumeClaimSpec;
 export function alignSources(spec: Spec | undefined, names: Names, old?: Spec): void {
   if (spec === undefined) return;
   const { dataSource: source } = spec;
-  if (source !== undefined && old?.dataSource === undefined && !isOldSource(source, names)) delete spec.dataSource;
+  const told = [old?.dataSource, old?.dataSourceRef, spec.dataSourceRef].some((one) => one !== undefined);
+  if (source !== undefined && !told && !isOldSource(source, names)) delete spec.dataSource;
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined) {
     spec.dataSourceRef = { ...spec.dataSource };
   } else if (spec.dataSource === undefined && spec.dataSourceRef !== undefined) {
@@ -45,23 +50,22 @@ function isOldSource({ apiGroup, kind }: NonNullable<Spec['dataSource']>, { doma
 }
 
 /** A volume is found once; after that a bound claim can only grow. */
-export function validateClaimUpdate(claim: Claim, old: Claim, { labels }: Names): FieldError[] {
-  const { spec = {}, status = {}, metadata } = claim;
+export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): FieldError[] {
+  const { spec = {}, status = {} } = claim;
   const before = old.spec ?? {};
-  const key = `volume.beta.${labels}/storage-class`;
-  const [now, then] = [metadata.annotations?.[key] ?? '', old.metadata.annotations?.[key] ?? ''];
+  const bound = status.phase === 'Bound';
   const [after, first] = [jsonCopy(asJson(spec) as never) as Spec, jsonCopy(asJson(before) as never) as Spec];
   if (!first.volumeName && after.volumeName) first.volumeName = after.volumeName;
-  const found: FieldError[] = [];
-  const upgraded = then !== '' && first.storageClassName === undefined && after.storageClassName === then;
-  if (upgraded) delete after.storageClassName;
-  else if (now !== then) found.push(immutable(`metadata.annotations[${key}]`, now));
-  if (status.phase === 'Bound') {
-    const size = first.resources?.requests?.['storage'];
-    if (after.resources?.requests !== undefined && size !== undefined) after.resources.requests['storage'] = size;
-    if (after.volumeAttributesClassName !== undefined && first.volumeAttributesClassName !== undefined) {
-      after.volumeAttributesClassName = first.volumeAttributesClassName;
-    }
+  const own = validateClaimSpec(spec, 'spec', names, old);
+  const found = [...own, ...validateAgain(claim, PersistentVolumeClaim, own, names)];
+  found.push(...takeClass(claim, old, after, names));
+  const size = before.resources?.requests?.['storage'];
+  if (bound && size !== undefined && after.resources?.requests !== undefined) {
+    after.resources.requests['storage'] = size;
+  }
+  if (bound && after.volumeAttributesClassName !== undefined) {
+    if (before.volumeAttributesClassName === undefined) delete after.volumeAttributesClassName;
+    else after.volumeAttributesClassName = before.volumeAttributesClassName;
   }
   if (!same(after, first)) {
     const diff = lineDiff(
@@ -77,7 +81,24 @@ export function validateClaimUpdate(claim: Claim, old: Claim, { labels }: Names)
     found.push(fieldError.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity'));
   }
   if (!same(spec.volumeMode, before.volumeMode)) found.push(immutable('volumeMode', spec.volumeMode));
-  return found;
+  return [...found, ...validateAttributesClass(spec.volumeAttributesClassName, before.volumeAttributesClassName)];
+}
+
+/** The class may move from the annotation into the field, or be told where none was; `after` is seen as if it had not. */
+function takeClass(claim: Claim, old: Claim, after: Spec, names: Names): FieldError[] {
+  const key = classAnnotation(names);
+  const [now, then] = [claim, old].map(({ metadata }) => getKey(metadata.annotations ?? {}, key));
+  const { storageClassName: chosen } = claim.spec ?? {};
+  const unset = old.spec?.storageClassName === undefined && chosen !== undefined;
+  if (unset && (then === undefined || then === chosen)) delete after.storageClassName;
+  const moved = unset && then === chosen && (now === undefined || now === then);
+  return moved || (now ?? '') === (then ?? '') ? [] : [immutable(`metadata.annotations.${key}`, now ?? '')];
+}
+
+function validateAttributesClass(name: string | undefined, old: string | undefined): FieldError[] {
+  if (old === undefined || (name !== undefined && name !== '')) return [];
+  const to = name === undefined ? 'nil' : 'an empty string';
+  return [fieldError.forbidden('spec.volumeAttributesClassName', `update from non-nil value to ${to} is forbidden`)];
 }
 
 const resizing = [
@@ -88,33 +109,28 @@ const resizing = [
   'NodeResizePending',
 ].sort();
 
-const validateWhole = (amount: string, path: string): FieldError[] =>
-  parseQuantity(amount).nano < 0n
-    ? [
-        fieldError.invalid(
-          path,
-          Number(parseQuantity(amount).nano / 1_000_000_000n),
-          'must be a valid resource quantity',
-        ),
-      ]
-    : [];
-
 /** What a claim may report of its volume. */
 export function validateClaimStatus(status: PersistentVolumeClaimStatus, names: Names): FieldError[] {
   const found: FieldError[] = [];
   for (const [resource, amount] of Object.entries(status.capacity ?? {})) {
-    found.push(...validateWhole(amount, `status.capacity[${resource}]`));
+    found.push(...validateNonNegativeWhole(amount, `status.capacity[${resource}]`));
   }
   const at = 'status.allocatedResourceStatus';
   for (const [resource, text] of Object.entries(status.allocatedResourceStatuses ?? {})) {
-    const faults = byRule(at, resource, qualifiedName);
-    found.push(...(faults.length > 0 ? faults : oneOf(at, text, resizing)));
+    found.push(...validateClaimed(resource, at, names));
+    if (!resizing.includes(text)) found.push(fieldError.notSupported(at, resource, resizing));
   }
   const path = 'status.allocatedResources';
   for (const [resource, amount] of Object.entries(status.allocatedResources ?? {})) {
-    const faults = byRule(path, resource, qualifiedName);
-    const whole = faults.length > 0 ? faults : validateWhole(amount, `${path}[${resource}]`);
+    const faults = validateClaimed(resource, path, names);
+    const whole = faults.length > 0 ? faults : validateNonNegativeWhole(amount, `${path}[${resource}]`);
     found.push(...(whole.length > 0 ? whole : validateAmount('storage', amount, `${path}[${resource}]`, names)));
   }
   return found;
+}
+
+/** The name of a resource that a claim can be given: storage, or one of another domain. */
+function validateClaimed(resource: string, path: string, names: Names): FieldError[] {
+  const found = byRule(path, resource, qualifiedName);
+  return found.length > 0 || !isNative(resource, names) ? found : oneOf(path, resource, ['storage']);
 }

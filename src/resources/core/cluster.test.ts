@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { events as newEvents } from '../events/events.ts';
-import { created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
+import { cellsOf, created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
@@ -61,6 +61,46 @@ describe('nodes', () => {
       ['spec.providerID', 'Forbidden', forbidden('node updates may not change providerID except from "" to valid')],
     ]);
     expect(onUpdate(nodes, {}, before)).toEqual([]);
+  });
+  test('a range that is none, and one twice', () => {
+    const ranges = ['x', 'x'];
+    const odd = ['spec.podCIDRs[0]', 'Invalid', invalid('x', says.cidr)] as const;
+    expect(onCreate(nodes, { spec: { podCIDRs: ranges } })).toEqual(
+      sorted([
+        [...odd],
+        ['spec.podCIDRs[1]', 'Invalid', invalid('x', says.cidr)],
+        [
+          'spec.podCIDRs',
+          'Internal',
+          'Internal error: invalid PodCIDRs. failed to check with dual stack with error:failed to parse cidr value:"x" with error:invalid CIDR address: x',
+        ],
+        ['spec.podCIDRs', 'Invalid', invalid(ranges, 'may specify no more than one CIDR for each IP family')],
+        ['spec.podCIDRs[1]', 'Duplicate', duplicate('x')],
+      ]),
+    );
+  });
+  test('what is wrong with the taints of a node that is there is told twice', () => {
+    const found = ['metadata.taints[0].effect', 'Required', missing];
+    expect(onUpdate(nodes, {}, { spec: { taints: [{ key: 'k' }] } })).toEqual([found, found]);
+  });
+  test('a config map of a node that is there', () => {
+    const configMap = { name: 'n', namespace: 'N', kubeletConfigKey: 'k', uid: 'u' };
+    expect(onUpdate(nodes, {}, { spec: { configSource: {} } })).toEqual([
+      ['spec.configSource', 'Invalid', invalid({ ConfigMap: null }, 'exactly one reference subfield must be non-nil')],
+    ]);
+    expect(onUpdate(nodes, {}, { spec: { configSource: { configMap } } })).toEqual([
+      ['spec.configSource.configMap.namespace', 'Invalid', invalid('N', says.label)],
+      ['spec.configSource.configMap.uid', 'Forbidden', forbidden('uid must not be set in spec')],
+    ]);
+    expect(warningsOf(nodes, { spec: { configSource: { configMap }, externalID: 'x' } })).toEqual([
+      'spec.configSource: the feature is removed',
+      'spec.externalID: this field is deprecated, and is unused by Kubernetes',
+    ]);
+  });
+  test('a range with more than a range needs is odd, and one that is none is not looked at', () => {
+    expect(warningsOf(nodes, { spec: { podCIDRs: ['10.0.0.8/24', '10.0.0.0/x', 'fd00::/64'] } })).toEqual([
+      'spec.podCIDRs[0]: CIDR value "10.0.0.8/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.8/32"?)',
+    ]);
   });
   test('one range and the list of them agree, all of the capacity can be given out', () => {
     const node = created(nodes, { spec: { podCIDR: '10.0.0.0/24' }, status: { capacity: { cpu: '4' } } });
@@ -125,7 +165,7 @@ describe('persistent volumes', () => {
     [
       'a local one anywhere',
       volume({ local: { path: '/x' } }),
-      ['metadata.annotations', 'Required', required('Local volume requires node affinity')],
+      ['spec.nodeAffinity', 'Required', required('Local volume requires node affinity')],
     ],
     [
       'nodes without terms',
@@ -139,8 +179,74 @@ describe('persistent volumes', () => {
     ],
     [
       'a secret without a place',
-      volume({ csi: { ...csi, nodeStageSecretRef: { name: 's' } } }),
-      ['spec.csi.nodeStageSecretRef.namespace', 'Required', missing],
+      volume({ csi: { ...csi, nodePublishSecretRef: { name: 's' }, controllerExpandSecretRef: { namespace: 'N' } } }),
+      ['spec.csi.nodePublishSecretRef.namespace', 'Required', missing],
+      ['spec.csi.controllerExpandSecretRef.name', 'Required', missing],
+      ['spec.csi.controllerExpandSecretRef.namespace', 'Invalid', invalid('N', says.label)],
+    ],
+    [
+      'no driver',
+      volume({ csi: { volumeHandle: 'h' } }),
+      ['spec.csi.driver', 'Required', missing],
+      ['spec.csi.driver', 'Invalid', invalid('', says.subdomain)],
+    ],
+    [
+      'a path before a disk, and a third',
+      volume({ hostPath: { path: '/x' }, gcePersistentDisk: { pdName: 'd' }, cephfs: { monitors: ['m'] } }),
+      ['spec.gcePersistentDisk', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+      ['spec.cephFS', 'Forbidden', forbidden('may not specify more than 1 volume type')],
+    ],
+    [
+      'a disk without a name',
+      volume({ gcePersistentDisk: { partition: 256 } }),
+      ['spec.persistentDisk.pdName', 'Required', missing],
+      ['spec.persistentDisk.partition', 'Invalid', invalid(256, 'must be between 1 and 255, inclusive')],
+    ],
+    [
+      'a target of another kind',
+      volume({
+        iscsi: {
+          targetPortal: 'p'.repeat(64),
+          iqn: 'x',
+          lun: 0,
+          initiatorName: 'iqn.2015-02.example.com:init',
+          secretRef: {},
+        },
+      }),
+      [
+        'spec.iscsi.targetportal',
+        'Invalid',
+        invalid(
+          'p'.repeat(64),
+          'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.',
+        ),
+      ],
+      ['spec.iscsi.iqn', 'Invalid', invalid('x', 'must be valid format')],
+      ['spec.iscsi.secretRef.name', 'Required', missing],
+    ],
+    [
+      'a class of attributes without a driver',
+      volume({ hostPath: { path: '/x' }, volumeAttributesClassName: '' }),
+      ['spec.volumeAttributesClassName', 'Required', required('an empty string is disallowed')],
+      ['spec.csi', 'Required', required('has to be specified when using volumeAttributesClassName')],
+    ],
+    [
+      'less than nothing',
+      volume({ capacity: { storage: '-500m' }, hostPath: { path: '/x' } }),
+      ['spec.capacity[storage]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
+      ['spec.capacity[storage]', 'Invalid', invalid('-500m', 'must be greater than zero')],
+    ],
+    [
+      'ways to mount what cannot be mounted in other ways',
+      {
+        metadata: { annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } },
+        ...volume({ hostPath: { path: '/x' } }),
+      },
+      [
+        'metadata.annotations.volume.beta.kubernetes.io/mount-options',
+        'Forbidden',
+        forbidden('may not specify mount options for this volume type'),
+      ],
     ],
     [
       'a driver',
@@ -183,6 +289,52 @@ describe('persistent volumes', () => {
     expect(found[0]?.[2]).toMatch(/^Forbidden: spec.persistentvolumesource is immutable after creation\n@@/);
     const grows = { ...csi, controllerExpandSecretRef: { name: 'a', namespace: 'b' } };
     expect(onUpdate(persistentVolumes, volume({ csi }), volume({ csi: grows }))).toEqual([]);
+  });
+  test('where a volume is changes no more, but for the new name of a label', () => {
+    const on = (key: string, ...values: string[]) =>
+      volume({
+        csi,
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values }] }] } },
+      });
+    const old = on('failure-domain.beta.kubernetes.io/zone', 'z');
+    expect(onUpdate(persistentVolumes, old, on('topology.kubernetes.io/zone', 'z'))).toEqual([]);
+    expect(onUpdate(persistentVolumes, old, on('topology.kubernetes.io/zone', 'y'))).toEqual([
+      [
+        'nodeAffinity',
+        'Invalid',
+        invalid(
+          {
+            Required: {
+              NodeSelectorTerms: [
+                {
+                  MatchExpressions: [{ Key: 'topology.kubernetes.io/zone', Operator: 'In', Values: ['y'] }],
+                  MatchFields: null,
+                },
+              ],
+            },
+          },
+          'field is immutable, except for updating from beta label to GA',
+        ),
+      ],
+    ]);
+  });
+  test('what is wrong with a changed volume is told twice', () => {
+    const bad = volume({ csi, accessModes: [] });
+    const found = ['spec.accessModes', 'Required', missing];
+    expect(onUpdate(persistentVolumes, volume({ csi }), bad)).toEqual([found, found]);
+  });
+  test('advice', () => {
+    const key = 'volume.beta.kubernetes.io/storage-class';
+    expect(
+      warningsOf(persistentVolumes, {
+        metadata: { annotations: { [key]: 'c' } },
+        ...volume({ rbd: { monitors: ['m'], image: 'i' }, persistentVolumeReclaimPolicy: 'Recycle' }),
+      }),
+    ).toEqual([
+      `metadata.annotations[${key}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+      'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+      'spec.rbd: deprecated in v1.28, non-functional in v1.31+',
+    ]);
   });
 });
 
@@ -238,6 +390,67 @@ describe('persistent volume claims', () => {
     ]);
     expect(onUpdate(persistentVolumeClaims, claim({}), claim({ volumeName: 'v' }))).toEqual([]);
   });
+  const key = 'volume.beta.kubernetes.io/storage-class';
+  const noted = (text: string) => ({ metadata: { annotations: { [key]: text } } });
+  const kept = ['metadata.annotations.volume.beta.kubernetes.io/storage-class', 'Invalid', immutable('d')];
+  test.each([
+    ['a class where none was', {}, { storageClassName: 'c' }, {}, {}],
+    ['from the annotation', {}, { storageClassName: 'c' }, noted('c'), {}],
+    ['both', {}, { storageClassName: 'c' }, noted('c'), noted('c')],
+    ['another annotation', {}, {}, noted('c'), noted('d'), kept],
+    ['another annotation, and the class', {}, { storageClassName: 'c' }, noted('c'), noted('d'), kept],
+  ] as const)('the class of a claim: %s', (_, old, now, was, is, ...found) => {
+    expect(onUpdate(persistentVolumeClaims, { ...was, ...claim(old) }, { ...is, ...claim(now) })).toEqual(found);
+  });
+  test('a class of attributes never goes', () => {
+    const at = 'spec.volumeAttributesClassName';
+    const [old, none, empty] = [
+      claim({ volumeAttributesClassName: 'a' }),
+      claim({}),
+      claim({ volumeAttributesClassName: '' }),
+    ];
+    expect(onUpdate(persistentVolumeClaims, old, none)).toContainEqual([
+      at,
+      'Forbidden',
+      forbidden('update from non-nil value to nil is forbidden'),
+    ]);
+    expect(onUpdate(persistentVolumeClaims, old, empty)).toContainEqual([
+      at,
+      'Forbidden',
+      forbidden('update from non-nil value to an empty string is forbidden'),
+    ]);
+  });
+  test('what a claim reports', () => {
+    const status = {
+      capacity: { storage: '-1' },
+      allocatedResources: { cpu: '1', 'example.com/x': '-1' },
+      allocatedResourceStatuses: { storage: 'Odd' },
+    };
+    const states = ['ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizeInProgress'];
+    expect(onUpdate(persistentVolumeClaims, claim({}), { ...claim({}), status }, 'status')).toEqual(
+      sorted([
+        ['status.capacity[storage]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
+        ['status.allocatedResources', 'NotSupported', unsupported('cpu', 'storage')],
+        ['status.allocatedResources[example.com/x]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
+        [
+          'status.allocatedResourceStatus',
+          'NotSupported',
+          unsupported('storage', ...states, 'NodeResizeInfeasible', 'NodeResizePending'),
+        ],
+      ]),
+    );
+  });
+  test('advice', () => {
+    expect(
+      warningsOf(persistentVolumeClaims, {
+        ...noted('c'),
+        ...claim({ resources: { requests: { storage: '1500m' } } }),
+      }),
+    ).toEqual([
+      `metadata.annotations[${key}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+      'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+    ]);
+  });
 });
 
 describe('endpoints', () => {
@@ -282,6 +495,15 @@ describe('endpoints', () => {
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(endpoints, fragment)).toEqual(sorted(expected));
+  });
+
+  test('are told of addresses that can be written better, but not who makes them from services', () => {
+    const subsets = [{ notReadyAddresses: [{ ip: '2001:DB8::1' }], ports: [{ port: 1 }] }];
+    const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
+    expect(warningsOf(endpoints, { subsets })).toEqual([
+      'subsets[0].notReadyAddresses[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+    ]);
+    expect(warningsOf(endpoints, { metadata: { labels }, subsets })).toEqual([]);
   });
 });
 
@@ -363,8 +585,31 @@ describe('events', () => {
     expect(onUpdate(stored, full, { ...full, series })).toEqual([]);
     expect(onUpdate(stored, full, { ...full, reason: 'S', reportingComponent: 'd' })).toEqual([
       ['reason', 'Invalid', immutable('S')],
+      ['reason', 'Invalid', immutable('S')],
       ['reportingController', 'Invalid', immutable('d')],
     ]);
+  });
+  test('a row tells when it was seen last, and by whom', () => {
+    const times = { firstTimestamp: '2024-01-02T03:00:00Z', lastTimestamp: '2024-01-02T03:04:00Z', count: 3 };
+    expect(cellsOf(events, { ...times, source: { component: 'c', host: 'h' } })).toMatchObject({
+      'Last Seen': '5s',
+      'First Seen': '4m5s',
+      Count: 3,
+      Source: 'c, h',
+    });
+    const series = { count: 2, lastObservedTime: '2024-01-02T03:03:05.000000Z' };
+    const report = { eventTime: '2024-01-02T03:00:00.000000Z', reportingComponent: 'r', reportingInstance: 'i' };
+    expect(cellsOf(events, { ...report, series })).toMatchObject({
+      'Last Seen': '60s',
+      'First Seen': '4m5s',
+      Count: 2,
+      Source: 'r, i',
+    });
+    expect(cellsOf(events, {})).toMatchObject({ 'Last Seen': '<unknown>', Count: 1, Source: '' });
+  });
+  test('any name that can stand in a path does for an event of the core group', () => {
+    expect(events.strategy.nameRule?.('A_b.c')).toEqual([]);
+    expect(newEvents.strategy.nameRule).toBeUndefined();
   });
   test('nothing is said besides', () => {
     expect(warningsOf(events, { involvedObject: about })).toEqual([]);

@@ -1,10 +1,18 @@
-import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  type Names,
+  type ObjectMeta,
+  qualifiedName,
+} from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { age, formatSome, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../types/core-v1.ts';
-import { validateIp, validatePublicIp } from '../validate/addresses.ts';
+import { validateIp, validatePublicIp, warnOfAddress } from '../validate/addresses.ts';
 import { isNew, same } from '../validate/common.ts';
 import { byRule, eachOf } from './pod-spec/findings.ts';
 
@@ -24,6 +32,8 @@ const declared = resource({
     // What was taken once may stay.
     validateUpdate: ({ subsets }, old) =>
       same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset),
+    warnings: ({ metadata, subsets = [] }, _, { names }) =>
+      isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => warnOfSubset(subset, `subsets[${i}]`, names)),
   },
 });
 
@@ -34,6 +44,17 @@ export const endpoints: ResourceDefinition = {
     deprecated: { since: '1.33', replacement: 'discovery.{domain}/v1 EndpointSlice' },
   })),
 };
+
+/** Whoever made them from services has looked at the addresses already. */
+const isManaged = ({ labels }: ObjectMeta, names: Names): boolean =>
+  labels?.[`endpoints.${names.labels}/managed-by`] === 'endpoint-controller';
+
+function warnOfSubset(subset: Infer<typeof EndpointSubset>, path: string, names: Names): string[] {
+  const { addresses, notReadyAddresses } = subset;
+  return Object.entries({ addresses, notReadyAddresses }).flatMap(([field, list]) =>
+    (list ?? []).flatMap(({ ip = '' }, i) => warnOfAddress(`${path}.${field}[${i}].ip`, ip, names)),
+  );
+}
 
 function validateSubset(subset: Infer<typeof EndpointSubset>, path: string): FieldError[] {
   const { addresses = [], notReadyAddresses = [], ports = [] } = subset;

@@ -84,6 +84,8 @@ export const validateSameReport = (event: EventObject, old: EventObject): FieldE
       'firstTimestamp',
       'lastTimestamp',
       'count',
+      // Told twice.
+      'reason',
       'type',
       'eventTime',
       'action',

@@ -1,4 +1,4 @@
-import { formatAge } from '../../meta/index.ts';
+import { formatAge, pathSegmentName } from '../../meta/index.ts';
 import { name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Event } from '../types/core-v1.ts';
@@ -27,12 +27,12 @@ export const events = resource({
     [
       'Source',
       ({ source, reportingComponent = '', reportingInstance = '' }) =>
-        formatSource(source?.component ?? reportingComponent, source?.host ?? reportingInstance),
+        formatSource(source?.component || reportingComponent, source?.host || reportingInstance),
       'wide',
     ],
     ['Message', ({ message = '' }) => message.trim()],
     ['First Seen', ({ firstTimestamp, eventTime }, { now }) => formatAge(firstTimestamp ?? eventTime, now), 'wide'],
-    ['Count', ({ count, series }) => series?.count ?? count ?? 1, 'wide'],
+    ['Count', ({ count, series }) => (series === undefined ? count || 1 : (series.count ?? 0)), 'wide'],
     { ...name, priority: 1 },
   ],
   selectableFields: [
@@ -49,18 +49,15 @@ export const events = resource({
     { path: 'type', value: ({ type = '' }) => type },
   ],
   strategy: {
+    // Whatever can stand in a path: of old, names of events follow no other rule.
+    nameRule: pathSegmentName,
     ttlSeconds: 3600,
     createOnUpdate: true,
     validate: (event) => validateEvent(event, 'reportingComponent'),
   },
 });
 
-function lastSeen({ lastTimestamp, firstTimestamp, eventTime, count, series }: EventObject, now: number): string {
-  const first = firstTimestamp ?? eventTime;
-  const times = series?.count ?? count ?? 1;
-  if (times <= 1) return formatAge(lastTimestamp ?? first, now);
-  return `${formatAge(series?.lastObservedTime ?? lastTimestamp, now)} (x${times} over ${formatAge(first, now)})`;
-}
+const lastSeen = ({ lastTimestamp, firstTimestamp, eventTime, series }: EventObject, now: number): string =>
+  formatAge(series === undefined ? (lastTimestamp ?? firstTimestamp ?? eventTime) : series.lastObservedTime, now);
 
-const formatSource = (component: string, host: string): string =>
-  [component, host].filter((part) => part !== '').join(', ');
+const formatSource = (component: string, host: string): string => (host === '' ? component : `${component}, ${host}`);

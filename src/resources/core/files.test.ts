@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { created, type Fragment, onCreate, onUpdate, type Row, sorted } from '../testing/kind.ts';
+import { namesFor } from '../../meta/index.ts';
+import { keyPairs } from '../testing/key-pairs.ts';
+import { cellsOf, created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
 import { configMaps } from './config-maps.ts';
 import { limitRanges } from './limit-ranges.ts';
@@ -46,7 +48,7 @@ describe('config maps', () => {
 
 describe('secrets', () => {
   const account = 'metadata.annotations[kubernetes.io/service-account.name]';
-  const json = invalid('<secret contents redacted>', 'must be a JSON object');
+  const json = (why: string) => invalid('<secret contents redacted>', why);
   const rows: readonly Row[] = [
     ['no data', {}],
     ['a key', { data: { 'bad key': 'eg==' } }, ['data[bad key]', 'Invalid', invalid('bad key', says.configKey)]],
@@ -67,12 +69,35 @@ describe('secrets', () => {
     [
       'a dockercfg that is no JSON',
       { type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('{') } },
-      ['data[.dockercfg]', 'Invalid', json],
+      ['data[.dockercfg]', 'Invalid', json('unexpected end of JSON input')],
     ],
+    ...(
+      [
+        ['', 'unexpected end of JSON input'],
+        ['bogus', "invalid character 'b' looking for beginning of value"],
+        ['not json', "invalid character 'o' in literal null (expecting 'u')"],
+        ['nul', 'unexpected end of JSON input'],
+        ['true x', "invalid character 'x' after top-level value"],
+        ['{a', "invalid character 'a' looking for beginning of object key string"],
+        ['{"a":', 'unexpected end of JSON input'],
+        ['1', 'json: cannot unmarshal number into Go value of type map[string]interface {}'],
+        ['"a"', 'json: cannot unmarshal string into Go value of type map[string]interface {}'],
+      ] as const
+    ).map(
+      ([text, why]): Row => [
+        `a dockercfg of ${JSON.stringify(text)}`,
+        { type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64(text) } },
+        ['data[.dockercfg]', 'Invalid', json(why)],
+      ],
+    ),
     [
       'a dockerconfigjson that is a list',
       { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': base64('[]') } },
-      ['data[.dockerconfigjson]', 'Invalid', json],
+      [
+        'data[.dockerconfigjson]',
+        'Invalid',
+        json('json: cannot unmarshal array into Go value of type map[string]interface {}'),
+      ],
     ],
     [
       'neither user nor password',
@@ -94,12 +119,44 @@ describe('secrets', () => {
     expect(onCreate(secrets, fragment)).toEqual(sorted(expected));
   });
 
+  const [pair, other] = keyPairs;
+  test.each([
+    ['a pair', pair.certificate, pair.key, []],
+    ['no PEM', 'x', 'x', ['tls: failed to find any PEM data in certificate input']],
+    ['no key', pair.certificate, 'x', ['tls: failed to find any PEM data in key input']],
+    [
+      'the one for the other',
+      pair.key,
+      pair.certificate,
+      [
+        'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched',
+      ],
+    ],
+    [
+      'two certificates',
+      pair.certificate,
+      pair.certificate,
+      ['tls: found a certificate rather than a key in the PEM for the private key'],
+    ],
+    ['the key of another', pair.certificate, other.key, ['tls: private key does not match public key']],
+  ])('advice on a certificate and key: %s', (_, certificate, key, expected) => {
+    const data = { 'tls.crt': base64(certificate), 'tls.key': base64(key) };
+    expect(warningsOf(secrets, { type: 'kubernetes.io/tls', data })).toEqual(expected);
+  });
+
   test('the type never changes; an immutable one keeps its data', () => {
     expect(onUpdate(secrets, {}, { type: 'other' })).toEqual([['type', 'Invalid', immutable('other')]]);
     expect(onUpdate(secrets, { immutable: true }, { immutable: true, stringData: { a: 'b' } })).toEqual([
       ['data', 'Forbidden', forbidden(frozen)],
     ]);
   });
+});
+
+test('a service account that limits its secrets is advised against', () => {
+  const key = 'kubernetes.io/enforce-mountable-secrets';
+  expect(warningsOf(serviceAccounts, { metadata: { annotations: { [key]: 'true' } } })).toEqual([
+    `metadata.annotations[${key}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+  ]);
 });
 
 test('a service account tells only the names of its secrets', () => {
@@ -120,7 +177,15 @@ describe('namespaces', () => {
       finalizers: ['a/b', 'kubernetes'],
     });
   });
+  test('through finalize they are told by their place', () => {
+    const part = namespaces.subresources.find(({ name }) => name === 'finalize')?.part;
+    const namespace = created(namespaces, { spec: { finalizers: ['example.com/f', 'odd'] } });
+    expect(part?.validate?.(namespace, namespace, { names: namesFor('k8s.io'), now: 0 })).toMatchObject([
+      { field: 'spec.finalizers[1]' },
+    ]);
+  });
   test('a namespace that lives is active', () => {
+    expect(onUpdate(namespaces, {}, {}, 'status')).toEqual([]);
     expect(onUpdate(namespaces, {}, { status: { phase: 'Terminating' } }, 'status')).toEqual([
       ['status.Phase', 'Invalid', invalid('Terminating', "may only be 'Active' if `deletionTimestamp` is empty")],
     ]);
@@ -208,6 +273,10 @@ describe('limit ranges', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(limitRanges, fragment)).toEqual(sorted(expected));
   });
+  test('one without a name is named after its uid', () => {
+    const range = { ...item({}), metadata: { name: '', uid: 'u' } };
+    expect(created(limitRanges, range).metadata.name).toBe('u');
+  });
   test('defaults follow from bounds', () => {
     expect(created(limitRanges, item({ default: { cpu: '500m' }, max: { cpu: '1' } }))['spec']).toEqual({
       limits: [{ type: 'Container', max: { cpu: '1' }, default: { cpu: '500m' }, defaultRequest: { cpu: '500m' } }],
@@ -274,7 +343,7 @@ describe('resource quotas', () => {
       [
         `${selectorPath}.values`,
         'Invalid',
-        invalid(['x'], "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"),
+        invalid(['x'], "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"),
       ],
     ],
     [
@@ -297,6 +366,13 @@ describe('resource quotas', () => {
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(resourceQuotas, fragment)).toEqual(sorted(expected));
+  });
+  test('a row tells what is used of what, sorted', () => {
+    const hard = { pods: '2', 'limits.cpu': '1', cpu: '3' };
+    expect(cellsOf(resourceQuotas, { status: { hard, used: { pods: '1' } } })).toMatchObject({
+      Request: 'cpu: 0/3, pods: 1/2',
+      Limit: 'limits.cpu: 0/1',
+    });
   });
   test('scopes never change; usage is made of amounts', () => {
     expect(onUpdate(resourceQuotas, { spec: {} }, { spec: { scopes: ['BestEffort'] } })).toEqual([

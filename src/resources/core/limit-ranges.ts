@@ -2,7 +2,7 @@ import { type FieldError, fieldError, type Names, parseQuantity, qualifiedName }
 import { resource } from '../define.ts';
 import { LimitRange, type LimitRangeItem } from '../types/core-v1.ts';
 import { unique } from '../validate/common.ts';
-import { type Amounts, compareAmounts, withMissing } from './pod-spec/amounts.ts';
+import { type Amounts, compareAmounts, roundAmounts, withMissing } from './pod-spec/amounts.ts';
 import { byRule, eachOf } from './pod-spec/findings.ts';
 import { isOvercommittable } from './pod-spec/resource-names.ts';
 import { validateContainerResourceName, validateResourceName } from './quota-names.ts';
@@ -18,6 +18,9 @@ export const limitRanges = resource({
     defaults: ({ spec }) => {
       for (const item of spec?.limits ?? []) completeDefaults(item);
     },
+    prepareCreate: ({ metadata }) => {
+      metadata.name ||= metadata.uid ?? '';
+    },
     validate: ({ spec }, { names }) => [
       ...unique(spec?.limits, 'spec.limits', ({ type = '' }) => type, '.type'),
       ...eachOf(spec?.limits ?? [], 'spec.limits', (item, path) => validateItem(item, path, names)),
@@ -27,6 +30,9 @@ export const limitRanges = resource({
 
 /** What a container gets that asks for nothing follows from what it may have. */
 function completeDefaults(item: LimitRangeItem): void {
+  for (const amounts of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
+    roundAmounts(amounts);
+  }
   if (item.type !== 'Container') return;
   const set = (field: 'default' | 'defaultRequest', amounts: Amounts) => {
     if (Object.keys(amounts).length > 0) item[field] = amounts;

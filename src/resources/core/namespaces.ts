@@ -1,9 +1,9 @@
-import { dns1123Label, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import { dns1123Label, type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Namespace } from '../types/core-v1.ts';
 import { same } from '../validate/common.ts';
-import { byRule } from './pod-spec/findings.ts';
+import { byRule, eachOf } from './pod-spec/findings.ts';
 
 type NamespaceObject = ObjectOf<typeof Namespace>;
 
@@ -28,7 +28,8 @@ export const namespaces = resource({
           const finalizers = spec?.finalizers ?? [];
           namespace.spec = finalizers.length === 0 ? {} : { finalizers };
         },
-        validate: ({ spec }, _, { names }) => validateFinalizers(spec?.finalizers ?? [], names.product),
+        validate: ({ spec }, _, { names }) =>
+          eachOf(spec?.finalizers, 'spec.finalizers', (finalizer, at) => validateFinalizer(finalizer, at, names)),
       },
     },
   ],
@@ -45,6 +46,7 @@ export const namespaces = resource({
       pending: ({ spec }) => (spec?.finalizers ?? []).length > 0,
     },
     defaults: (namespace, { names }) => {
+      namespace.status = { ...namespace.status, phase: namespace.status?.phase || 'Active' };
       // The label by which selectors find a namespace is always its name.
       namespace.metadata.labels = {
         ...namespace.metadata.labels,
@@ -60,21 +62,18 @@ export const namespaces = resource({
     prepareUpdate: (namespace, old) => {
       namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers ?? [] };
     },
-    validate: ({ spec }, { names }) => validateFinalizers(spec?.finalizers ?? [], names.product),
+    validate: ({ spec }, { names }) =>
+      (spec?.finalizers ?? []).flatMap((finalizer) => validateFinalizer(finalizer, 'spec.finalizers', names)),
     validateUpdate: (namespace, old) => (same(namespace.status, old.status) ? [] : validatePhase(namespace)),
   },
 });
 
-function validateFinalizers(finalizers: readonly string[], product: string): FieldError[] {
-  const bare = [product, 'orphan', 'foregroundDeletion'];
-  const path = 'spec.finalizers';
-  return finalizers.flatMap((finalizer) => [
-    ...byRule(path, finalizer, qualifiedName),
-    ...(finalizer.includes('/') || bare.includes(finalizer)
-      ? []
-      : [fieldError.invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]),
-  ]);
-}
+const validateFinalizer = (finalizer: string, path: string, { product }: Names): FieldError[] => [
+  ...byRule(path, finalizer, qualifiedName),
+  ...(finalizer.includes('/') || [product, 'orphan', 'foregroundDeletion'].includes(finalizer)
+    ? []
+    : [fieldError.invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]),
+];
 
 function validatePhase({ metadata, status }: NamespaceObject): FieldError[] {
   const alive = metadata.deletionTimestamp === undefined;

@@ -1,10 +1,21 @@
-import { type FieldError, fieldError, labelValue, type Names, qualifiedName } from '../../meta/index.ts';
+import {
+  configMapKey,
+  dns1123Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  labelValue,
+  type Names,
+  qualifiedName,
+} from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import type { NodeSpec, NodeStatus, Taint } from '../types/core-v1.ts';
-import { isDualStack, validateCidr } from '../validate/addresses.ts';
-import { byRuleAsOne, duplicateOf } from '../validate/common.ts';
+import { NodeConfigSource, type NodeSpec, type NodeStatus, type Taint } from '../types/core-v1.ts';
+import { isDualStack, validateCidr, warnOfRange } from '../validate/addresses.ts';
+import { byRuleAsOne, duplicateOf, same, unique } from '../validate/common.ts';
+import { roundAmounts } from './pod-spec/amounts.ts';
 import { byRule, eachOf, oneOf } from './pod-spec/findings.ts';
 import { validateAmount } from './pod-spec/resources.ts';
+import { internalForm } from './pod-spec/shown.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -17,6 +28,20 @@ export function validateNode(spec: NodeSpec, status: NodeStatus, names: Names): 
   );
   return [...validateTaints(spec.taints ?? []), ...amounts, ...validateRanges(spec.podCIDRs ?? [])];
 }
+
+/** Advice on fields that do nothing any more. */
+export const warnOfNode = ({ configSource, externalID, podCIDRs }: NodeSpec, { product }: Names): string[] => [
+  ...(configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
+  ...(externalID
+    ? [
+        `spec.externalID: this field is deprecated, and is unused by ${product.charAt(0).toUpperCase()}${product.slice(1)}`,
+      ]
+    : []),
+  ...(podCIDRs ?? []).flatMap((range, i) => {
+    const path = `spec.podCIDRs[${i}]`;
+    return validateCidr(path, range).length > 0 ? [] : warnOfRange(path, range);
+  }),
+];
 
 function validateTaints(taints: readonly Infer<typeof Taint>[]): FieldError[] {
   const seen = new Set<string>();
@@ -39,10 +64,16 @@ function validateTaints(taints: readonly Infer<typeof Taint>[]): FieldError[] {
 function validateRanges(ranges: readonly string[]): FieldError[] {
   const path = 'spec.podCIDRs';
   const found = eachOf(ranges, path, (range, at) => validateCidr(at, range));
-  if (ranges.length > 2 || (ranges.length === 2 && found.length === 0 && !isDualStack(ranges))) {
+  if (ranges.length < 2) return found;
+  const odd = ranges.find((range) => validateCidr(path, range).length > 0);
+  if (odd !== undefined) {
+    const why = `failed to parse cidr value:${JSON.stringify(odd)} with error:invalid CIDR address: ${odd}`;
+    found.push(fieldError.internal(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`));
+  }
+  if (ranges.length > 2 || odd !== undefined || !isDualStack(ranges)) {
     found.push(fieldError.invalid(path, [...ranges], 'may specify no more than one CIDR for each IP family'));
   }
-  return found;
+  return [...found, ...unique(ranges, path, (range) => range)];
 }
 
 /** What a change of a node may not do: its ranges and its identity at the provider are given once. */
@@ -65,8 +96,42 @@ export function validateNodeUpdate(spec: NodeSpec, status: NodeStatus, old: Node
     const why = 'node updates may not change providerID except from "" to valid';
     found.push(fieldError.forbidden('spec.providerID', why));
   }
+  found.push(...validateConfigSource(spec.configSource, 'spec.configSource', false));
+  const { assigned, active, lastKnownGood } = status.config ?? {};
+  for (const [name, source] of Object.entries({ assigned, active, lastKnownGood })) {
+    found.push(...validateConfigSource(source, `status.config.${name}`, true));
+  }
+  // What is wrong with taints is told twice.
+  if (!same(spec, old)) found.push(...validateTaints(spec.taints ?? []));
   if ((old.externalID ?? '') !== (spec.externalID ?? '')) {
     found.push(fieldError.forbidden('spec.externalID', 'may not be updated'));
+  }
+  return found;
+}
+
+/** The config map of a node: which version of it is for the node alone to tell. */
+function validateConfigSource(source: NodeSpec['configSource'], path: string, inStatus: boolean): FieldError[] {
+  if (source === undefined) return [];
+  const { configMap: map } = source;
+  if (map === undefined) {
+    const why = 'exactly one reference subfield must be non-nil';
+    return [fieldError.invalid(path, internalForm(source, NodeConfigSource), why)];
+  }
+  const at = `${path}.configMap`;
+  const found: FieldError[] = [];
+  for (const field of ['uid', 'resourceVersion'] as const) {
+    if (inStatus && !map[field]) found.push(fieldError.required(`${at}.${field}`, `${field} must be set in status`));
+    else if (!inStatus && map[field])
+      found.push(fieldError.forbidden(`${at}.${field}`, `${field} must not be set in spec`));
+  }
+  for (const [field, rule] of [
+    ['namespace', dns1123Label],
+    ['name', dns1123Subdomain],
+    ['kubeletConfigKey', configMapKey],
+  ] as const) {
+    const value = map[field] ?? '';
+    if (value === '') found.push(fieldError.required(`${at}.${field}`, `${field} must be set`));
+    else found.push(...byRule(`${at}.${field}`, value, rule));
   }
   return found;
 }
@@ -83,4 +148,6 @@ export function alignRanges(spec: NodeSpec | undefined): void {
 /** What is not told to be reserved can be given out. */
 export function defaultAllocatable(status: NodeStatus | undefined): void {
   if (status?.capacity !== undefined) status.allocatable ??= { ...status.capacity };
+  roundAmounts(status?.capacity);
+  roundAmounts(status?.allocatable);
 }

@@ -2,7 +2,7 @@ import { age, name, orNone, orUnknown } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Node } from '../types/core-v1.ts';
 import { proxyNode } from './connect.ts';
-import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate } from './node-rules.ts';
+import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate, warnOfNode } from './node-rules.ts';
 
 type NodeObject = ObjectOf<typeof Node>;
 
@@ -43,6 +43,7 @@ export const nodes = resource({
     },
     validate: ({ spec = {}, status = {} }, { names }) => validateNode(spec, status, names),
     validateUpdate: ({ spec = {}, status = {} }, old) => validateNodeUpdate(spec, status, old.spec ?? {}),
+    warnings: ({ spec = {} }, _, { names }) => warnOfNode(spec, names),
   },
 });
 

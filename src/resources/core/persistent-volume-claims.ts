@@ -1,8 +1,11 @@
 import { age, formatAccessModes, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PersistentVolumeClaim } from '../types/core-v1.ts';
+import { isNew } from '../validate/common.ts';
 import { alignSources, validateClaimStatus, validateClaimUpdate } from './claim-rules.ts';
+import { roundAmounts } from './pod-spec/amounts.ts';
 import { validateClaimSpec } from './pod-spec/claim-template.ts';
+import { storageClass, warnOfClaim } from './storage-advice.ts';
 
 export const persistentVolumeClaims = resource({
   group: '',
@@ -18,9 +21,9 @@ export const persistentVolumeClaims = resource({
       ({ metadata, status }) => (metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'),
     ],
     ['Volume', ({ spec }) => spec?.volumeName ?? ''],
-    ['Capacity', ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.['storage'] ?? '') : '')],
+    ['Capacity', ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.['storage'] ?? '0') : '')],
     ['Access Modes', ({ spec, status }) => (spec?.volumeName ? formatAccessModes(status?.accessModes) : '')],
-    ['StorageClass', ({ spec }) => spec?.storageClassName ?? ''],
+    ['StorageClass', (claim, { names }) => storageClass(claim, names)],
     ['VolumeAttributesClass', ({ spec }) => orUnset(spec?.volumeAttributesClassName)],
     age,
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
@@ -30,16 +33,21 @@ export const persistentVolumeClaims = resource({
     defaults: (claim) => {
       claim.spec = { ...claim.spec, volumeMode: claim.spec?.volumeMode ?? 'Filesystem' };
       claim.status = { ...claim.status, phase: claim.status?.phase ?? 'Pending' };
+      const { resources } = claim.spec;
+      const { capacity, allocatedResources } = claim.status;
+      for (const amounts of [resources?.requests, resources?.limits, capacity, allocatedResources])
+        roundAmounts(amounts);
     },
     prepareCreate: (claim, { names }) => {
       claim.status = { phase: 'Pending' };
       alignSources(claim.spec, names);
     },
     prepareUpdate: (claim, old, { names }) => alignSources(claim.spec, names, old.spec),
-    validate: ({ spec = {}, status = {} }, { names }) => [
-      ...validateClaimSpec(spec, 'spec', names),
-      ...validateClaimStatus(status, names),
+    validate: (claim, { names }) => [
+      ...(isNew(claim) ? validateClaimSpec(claim.spec ?? {}, 'spec', names) : []),
+      ...validateClaimStatus(claim.status ?? {}, names),
     ],
     validateUpdate: (claim, old, { names }) => validateClaimUpdate(claim, old, names),
+    warnings: ({ metadata, spec = {} }, _, { names }) => warnOfClaim(metadata, spec, names),
   },
 });

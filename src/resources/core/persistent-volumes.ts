@@ -2,6 +2,9 @@ import { formatTime } from '../../meta/index.ts';
 import { age, formatAccessModes, name, orUnset } from '../cells.ts';
 import { resource } from '../define.ts';
 import { PersistentVolume } from '../types/core-v1.ts';
+import { roundAmounts } from './pod-spec/amounts.ts';
+import { validateAgain } from './pod-spec/controller.ts';
+import { storageClass, warnOfVolume } from './storage-advice.ts';
 import { stampPhase, validateVolume, validateVolumeUpdate } from './volume-rules.ts';
 
 export const persistentVolumes = resource({
@@ -14,7 +17,7 @@ export const persistentVolumes = resource({
   status: true,
   columns: [
     name,
-    ['Capacity', ({ spec }) => spec?.capacity?.['storage'] ?? ''],
+    ['Capacity', ({ spec }) => spec?.capacity?.['storage'] ?? '0'],
     ['Access Modes', ({ spec }) => formatAccessModes(spec?.accessModes)],
     ['Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ''],
     [
@@ -22,7 +25,7 @@ export const persistentVolumes = resource({
       ({ metadata, status }) => (metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'),
     ],
     ['Claim', ({ spec }) => (spec?.claimRef === undefined ? '' : `${spec.claimRef.namespace}/${spec.claimRef.name}`)],
-    ['StorageClass', ({ spec }) => spec?.storageClassName ?? ''],
+    ['StorageClass', (volume, { names }) => storageClass(volume, names)],
     ['VolumeAttributesClass', ({ spec }) => orUnset(spec?.volumeAttributesClassName)],
     ['Reason', ({ status }) => status?.reason ?? ''],
     age,
@@ -34,6 +37,7 @@ export const persistentVolumes = resource({
       volume.spec ??= {};
       volume.spec.persistentVolumeReclaimPolicy ??= 'Retain';
       volume.spec.volumeMode ??= 'Filesystem';
+      roundAmounts(volume.spec.capacity);
       if (volume.spec.hostPath !== undefined) volume.spec.hostPath.type ??= '';
       volume.status = { ...volume.status, phase: volume.status?.phase ?? 'Pending' };
     },
@@ -41,7 +45,11 @@ export const persistentVolumes = resource({
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };
     },
     prepareStatusUpdate: ({ status }, old, { now }) => stampPhase(status, old.status ?? {}, now),
-    validate: ({ metadata, spec = {} }, { names }) => validateVolume(spec, metadata.name ?? '', names),
-    validateUpdate: ({ spec = {} }, old) => validateVolumeUpdate(spec, old.spec ?? {}),
+    validate: ({ metadata, spec = {} }, { names }) => validateVolume(spec, metadata, names),
+    validateUpdate: (volume, old, { names }) => [
+      ...validateAgain(volume, PersistentVolume, validateVolume(volume.spec ?? {}, volume.metadata, names), names),
+      ...validateVolumeUpdate(volume.spec ?? {}, old.spec ?? {}, names),
+    ],
+    warnings: ({ metadata, spec = {} }, _, { names }) => warnOfVolume(metadata, spec, names),
   },
 });

@@ -1,13 +1,17 @@
 import { type FieldError, fieldError, getKey, type Json, type Names } from '../../meta/index.ts';
 import type { ObjectPart } from '../../registry/index.ts';
-import { type Container, PodSpec } from '../types/core-v1.ts';
+import type { Container } from '../types/core-v1.ts';
 import { same } from '../validate/common.ts';
 import type { PodObject } from './pod-object.ts';
-import { lineDiff } from './pod-spec/line-diff.ts';
-import { validateEphemeralContainersUpdate } from './pod-spec/pod-update.ts';
+import { type Amounts, isSidecar } from './pod-spec/amounts.ts';
+import { annotationKeys } from './pod-spec/annotations.ts';
+import { eachOf } from './pod-spec/findings.ts';
+import { validateEphemeralContainersUpdate, validatePodMetaUpdate } from './pod-spec/pod-update.ts';
 import { qosClass } from './pod-spec/qos.ts';
-import { internalText } from './pod-spec/shown.ts';
 import { validatePod } from './pod-spec/validate.ts';
+
+/** What is wrong with the object as a whole stands at no field. */
+const WHOLE = '[]';
 
 /** Containers that are added to a pod for a look at it. */
 export const ephemeralContainers: ObjectPart<PodObject> = {
@@ -18,23 +22,26 @@ export const ephemeralContainers: ObjectPart<PodObject> = {
   },
   validate: (pod, old, { names }) => {
     const { metadata, spec = {} } = pod;
-    const found = validatePod(metadata, spec, names);
-    if (isMirror(old, names)) found.push(fieldError.forbidden('', 'static pods do not support ephemeral containers'));
-    return [...found, ...validateEphemeralContainersUpdate(spec, old.spec ?? {})];
+    if (isMirror(old, names)) return [fieldError.forbidden(WHOLE, 'static pods do not support ephemeral containers')];
+    return [
+      ...validatePod(metadata, spec, names),
+      ...validatePodMetaUpdate(metadata, old.metadata, spec, names),
+      ...validateEphemeralContainersUpdate(spec, old.spec ?? {}),
+    ];
   },
 };
 
 /** A pod that a node made of its own accord. */
-const isMirror = ({ metadata }: PodObject, { labels }: Names): boolean =>
-  getKey(metadata.annotations ?? {}, `${labels}/config.mirror`) !== undefined;
+const isMirror = ({ metadata }: PodObject, names: Names): boolean =>
+  getKey(metadata.annotations ?? {}, annotationKeys(names).mirror) !== undefined;
 
 type Containers = readonly Container[];
 const lists = ['containers', 'initContainers'] as const;
 
-/** How much of the node the containers of a running pod may take. */
+/** How much of the node the containers of a running pod, and the pod as a whole, may take. */
 export const resources: ObjectPart<PodObject> = {
   take: (pod, { spec: sent = {} }) => {
-    const { spec = {} } = pod;
+    const { resources: _, ...spec } = pod.spec ?? {};
     // Other containers than there are: for validation to refuse.
     if (lists.some((list) => (sent[list] ?? []).length !== (spec[list] ?? []).length)) {
       pod.spec = sent;
@@ -44,85 +51,108 @@ export const resources: ObjectPart<PodObject> = {
       const containers = spec[list];
       if (containers) Object.assign(spec, { [list]: resized(containers, sent[list] ?? []) });
     }
+    pod.spec = sent.resources === undefined ? spec : { ...spec, resources: sent.resources };
   },
   validate: validateResize,
 };
 
-const resized = (containers: Containers, sent: Containers): Container[] =>
-  containers.map((container, i) => {
-    const given = sent[i];
-    if (given === undefined || given.name !== container.name) return given ?? container;
+function resized(containers: Containers, sent: Containers): Containers {
+  if (containers.some(({ name }, i) => sent[i]?.name !== name)) return sent;
+  return containers.map((container, i) => {
     const { resources: _, resizePolicy: __, ...rest } = container;
+    const { resources, resizePolicy } = sent[i] ?? {};
     return {
       ...rest,
-      ...(given.resources === undefined ? {} : { resources: given.resources }),
-      ...(given.resizePolicy === undefined ? {} : { resizePolicy: given.resizePolicy }),
+      ...(resources === undefined ? {} : { resources }),
+      ...(resizePolicy === undefined ? {} : { resizePolicy }),
     };
   });
+}
 
 function validateResize(pod: PodObject, old: PodObject, { names }: { readonly names: Names }): FieldError[] {
   const { metadata, spec = {} } = pod;
   const { spec: before = {} } = old;
+  if (isMirror(old, names)) return [fieldError.forbidden(WHOLE, 'static pods cannot be resized')];
+  if (before.os?.name === 'windows') return [fieldError.forbidden(WHOLE, 'windows pods cannot be resized')];
   const found = validatePod(metadata, spec, names);
-  const refuse = (field: string, why: string) => [...found, fieldError.forbidden(field, why)];
-  if (isMirror(old, names)) return refuse('', 'static pods cannot be resized');
-  if (before.os?.name === 'windows') return refuse('', 'windows pods cannot be resized');
-  if (old.status?.qosClass !== undefined && old.status.qosClass !== qosClass(spec)) {
-    found.push(fieldError.invalid('spec', qosClass(spec), 'Pod QOS Class may not change as a result of resizing'));
+  const { qosClass: quality = '', containerStatuses } = old.status ?? {};
+  if ((quality || qosClass(before)) !== qosClass(spec)) {
+    found.push(fieldError.invalid('spec', quality, 'Pod QOS Class may not change as a result of resizing'));
   }
-  if (before.resources !== undefined)
-    found.push(fieldError.forbidden('spec', 'pods with pod-level resources cannot be resized'));
-  for (const list of lists) found.push(...validateAmounts(spec[list] ?? [], before[list] ?? [], `spec.${list}`));
-  const rest = withResources(spec, before);
-  if (same(rest, before)) return found;
-  const diff = lineDiff(internalText(before, PodSpec), internalText(rest, PodSpec));
-  return refuse('spec', `only cpu and memory resources are mutable\n${diff}`);
+  const running = containerStatuses?.find(({ state }) => state?.running !== undefined);
+  if (running !== undefined && running.resources === undefined) {
+    found.push(fieldError.forbidden('spec', 'Pod running on node without support for resize'));
+  }
+  found.push(...validateWhole(spec.resources, before.resources));
+  const moved = lists.flatMap((list) => validateOrder(spec[list] ?? [], before[list] ?? [], list));
+  if (moved.length > 0) return [...found, ...moved];
+  return [
+    ...found,
+    ...lists.toReversed().flatMap((list) =>
+      eachOf(before[list], `spec.${list}`, (container, at, i) => {
+        const now = spec[list]?.[i]?.resources;
+        return validateKept(now, container.resources, `${at}.resources`, 'resource');
+      }),
+    ),
+    ...(spec.containers ?? []).flatMap((container, i) => validateContainer(container, before.containers?.[i] ?? {})),
+    ...eachOf(spec.initContainers, 'spec.initContainers', (container, at, i) =>
+      validateInitContainer(container, before.initContainers?.[i] ?? {}, at),
+    ),
+  ];
 }
+
+type Resources = Container['resources'];
 
 /** Amounts that are there may change; none may go. */
-function validateAmounts(containers: Containers, old: Containers, path: string): FieldError[] {
-  const found: FieldError[] = [];
-  containers.forEach(({ resources = {} }, i) => {
-    const before = old[i]?.resources ?? {};
-    for (const kind of ['requests', 'limits'] as const) {
-      const gone = Object.keys(before[kind] ?? {}).some((name) => getKey(resources[kind] ?? {}, name) === undefined);
-      if (!gone) continue;
-      found.push(fieldError.forbidden(`${path}[${i}].resources.${kind}`, `resource ${kind} cannot be removed`));
-    }
-  });
-  return found;
-}
+const validateKept = (now: Resources, old: Resources, path: string, what: string): FieldError[] =>
+  (['requests', 'limits'] as const)
+    .filter((kind) => Object.keys(old?.[kind] ?? {}).some((name) => getKey(now?.[kind] ?? {}, name) === undefined))
+    .map((kind) => fieldError.forbidden(`${path}.${kind}`, `${what} ${kind} cannot be removed`));
 
-const resizable = new Set(['cpu', 'memory']);
-
-/** The spec with what may not be resized as it is there, and what may as it was. */
-function withResources(spec: PodSpec, old: PodSpec): PodSpec {
-  const rest: PodSpec = { ...spec };
-  for (const list of lists) {
-    const containers = spec[list];
-    // It is null where a client says so.
-    if (!containers) continue;
-    Object.assign(rest, {
-      [list]: containers.map((container, i) => {
-        const before = old[list]?.[i];
-        if (before === undefined || !onlyResizableDiffer(container, before)) return container;
-        const { resources: _, resizePolicy: __, ...others } = container;
-        return {
-          ...others,
-          ...(before.resources === undefined ? {} : { resources: before.resources }),
-          ...(before.resizePolicy === undefined ? {} : { resizePolicy: before.resizePolicy }),
-        };
-      }),
-    });
+function validateWhole(now: Resources, old: Resources): FieldError[] {
+  const path = 'spec.resources';
+  if (old !== undefined && now === undefined) {
+    return [fieldError.forbidden(path, 'pod-level resources cannot be removed')];
   }
-  return rest;
+  const found = validateKept(now, old, path, 'pod-level resource');
+  if (same(withoutResizable(now), withoutResizable(old))) return found;
+  return [...found, fieldError.forbidden('spec', `${CPU_AND_MEMORY} are mutable at pod-level`)];
 }
 
-function onlyResizableDiffer({ resources = {} }: Container, { resources: before = {} }: Container): boolean {
-  const others = ({ requests = {}, limits = {}, claims = [] }: typeof resources): Json => {
-    const kept = (amounts: { readonly [name: string]: string }) =>
-      Object.fromEntries(Object.entries(amounts).filter(([name]) => !resizable.has(name)));
-    return { requests: kept(requests), limits: kept(limits), claims } as Json;
-  };
-  return same(others(resources), others(before));
+function validateOrder(containers: Containers, old: Containers, list: string): FieldError[] {
+  const path = `spec.${list}`;
+  if (containers.length !== old.length) {
+    return [fieldError.forbidden(path, `${list} may not be added or removed on resize`)];
+  }
+  return eachOf(containers, path, ({ name }, at, i) =>
+    name === old[i]?.name
+      ? []
+      : [fieldError.forbidden(`${at}.name`, `${list} may not be renamed or reordered on resize`)],
+  );
+}
+
+const CPU_AND_MEMORY = 'only cpu and memory resources';
+
+const onlyResized = ({ resources: now, ...rest }: Container, { resources: old, ...before }: Container): boolean =>
+  same(rest, before) && same(withoutResizable(now), withoutResizable(old));
+
+const validateContainer = (container: Container, old: Container): FieldError[] =>
+  onlyResized(container, old) ? [] : [fieldError.forbidden('spec', `${CPU_AND_MEMORY} are mutable`)];
+
+function validateInitContainer(container: Container, old: Container, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (!onlyResized(container, old)) {
+    found.push(fieldError.forbidden(path, `${CPU_AND_MEMORY} for init or sidecar containers are mutable`));
+  }
+  const restarts = container.resizePolicy?.some(({ restartPolicy }) => restartPolicy === 'RestartContainer') === true;
+  if (!restarts || isSidecar(container) || same(container, old)) return found;
+  const why = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized';
+  return [...found, fieldError.forbidden(path, why)];
+}
+
+/** What a resize leaves as it is. */
+function withoutResizable({ requests = {}, limits = {}, claims = [] }: NonNullable<Resources> = {}): Json {
+  const kept = (amounts: Amounts) =>
+    Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== 'cpu' && name !== 'memory'));
+  return { requests: kept(requests), limits: kept(limits), claims } as Json;
 }

@@ -2,6 +2,7 @@ import { type FieldError, fieldError, immutable, type Names } from '../../meta/i
 import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { ResourceQuota, type ResourceQuotaSpec } from '../types/core-v1.ts';
+import { roundAmounts } from './pod-spec/amounts.ts';
 import { isForQuota, validateQuotaAmount } from './quota-names.ts';
 
 export const resourceQuotas = resource({
@@ -14,6 +15,9 @@ export const resourceQuotas = resource({
   columns: [name, ['Request', (quota) => usage(quota, false)], ['Limit', (quota) => usage(quota, true)], age],
   strategy: {
     returnsDeleted: true,
+    defaults: ({ spec, status }) => {
+      for (const amounts of [spec?.hard, status?.hard, status?.used]) roundAmounts(amounts);
+    },
     validate: ({ spec = {}, status = {} }, { names }) => [
       ...validateAmounts(spec.hard, 'spec.hard', names),
       ...validateScopes(spec),
@@ -32,7 +36,8 @@ export const resourceQuotas = resource({
 /** `name: used/hard` for each limited resource, of limits or of everything else. */
 function usage({ status }: ObjectOf<typeof ResourceQuota>, limits: boolean): string {
   return Object.entries(status?.hard ?? {})
-    .filter(([resource]) => resource.startsWith('limits') === limits)
+    .filter(([resource]) => resource.startsWith('limits.') === limits)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([resource, hard]) => `${resource}: ${status?.used?.[resource] ?? '0'}/${hard}`)
     .join(', ');
 }
@@ -116,7 +121,7 @@ function validateExpression(
   if (!isScope(scope)) found.push(fieldError.invalid(`${path}.scopeName`, scope, 'unsupported scope'));
   if (whole.includes(scope) && operator !== 'Exists') {
     const why =
-      "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+      "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
     found.push(fieldError.invalid(`${path}.operator`, operator, why));
   }
   if (operator === 'In' || operator === 'NotIn') {
@@ -126,7 +131,7 @@ function validateExpression(
   }
   if (operator === 'Exists' || operator === 'DoesNotExist') {
     if (values.length === 0) return found;
-    const why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector";
+    const why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
     return [...found, fieldError.invalid(`${path}.values`, values, why)];
   }
   return [...found, fieldError.invalid(`${path}.operator`, operator, 'not a valid selector operator')];

@@ -1,9 +1,10 @@
-import { type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Secret } from '../types/core-v1.ts';
 import { unchanged } from '../validate/common.ts';
 import { bytesSize, MAX_DATA_BYTES, validateFrozen, validateKeys } from './key-values.ts';
+import { jsonFault, warnOfKeyPair } from './secret-contents.ts';
 
 export const secrets = resource({
   group: '',
@@ -14,7 +15,7 @@ export const secrets = resource({
   selectableFields: [{ path: 'type', value: ({ type = '' }) => type }],
   strategy: {
     defaults: (secret) => {
-      secret.type ??= 'Opaque';
+      secret.type ||= 'Opaque';
       // Text is given in `stringData` for convenience and kept in `data`.
       foldText(secret);
     },
@@ -23,6 +24,10 @@ export const secrets = resource({
       ...unchanged('type', secret.type, old.type),
       ...validateFrozen(secret, old, ['data']),
     ],
+    warnings: ({ type = '', data = {} }, _, { names }) =>
+      type === `${names.labels}/tls`
+        ? warnOfKeyPair(textOf(getKey(data, 'tls.crt') ?? ''), textOf(getKey(data, 'tls.key') ?? ''))
+        : [],
   },
 });
 
@@ -47,24 +52,17 @@ type Validator = (data: Data, metadata: ObjectMeta, names: Names) => FieldError[
 const missing = (data: Data, keys: readonly string[]): FieldError[] =>
   keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldError.required(`data[${key}]`));
 
-/** The value of a key is JSON text; what is wrong with it never shows any of it. */
+/** The value of a key is JSON text; what is wrong with it does not show it. */
 const jsonUnder =
   (key: string): Validator =>
   (data) => {
-    const text = Object.hasOwn(data, key) ? data[key] : undefined;
+    const text = getKey(data, key);
     if (text === undefined) return missing(data, [key]);
-    if (isObject(Buffer.from(text, 'base64').toString())) return [];
-    return [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')];
+    const fault = jsonFault(textOf(text));
+    return fault === undefined ? [] : [fieldError.invalid(`data[${key}]`, '<secret contents redacted>', fault)];
   };
 
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
+const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
 
 /** By type, under the domain of labels. */
 const validators: { readonly [type: string]: Validator } = {

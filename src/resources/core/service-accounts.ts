@@ -1,3 +1,4 @@
+import { getKey } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { ServiceAccount } from '../types/core-v1.ts';
@@ -16,6 +17,15 @@ export const serviceAccounts = resource({
     returnsDeleted: true,
     prepareCreate: keepNames,
     prepareUpdate: keepNames,
+    warnings: ({ metadata }, old, { names }) => {
+      const key = `${names.labels}/enforce-mountable-secrets`;
+      const [now, before] = [metadata, old?.metadata].map((one) => getKey(one?.annotations ?? {}, key));
+      return now === undefined || before !== undefined
+        ? []
+        : [
+            `metadata.annotations[${key}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+          ];
+    },
   },
 });
 

@@ -1,87 +1,35 @@
 /** What holds for persistent volumes. */
+import { posix } from 'node:path';
 import {
-  dns1123Label,
   dns1123Subdomain,
   type FieldError,
   fieldError,
   formatTime,
+  getKey,
   immutable,
   type Names,
+  type ObjectMeta,
   parseQuantity,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import {
-  type CSIPersistentVolumeSource,
+  type NodeSelectorTerm,
   PersistentVolumeSource,
   type PersistentVolumeSpec,
   type PersistentVolumeStatus,
   VolumeNodeAffinity,
 } from '../types/core-v1.ts';
 import { asJson, same } from '../validate/common.ts';
+import { persistentSources, type SourceName, validateSources } from './persistent-sources.ts';
 import { validateNodeSelector } from './pod-spec/affinity.ts';
-import { byRule, noBacksteps, oneOf, type SpecContext } from './pod-spec/findings.ts';
+import { byRule, oneOf } from './pod-spec/findings.ts';
 import { lineDiff } from './pod-spec/line-diff.ts';
+import { renamedLabels } from './pod-spec/node-labels.ts';
+import { validateNonNegativeWhole } from './pod-spec/resources.ts';
 import { internalForm, internalText } from './pod-spec/shown.ts';
-import { sourceRules } from './pod-spec/volume-sources.ts';
 
 type Spec = PersistentVolumeSpec;
-type SourceName = keyof PersistentVolumeSource;
-type Rule = (source: never, path: string, context: SpecContext) => FieldError[];
-
-const sourceNames = Object.keys(PersistentVolumeSource.fields) as SourceName[];
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
-const MAX_PORTAL = 64;
-const MAX_DRIVER = 63;
-
-const required = (value: string | undefined, path: string): FieldError[] => (value ? [] : [fieldError.required(path)]);
-
-/** A secret of the cluster, by name and namespace. */
-const secret = (ref: { name?: string; namespace?: string } | undefined, path: string): FieldError[] =>
-  ref === undefined ? [] : [...required(ref.name, `${path}.name`), ...required(ref.namespace, `${path}.namespace`)];
-
-/** Rules of the sources that are not the same inside a pod. */
-const own: { readonly [N in SourceName]?: (source: NonNullable<Spec[N]>, path: string) => FieldError[] } = {
-  cinder: ({ secretRef }, path) => secret(secretRef, `${path}.secretRef`),
-  glusterfs: ({ endpointsNamespace: namespace }, path) => {
-    const at = `${path}.endpointsNamespace`;
-    if (namespace === undefined) return [];
-    const why = 'if the endpointnamespace is set, it must be a valid namespace name';
-    return dns1123Label(namespace).length === 0 ? [] : [fieldError.invalid(at, namespace, why)];
-  },
-  azureFile: ({ secretNamespace: namespace }, path) =>
-    namespace === '' ? [fieldError.required(`${path}.secretNamespace`)] : [],
-  local: ({ path = '' }, at) => noBacksteps(`${at}.path`, path),
-  csi: validateCsi,
-};
-
-/** The name that a driver of volumes registers under. */
-export function validateDriverName(name: string, path: string): FieldError[] {
-  const found = Buffer.byteLength(name) > MAX_DRIVER ? [fieldError.tooLong(path, MAX_DRIVER)] : [];
-  for (const why of dns1123Subdomain(name.toLowerCase())) found.push(fieldError.invalid(path, name, why));
-  return found;
-}
-
-function validateCsi(source: Infer<typeof CSIPersistentVolumeSource>, path: string): FieldError[] {
-  const { driver = '' } = source;
-  return [
-    ...(driver === '' ? [] : validateDriverName(driver, `${path}.driver`)),
-    ...secret(source.controllerPublishSecretRef, `${path}.controllerPublishSecretRef`),
-    ...secret(source.nodeStageSecretRef, `${path}.nodeStageSecretRef`),
-    ...secret(source.nodePublishSecretRef, `${path}.nodePublishSecretRef`),
-    ...secret(source.controllerExpandSecretRef, `${path}.controllerExpandSecretRef`),
-    ...secret(source.nodeExpandSecretRef, `${path}.nodeExpandSecretRef`),
-  ];
-}
-
-function validateSources(spec: Spec, path: string, names: Names): FieldError[] {
-  const [first, ...more] = sourceNames.filter((name) => spec[name] !== undefined);
-  if (first === undefined) return [fieldError.required(path, 'must specify a volume type')];
-  const rule = (own[first] ?? sourceRules[first as keyof typeof sourceRules]) as Rule | undefined;
-  return [
-    ...(rule?.(spec[first] as never, `${path}.${first}`, { names }) ?? []),
-    ...more.map((name) => fieldError.forbidden(`${path}.${name}`, 'may not specify more than 1 volume type')),
-  ];
-}
 
 function validateModes(modes: readonly string[], path: string): FieldError[] {
   if (modes.length === 0) return [fieldError.required(path)];
@@ -100,11 +48,9 @@ function validateCapacity(capacity: Spec['capacity'], path: string): FieldError[
     found.push(fieldError.notSupported(path, capacity ?? null, ['storage']));
   }
   for (const [resource, amount] of entries) {
-    const { nano } = parseQuantity(amount);
     const at = `${path}[${resource}]`;
-    if (nano < 0n)
-      found.push(fieldError.invalid(at, Number(nano / 1_000_000_000n), 'must be a valid resource quantity'));
-    if (nano <= 0n) found.push(fieldError.invalid(at, amount, 'must be greater than zero'));
+    found.push(...validateNonNegativeWhole(amount, at));
+    if (parseQuantity(amount).nano <= 0n) found.push(fieldError.invalid(at, amount, 'must be greater than zero'));
   }
   return found;
 }
@@ -115,29 +61,60 @@ function validateAffinity(affinity: Infer<typeof VolumeNodeAffinity> | undefined
   return [fieldError.required(`${path}.required`, 'must specify required node constraints')];
 }
 
-/** What is wrong with a volume of its own; `name` is the name of the object. */
-export function validateVolume(spec: Spec, name: string, names: Names): FieldError[] {
+/** What is wrong with a volume of its own; `metadata` is that of the object. */
+export function validateVolume(spec: Spec, metadata: ObjectMeta, names: Names): FieldError[] {
   const path = 'spec';
   const found = [
     ...validateModes(spec.accessModes ?? [], `${path}.accessModes`),
     ...validateCapacity(spec.capacity, `${path}.capacity`),
     ...validateAffinity(spec.nodeAffinity, `${path}.nodeAffinity`),
-    ...validateSources(spec, path, names),
+    ...validateSources(spec, path, { names, volume: metadata.name ?? '' }),
   ];
-  const { hostPath, iscsi, local, storageClassName: storage = '' } = spec;
-  if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > MAX_PORTAL) {
-    const why =
-      'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified';
-    found.push(fieldError.invalid('metadata.name', name, why));
-  }
+  const { hostPath, local, storageClassName: storage = '', volumeAttributesClassName: attributes } = spec;
   if (local !== undefined && spec.nodeAffinity === undefined) {
-    found.push(fieldError.required('metadata.annotations', 'Local volume requires node affinity'));
+    found.push(fieldError.required(`${path}.nodeAffinity`, 'Local volume requires node affinity'));
   }
-  if (/^\/[/.]*$/.test(hostPath?.path ?? '') && spec.persistentVolumeReclaimPolicy === 'Recycle') {
+  if (posix.normalize(hostPath?.path ?? '') === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle') {
     const why = "may not be 'recycle' for a hostPath mount of '/'";
     found.push(fieldError.forbidden(`${path}.persistentVolumeReclaimPolicy`, why));
   }
-  return storage === '' ? found : [...found, ...byRule(`${path}.storageClassName`, storage, dns1123Subdomain)];
+  if (storage !== '') found.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
+  if (attributes !== undefined) found.push(...validateAttributesClass(attributes, spec, path));
+  return [...found, ...validateMountOptions(spec, metadata, names)];
+}
+
+function validateAttributesClass(name: string, { csi }: Spec, path: string): FieldError[] {
+  const at = `${path}.volumeAttributesClassName`;
+  return [
+    ...(name === '' ? [fieldError.required(at, 'an empty string is disallowed')] : byRule(at, name, dns1123Subdomain)),
+    ...(csi === undefined
+      ? [fieldError.required(`${path}.csi`, 'has to be specified when using volumeAttributesClassName')]
+      : []),
+  ];
+}
+
+/** Sources that are mounted in ways to choose from. */
+const mountable: readonly SourceName[] = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
+  'portworxVolume',
+];
+
+/** The old way to tell them is for those sources alone. */
+function validateMountOptions(spec: Spec, { annotations = {} }: ObjectMeta, { labels }: Names): FieldError[] {
+  const key = `volume.beta.${labels}/mount-options`;
+  if (getKey(annotations, key) === undefined || mountable.some((name) => spec[name] !== undefined)) return [];
+  return [fieldError.forbidden(`metadata.annotations.${key}`, 'may not specify mount options for this volume type')];
 }
 
 /** What is wrong with a volume that stands inside another object. */
@@ -157,14 +134,14 @@ export function validateInlineVolume(spec: Spec, path: string, names: Names): Fi
     const why = `may not specify volumeMode other than Filesystem ${place}`;
     found.push(fieldError.forbidden(`${path}.volumeMode`, why));
   }
-  return [...found, ...validateSources(spec, path, names)];
+  return [...found, ...validateSources(spec, path, { names, volume: '' })];
 }
 
 const sourceOf = (spec: Spec): PersistentVolumeSource =>
-  Object.fromEntries(sourceNames.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]])));
+  Object.fromEntries(persistentSources.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]])));
 
 /** A volume stays what it is, and where. */
-export function validateVolumeUpdate(spec: Spec, old: Spec): FieldError[] {
+export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): FieldError[] {
   const found: FieldError[] = [];
   const [now, before] = [sourceOf(spec), sourceOf(old)];
   // A secret for growing may be told once.
@@ -173,16 +150,55 @@ export function validateVolumeUpdate(spec: Spec, old: Spec): FieldError[] {
     now.csi = rest;
   }
   if (!same(now, before)) {
-    const diff = lineDiff(internalText(now, PersistentVolumeSource), internalText(before, PersistentVolumeSource));
+    const diff = lineDiff(internalText(before, PersistentVolumeSource), internalText(now, PersistentVolumeSource));
     const why = `spec.persistentvolumesource is immutable after creation\n${diff}`;
     found.push(fieldError.forbidden('spec.persistentvolumesource', why));
   }
   if (!same(spec.volumeMode, old.volumeMode)) found.push(immutable('volumeMode', asJson(spec.volumeMode)));
-  if (old.nodeAffinity !== undefined && !same(spec.nodeAffinity, old.nodeAffinity)) {
+  if (old.nodeAffinity !== undefined && !same(renewed(spec.nodeAffinity, old.nodeAffinity, names), spec.nodeAffinity)) {
     const shown = spec.nodeAffinity === undefined ? null : internalForm(spec.nodeAffinity, VolumeNodeAffinity);
-    found.push(immutable('nodeAffinity', shown));
+    const why = 'field is immutable, except for updating from beta label to GA';
+    found.push(fieldError.invalid('nodeAffinity', shown, why));
+  }
+  if (old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined) {
+    found.push(fieldError.forbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden'));
   }
   return found;
+}
+
+type NodeAffinity = Infer<typeof VolumeNodeAffinity>;
+
+/** The affinity that was, with the new names of labels where the other has them. */
+function renewed(affinity: NodeAffinity | undefined, old: NodeAffinity, names: Names): NodeAffinity {
+  const terms = affinity?.required?.nodeSelectorTerms;
+  return {
+    ...old,
+    ...(old.required === undefined
+      ? {}
+      : {
+          required: {
+            ...old.required,
+            nodeSelectorTerms: (old.required.nodeSelectorTerms ?? []).map((term, i) =>
+              renewedTerm(terms?.[i], term, names),
+            ),
+          },
+        }),
+  };
+}
+
+type Term = Infer<typeof NodeSelectorTerm>;
+
+function renewedTerm(term: Term | undefined, old: Term, names: Names): Term {
+  const { matchExpressions: before } = old;
+  if (before === undefined) return old;
+  const newNames = renamedLabels(names);
+  return {
+    ...old,
+    matchExpressions: before.map((expression, i) => {
+      const key = term?.matchExpressions?.[i]?.key;
+      return key !== undefined && getKey(newNames, expression.key ?? '') === key ? { ...expression, key } : expression;
+    }),
+  };
 }
 
 /** A change of phase bears its time. */

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { age, name } from '../cells.ts';
+import { validateDriverName } from '../core/persistent-sources.ts';
 import { byRule, eachOf } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
-import { validateDriverName } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
 import { CSINode, CSINodeDriver } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';

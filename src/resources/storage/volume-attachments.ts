@@ -1,8 +1,9 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
+import { validateDriverName } from '../core/persistent-sources.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
-import { validateDriverName, validateInlineVolume } from '../core/volume-rules.ts';
+import { validateInlineVolume } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
 import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';

@@ -1,5 +1,5 @@
 /** Runs the rules of a kind on one object, without a server. */
-import { type ApiObject, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
+import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
 import type { ResourceDefinition, WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
@@ -9,6 +9,7 @@ const context: WriteContext = {
   names: testNames,
   now: Date.parse('2024-01-02T03:04:05Z'),
   requester: { name: 'jane', uid: 'u1', groups: ['system:authenticated'], extra: { scopes: ['a'] } },
+  warnings: new Set(),
 };
 
 const reasons = {
@@ -48,11 +49,11 @@ function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fra
   return value as ApiObject;
 }
 
-/** A new object as it is stored: decoded, defaulted, prepared. */
-export function created(definition: ResourceDefinition, fragment: JsonObject): ApiObject {
+/** A new object as it is stored: decoded, defaulted, prepared; the advice that this gives goes to `warnings`. */
+export function created(definition: ResourceDefinition, fragment: JsonObject, warnings = new Set<string>()): ApiObject {
   const object = decode(definition, fragment);
   definition.strategy.defaults?.(object, context);
-  definition.strategy.prepareCreate?.(object, context);
+  definition.strategy.prepareCreate?.(object, { ...context, warnings });
   return object;
 }
 
@@ -113,5 +114,14 @@ export const sorted = (found: readonly Finding[]): Finding[] =>
   [...found].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
 
 /** Advice that comes with an object. */
-export const warningsOf = (definition: ResourceDefinition, fragment: JsonObject): string[] =>
-  definition.strategy.warnings?.(created(definition, fragment), undefined, context) ?? [];
+export function warningsOf(definition: ResourceDefinition, fragment: JsonObject): string[] {
+  const warnings = new Set<string>();
+  const object = created(definition, fragment, warnings);
+  return [...warnings, ...(definition.strategy.warnings?.(object, undefined, context) ?? [])];
+}
+
+/** What a table tells of an object, by column; the time is the one of {@link context}. */
+export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
+  const object = decode(definition, fragment);
+  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, cell(object, context)]));
+}

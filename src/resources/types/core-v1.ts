@@ -130,7 +130,7 @@ export const resourceQuotaScopes = [
 // PersistentVolume
 
 export const GCEPersistentDiskVolumeSource = struct('core/v1.GCEPersistentDiskVolumeSource', {
-  pdName: field(1, string, { required: true, always: true }),
+  pdName: field(1, string, { required: true, emptyOk: true, always: true }),
   fsType: field(2, string),
   partition: field(3, int32),
   readOnly: field(4, bool),

@@ -16,6 +16,7 @@ import type {
   NodeSelectorTerm,
   PodAffinity,
   PodAffinityTerm,
+  PodSpec,
 } from '../../types/core-v1.ts';
 import type { LabelSelector } from '../../types/meta-v1.ts';
 import { byRule, eachOf } from './findings.ts';
@@ -133,9 +134,11 @@ function validatePodTerm(term: Term, path: string): FieldError[] {
   ];
 }
 
-/** Labels whose values are taken from the pod itself. */
-function validateLabelKeys(
-  { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: Term,
+type LabelKeys = Pick<Term, 'matchLabelKeys' | 'mismatchLabelKeys' | 'labelSelector'>;
+
+/** Labels whose values are taken from the pod itself; `path` is that of the term or constraint with the selector. */
+export function validateLabelKeys(
+  { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: LabelKeys,
   path: string,
 ): FieldError[] {
   const found: FieldError[] = [];
@@ -163,14 +166,15 @@ function validateLabelKeys(
 type Labels = { readonly [key: string]: string } | undefined;
 
 /** Puts the values of the pod's own labels into the selectors that ask for them. */
-export function completeAffinity(affinity: Affinity | undefined, labels: Labels): void {
+export function completeSelectors({ affinity, topologySpreadConstraints }: PodSpec, labels: Labels): void {
   for (const kind of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
     for (const term of kind?.[REQUIRED] ?? []) completeTerm(term, labels);
     for (const { podAffinityTerm } of kind?.[PREFERRED] ?? []) completeTerm(podAffinityTerm ?? {}, labels);
   }
+  for (const constraint of topologySpreadConstraints ?? []) completeTerm(constraint, labels);
 }
 
-function completeTerm({ labelSelector, matchLabelKeys, mismatchLabelKeys }: Term, labels: Labels): void {
+function completeTerm({ labelSelector, matchLabelKeys, mismatchLabelKeys }: LabelKeys, labels: Labels): void {
   if (labelSelector === undefined) return;
   addExpressions(labelSelector, 'In', matchLabelKeys ?? [], labels);
   addExpressions(labelSelector, 'NotIn', mismatchLabelKeys ?? [], labels);

@@ -65,10 +65,9 @@ export function validatePodAnnotations(
   return found;
 }
 
-/** A 32-bit integer without a plus or needless zeros. */
-function isDeletionCost(text: string): boolean {
-  return /^(?:0|-?[1-9][0-9]{0,9})$/.test(text) && Number(text) === (Number(text) | 0);
-}
+/** A 32-bit integer without a plus; a positive one without leading zeros. */
+const isDeletionCost = (text: string): boolean =>
+  /^(?:0|[1-9][0-9]*|-[0-9]+)$/.test(text) && Number(text) === (Number(text) | 0);
 
 function validateSeccompText(profile: string, path: string): FieldError[] {
   if (['runtime/default', 'docker/default', 'unconfined'].includes(profile)) return [];

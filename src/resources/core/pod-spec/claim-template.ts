@@ -1,4 +1,5 @@
 import {
+  dns1123Label,
   dns1123Subdomain,
   type FieldError,
   fieldError,
@@ -18,6 +19,8 @@ import { validateAmount } from './resources.ts';
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const volumeModes = ['Block', 'Filesystem'];
 
+const unset: ReadonlySet<unknown> = new Set([null, undefined, '', 0]);
+
 /** A claim that is made together with a pod: its metadata has only labels and annotations. */
 export function validateClaimTemplate(
   { metadata = {}, spec = {} }: Infer<typeof PersistentVolumeClaimTemplate>,
@@ -29,14 +32,20 @@ export function validateClaimTemplate(
     ...validateAnnotations(metadata.annotations ?? {}, `${at}.annotations`),
     ...validateLabels(metadata.labels ?? {}, `${at}.labels`),
     ...Object.entries(metadata)
-      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && value !== null)
-      .map(([field]) => fieldError.forbidden(`${at}.${field}`, 'cannot be set')),
+      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && !unset.has(value))
+      // The reference spells one of them as none else does.
+      .map(([field]) => fieldError.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')),
     ...validateClaimSpec(spec, `${path}.spec`, names),
   ];
 }
 
-/** What a claim asks for. */
-export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string, names: Names): FieldError[] {
+/** What a claim asks for; a source of a group that was told before may stay odd. */
+export function validateClaimSpec(
+  spec: PersistentVolumeClaimSpec,
+  path: string,
+  names: Names,
+  old?: { readonly spec?: PersistentVolumeClaimSpec },
+): FieldError[] {
   const {
     accessModes: modes = [],
     storageClassName: storage = '',
@@ -56,7 +65,8 @@ export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string,
   if (storage !== '') found.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
   if (volumeMode !== undefined) found.push(...oneOf(`${path}.volumeMode`, volumeMode, volumeModes));
   if (attributes !== '') found.push(...byRule(`${path}.volumeAttributesClassName`, attributes, dns1123Subdomain));
-  return [...found, ...validateSources(spec, path)];
+  const anyGroup = [old?.spec?.dataSource, old?.spec?.dataSourceRef].some((one) => typeof one?.apiGroup === 'string');
+  return [...found, ...validateSources(spec, path, anyGroup)];
 }
 
 function validateSize(size: string | undefined, path: string, names: Names): FieldError[] {
@@ -71,20 +81,30 @@ interface Source {
   name?: string;
 }
 
-function validateSources({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: string): FieldError[] {
+function validateSources(
+  { dataSource, dataSourceRef }: PersistentVolumeClaimSpec,
+  path: string,
+  anyGroup: boolean,
+): FieldError[] {
   const found: FieldError[] = [];
-  if (dataSource !== undefined) found.push(...validateSource(dataSource, `${path}.dataSource`));
-  if (dataSourceRef !== undefined) found.push(...validateSource(dataSourceRef, `${path}.dataSourceRef`));
-  if (dataSource === undefined || dataSourceRef === undefined) return found;
+  if (dataSource !== undefined) found.push(...validateSource(dataSource, `${path}.dataSource`, anyGroup));
+  if (dataSourceRef === undefined) return found;
+  const at = `${path}.dataSourceRef`;
+  const { namespace = '' } = dataSourceRef;
+  found.push(...validateSource(dataSourceRef, at, anyGroup));
+  if (namespace !== '') found.push(...byRule(`${at}.namespace`, namespace, dns1123Label));
+  if (dataSource === undefined) return found;
   const same =
     (dataSource.apiGroup ?? '') === (dataSourceRef.apiGroup ?? '') &&
     dataSource.kind === dataSourceRef.kind &&
     dataSource.name === dataSourceRef.name;
-  if (same) return found;
-  return [...found, fieldError.invalid(path, `${path}.dataSource`, 'must match dataSourceRef')];
+  if (namespace === '' && same) return found;
+  const why =
+    namespace === '' ? 'must match dataSourceRef' : 'may not be specified when dataSourceRef.namespace is specified';
+  return [...found, fieldError.invalid(path, `${path}.dataSource`, why)];
 }
 
-function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string): FieldError[] {
+function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string, anyGroup: boolean): FieldError[] {
   const found: FieldError[] = [];
   const group = apiGroup ?? '';
   if (name === '') found.push(fieldError.required(`${path}.name`));
@@ -93,6 +113,6 @@ function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string
     const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
     found.push(fieldError.invalid(path, kind, why));
   }
-  if (group !== '') found.push(...byRule(path, group, dns1123Subdomain));
+  if (group !== '' && !anyGroup) found.push(...byRule(`${path}.apiGroup`, group, dns1123Subdomain));
   return found;
 }

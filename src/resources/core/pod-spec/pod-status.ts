@@ -5,11 +5,14 @@ import {
   fieldError,
   immutable,
   ipAddress,
+  type Names,
   qualifiedName,
 } from '../../../meta/index.ts';
-import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
+import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
+import { warnOfAddress } from '../../validate/addresses.ts';
 import { isSidecar } from './amounts.ts';
-import { byRule, eachOf } from './findings.ts';
+import { byRule, eachOf, oneOf, within } from './findings.ts';
+import { MAX_ID } from './security.ts';
 
 const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 
@@ -20,12 +23,14 @@ export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[]
   const { spec = {}, status = {} } = pod;
   const { spec: oldSpec = {}, status: old = {} } = before;
   const nominated = status.nominatedNodeName ?? '';
-  const found = eachOf(status.conditions, 'metadata.conditions', ({ type = '' }, at) =>
-    systemConditions.has(type) ? [] : byRule(`${at}.Type`, type, qualifiedName),
-  );
+  const found = eachOf(status.conditions, 'metadata.conditions', ({ type = '', observedGeneration }, at) => [
+    ...validateGeneration(observedGeneration, `${at}.observedGeneration`),
+    ...(systemConditions.has(type) ? [] : byRule(`${at}.Type`, type, qualifiedName)),
+  ]);
   if (nominated !== (old.nominatedNodeName ?? '') && nominated !== '') {
     found.push(...byRule('status.nominatedNodeName', nominated, dns1123Subdomain));
   }
+  found.push(...validateGeneration(status.observedGeneration, 'status.observedGeneration'));
   if ((status.qosClass ?? '') !== (old.qosClass ?? '')) {
     found.push(immutable('status.qosClass', status.qosClass ?? ''));
   }
@@ -35,8 +40,36 @@ export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[]
     ...validateClaims(status, spec),
     ...validateAddresses(status.podIPs, 'status.podIPs'),
     ...validateHostAddresses(status),
+    ...statusLists.flatMap((list) => validateUsers(status[list], spec.os?.name ?? 'linux', `status.${list}`)),
+    ...validateHealth(status.containerStatuses, spec.containers, 'status.containerStatuses'),
+    ...validateHealth(status.initContainerStatuses, spec.initContainers, 'status.initContainerStatuses'),
+    ...eachOf(status.ephemeralContainerStatuses, 'status.ephemeralContainerStatuses', (one, at) =>
+      (one.allocatedResourcesStatus ?? []).length === 0
+        ? []
+        : [fieldError.forbidden(`${at}.allocatedResourcesStatus`, 'must not be specified in container status')],
+    ),
   ];
 }
+
+const validateGeneration = (generation: number | undefined, path: string): FieldError[] =>
+  generation !== undefined && generation < 0
+    ? [fieldError.invalid(path, generation, 'must be a non-negative integer')]
+    : [];
+
+/** Who clears what it has seen of the wishes for a pod leaves it as it was. */
+export function keepGenerations(status: PodStatus, old: PodStatus): void {
+  if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
+  const left = [...(old.conditions ?? [])];
+  for (const condition of status.conditions ?? []) {
+    const at = left.findIndex(({ type }) => type === condition.type);
+    const [before] = at < 0 ? [] : left.splice(at, 1);
+    if (!condition.observedGeneration && before?.observedGeneration) {
+      condition.observedGeneration = before.observedGeneration;
+    }
+  }
+}
+
+const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
 type Statuses = readonly ContainerStatus[] | undefined;
 
@@ -60,6 +93,56 @@ function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): 
   ];
 }
 
+/** Whom the processes of containers run as; only some systems have such users. */
+const validateUsers = (statuses: Statuses, os: string, path: string): FieldError[] =>
+  eachOf(statuses, path, ({ user }, at) => {
+    const { linux } = user ?? {};
+    if (linux === undefined) return [];
+    if (os === 'windows') return [fieldError.forbidden(`${at}.linux`, 'cannot be set for a windows pod')];
+    return [
+      ...within(`${at}.linux.uid`, linux.uid ?? 0, 0, MAX_ID),
+      ...within(`${at}.linux.gid`, linux.gid ?? 0, 0, MAX_ID),
+      ...eachOf(linux.supplementalGroups, `${at}.linux.supplementalGroups`, (id, place) =>
+        within(place, id, 0, MAX_ID),
+      ),
+    ];
+  });
+
+const healthStates = ['Healthy', 'Unhealthy', 'Unknown'];
+const CLAIM = 'claim:';
+
+/** How the resources of containers are: those that each asked for, each device once. */
+const validateHealth = (statuses: Statuses, containers: PodSpec['containers'], path: string): FieldError[] =>
+  eachOf(statuses, path, ({ name: of, allocatedResourcesStatus }, at) => {
+    const { resources: asked } = containers?.find(({ name }) => name === of) ?? { resources: null };
+    return eachOf(allocatedResourcesStatus, `${at}.allocatedResourcesStatus`, ({ name = '', resources }, place) => {
+      // Containers that are not there are not minded.
+      const found = asked === null ? [] : validateAsked(name, asked, `${place}.name`);
+      const seen = new Set<string>();
+      return [
+        ...found,
+        ...eachOf(resources, `${place}.resources`, ({ resourceID = '', health = '' }, one) => {
+          const faults = oneOf(`${one}.health`, health, healthStates);
+          if (seen.has(resourceID)) faults.push(fieldError.duplicate(`${one}.resourceID`, resourceID));
+          seen.add(resourceID);
+          return faults;
+        }),
+      ];
+    });
+  });
+
+function validateAsked(name: string, resources: Container['resources'], path: string): FieldError[] {
+  const { claims = [], requests = {} } = resources ?? {};
+  if (!name.startsWith(CLAIM)) {
+    if (Object.hasOwn(requests, name)) return [];
+    return [fieldError.invalid(path, name, "must match one of the container's resource requests")];
+  }
+  const known = claims.map((claim) => `${CLAIM}${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`);
+  if (known.includes(name)) return [];
+  const forms = "in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
+  return [fieldError.invalid(path, name, `must match one of the container's resource claims ${forms}`)];
+}
+
 function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): FieldError[] {
   const seen = new Set<string>();
   return eachOf(
@@ -78,6 +161,12 @@ function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): Fi
     },
   );
 }
+
+/** Advice on addresses that are told in a way of their own. */
+export const warnOfStatus = ({ podIPs, hostIPs }: PodStatus, names: Names): string[] =>
+  Object.entries({ podIPs, hostIPs }).flatMap(([field, list]) =>
+    (list ?? []).flatMap(({ ip = '' }, i) => warnOfAddress(`status.${field}[${i}].ip`, ip, names)),
+  );
 
 type Addresses = readonly { ip?: string }[] | undefined;
 

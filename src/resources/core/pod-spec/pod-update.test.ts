@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../../meta/index.ts';
 import { pods } from '../pods.ts';
+import { keepGenerations, warnOfStatus } from './pod-status.ts';
 import { validateEphemeralContainersUpdate } from './pod-update.ts';
 import { type Finding, judgeChange, names as namesOf } from './testing/judge.ts';
 
@@ -210,6 +211,79 @@ describe('status', () => {
       ],
     },
     {
+      title: 'users that no number stands for',
+      how: ({ status }) =>
+        Object.assign(status, {
+          containerStatuses: [{ name: 'c', user: { linux: { uid: -1, gid: 0, supplementalGroups: [2 ** 31] } } }],
+        }),
+      found: [
+        ['uid', -1],
+        ['supplementalGroups[0]', 2 ** 31],
+      ].map(([field, id]) => [
+        'Invalid',
+        `status.containerStatuses[0].linux.${field}`,
+        `Invalid value: ${id}: must be between 0 and 2147483647, inclusive`,
+      ]),
+    },
+    {
+      title: 'generations before the first',
+      how: ({ status }) =>
+        Object.assign(status, { observedGeneration: -1, conditions: [{ type: 'Ready', observedGeneration: -2 }] }),
+      found: [
+        ['Invalid', 'metadata.conditions[0].observedGeneration', 'Invalid value: -2: must be a non-negative integer'],
+        ['Invalid', 'status.observedGeneration', 'Invalid value: -1: must be a non-negative integer'],
+      ],
+    },
+    {
+      title: 'the health of what no container asked for, and of a device twice',
+      how: ({ status }) =>
+        Object.assign(status, {
+          containerStatuses: [
+            {
+              name: 'c',
+              allocatedResourcesStatus: [
+                { name: 'a.b/c', resources: [{ resourceID: 'x', health: 'Fine' }, { resourceID: 'x' }] },
+                { name: 'claim:d' },
+              ],
+            },
+            { name: 'gone', allocatedResourcesStatus: [{ name: 'a.b/c' }] },
+          ],
+          ephemeralContainerStatuses: [{ name: 'e', allocatedResourcesStatus: [{ name: 'a.b/c' }] }],
+        }),
+      found: [
+        [
+          'Invalid',
+          'status.containerStatuses[0].allocatedResourcesStatus[0].name',
+          'Invalid value: "a.b/c": must match one of the container\'s resource requests',
+        ],
+        [
+          'NotSupported',
+          'status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].health',
+          'Unsupported value: "Fine": supported values: "Healthy", "Unhealthy", "Unknown"',
+        ],
+        [
+          'NotSupported',
+          'status.containerStatuses[0].allocatedResourcesStatus[0].resources[1].health',
+          'Unsupported value: "": supported values: "Healthy", "Unhealthy", "Unknown"',
+        ],
+        [
+          'Duplicate',
+          'status.containerStatuses[0].allocatedResourcesStatus[0].resources[1].resourceID',
+          'Duplicate value: "x"',
+        ],
+        [
+          'Invalid',
+          'status.containerStatuses[0].allocatedResourcesStatus[1].name',
+          "Invalid value: \"claim:d\": must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+        ],
+        [
+          'Forbidden',
+          'status.ephemeralContainerStatuses[0].allocatedResourcesStatus',
+          'Forbidden: must not be specified in container status',
+        ],
+      ],
+    },
+    {
       title: 'a container that runs',
       how: ({ status }) => Object.assign(status, { containerStatuses: [running] }),
       found: [],
@@ -217,6 +291,28 @@ describe('status', () => {
   ])('$title', ({ how, found }) => {
     const { metadata: _, ...made } = pod();
     expect(change(made, how)).toEqual(found);
+  });
+
+  test('addresses that are told in a way of their own are spoken of', () => {
+    const status = { podIPs: [{ ip: '10.0.0.1' }, { ip: 'FD00::1' }], hostIPs: [{ ip: 'fd00::2' }] };
+    expect(warnOfStatus(status, namesOf)).toEqual([
+      'status.podIPs[1].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
+    ]);
+  });
+
+  test('what has been seen of the wishes stays, condition by condition', () => {
+    const status = { conditions: [{ type: 'Ready' }, { type: 'Ready' }, { type: 'New' }] };
+    keepGenerations(status, {
+      observedGeneration: 3,
+      conditions: [
+        { type: 'Ready', observedGeneration: 2 },
+        { type: 'Ready', observedGeneration: 1 },
+      ],
+    });
+    expect(status).toEqual({
+      observedGeneration: 3,
+      conditions: [{ type: 'Ready', observedGeneration: 2 }, { type: 'Ready', observedGeneration: 1 }, { type: 'New' }],
+    });
   });
 
   test('an address alone is the first of a list', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../meta/index.ts';
+import type { Json, JsonObject } from '../../../meta/index.ts';
 import { podTemplates } from '../pod-templates.ts';
 import { pods } from '../pods.ts';
 import { advise, created, type Finding, judge, wording } from './testing/judge.ts';
@@ -349,11 +349,29 @@ describe('affinity and spread', () => {
       ['Duplicate', `${S}.{topologyKey, whenUnsatisfiable}`, 'Duplicate value: "{z, DoNotSchedule}"'],
     ],
     [
-      'a key of the selector too',
-      spread({ labelSelector: { matchLabels: { a: 'b' } }, matchLabelKeys: ['a'] }),
-      ['Invalid', `${S}.matchLabelKeys[0]`, 'Invalid value: "a": exists in both matchLabelKeys and labelSelector'],
+      'a key without a selector',
+      spread({ matchLabelKeys: ['a'] }),
+      ['Forbidden', `${S}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
     ],
   ]);
+  test('the labels that a spread asks for join its selector, once', () => {
+    const metadata = { labels: { a: 'b' } };
+    const wanted = (labelSelector: JsonObject) => spread({ labelSelector, matchLabelKeys: ['a', 'z'] });
+    const pod = created(pods, { metadata, spec: { containers, ...wanted({ matchLabels: { c: 'd' } }) } });
+    expect(pod['spec']).toMatchObject({
+      topologySpreadConstraints: [
+        {
+          labelSelector: {
+            matchLabels: { c: 'd' },
+            matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }],
+          },
+        },
+      ],
+    });
+    expect(judged(wanted({ matchLabels: { a: 'x' } }), metadata)).toEqual([
+      ['Invalid', `${S}[0]`, 'Invalid value: "a": exists in both matchLabelKeys and labelSelector'],
+    ]);
+  });
 });
 
 describe('what is shared with the node', () => {
@@ -468,6 +486,39 @@ describe('the pod as a whole', () => {
         'spec.resources.requests[cpu]',
         'Invalid value: "1": must be greater than or equal to aggregate container requests of 2',
       ],
+    ],
+    [
+      'pages that its containers have more of, and an amount that it does not name',
+      {
+        containers: [
+          {
+            name: 'c',
+            image: 'i',
+            resources: { limits: { 'hugepages-2Mi': '4Mi', cpu: '2' }, requests: { cpu: '2' } },
+          },
+        ],
+        resources: { limits: { 'hugepages-2Mi': '2Mi', memory: '1Gi' }, requests: { 'hugepages-2Mi': '2Mi' } },
+      },
+      [
+        'Invalid',
+        'spec.resources.requests[hugepages-2Mi]',
+        'Invalid value: "2Mi": must be greater than or equal to aggregate container requests of 4Mi',
+      ],
+      [
+        'Invalid',
+        'spec.resources.limits[hugepages-2Mi]',
+        'Invalid value: "2Mi": must be greater than or equal to aggregate container limits of 4Mi',
+      ],
+      [
+        'Invalid',
+        'spec.resources.containers[0][hugepages-2Mi].limits',
+        'Invalid value: "4Mi": must be less than or equal to pod limits of 2Mi',
+      ],
+    ],
+    [
+      'amounts on windows',
+      { os: { name: 'windows' }, resources: { limits: { gpu: '1' } } },
+      ['Forbidden', 'spec.resources', 'Forbidden: may not be set for a windows pod'],
     ],
     [
       'a resource that only containers have',
@@ -759,6 +810,85 @@ describe('advice', () => {
       spec: { terminationGracePeriodSeconds: -1 },
       said: ['spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1'],
     },
+    {
+      title: 'a name that two ports have',
+      spec: {
+        initContainers: [
+          { name: 'i', image: 'i', restartPolicy: 'Always', ports: [{ name: 'web', containerPort: 80 }] },
+        ],
+        containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 81 }] }],
+      },
+      said: [
+        'spec.containers[0].ports[0]: duplicate port name "web" with spec.initContainers[0].ports[0], services and probes that select ports by name will use spec.initContainers[0].ports[0]',
+      ],
+    },
+    {
+      title: 'addresses that can be written better',
+      spec: { dnsConfig: { nameservers: ['1.2.3.4', '2001:DB8::1'] }, hostAliases: [{ ip: '::ffff:1.2.3.4' }] },
+      said: [
+        'spec.dnsConfig.nameservers[1]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+        'spec.hostAliases[0].ip: non-standard IP address "::ffff:1.2.3.4" will be considered invalid in a future Kubernetes release: use "1.2.3.4"',
+      ],
+    },
+    {
+      title: 'files of one source that are in the way of each other',
+      spec: {
+        volumes: [
+          {
+            name: 'v',
+            configMap: {
+              name: 'm',
+              items: [
+                { key: 'a', path: 'x' },
+                { key: 'b', path: 'x/y/' },
+                { key: 'c', path: 'xy' },
+              ],
+            },
+          },
+          {
+            name: 'w',
+            secret: {
+              secretName: 's',
+              items: [
+                { key: 'a', path: 'x/y' },
+                { key: 'b', path: 'x' },
+              ],
+            },
+          },
+        ],
+      },
+      said: [
+        'volume "v" (ConfigMap "m"): overlapping paths: "x/y" with "x"',
+        'volume "w" (Secret "s"): overlapping paths: "x" with "x/y"',
+      ],
+    },
+    {
+      title: 'files of several sources that are in the way of each other, and a source that is none',
+      spec: {
+        volumes: [
+          {
+            name: 'v',
+            projected: {
+              sources: [
+                { clusterTrustBundle: { signerName: 'a/b', path: 'x/x' } },
+                { downwardAPI: { items: [{ path: 'x', fieldRef: { fieldPath: 'metadata.name' } }] } },
+                { secret: { name: 's', items: [{ key: 'k', path: 'x' }] } },
+                { configMap: { name: 'm', items: [{ key: 'k', path: 'y' }] } },
+                { serviceAccountToken: { path: 'y' } },
+                {},
+              ],
+            },
+          },
+        ],
+      },
+      said: [
+        'volume "v" (Projected) has no sources provided',
+        'volume "v" (Projected): overlapping paths: "x" (DownwardAPI) with "x/x" (ClusterTrustBundle "a/b")',
+        'volume "v" (Projected): overlapping paths: "x" (Secret "s") with "x/x" (ClusterTrustBundle "a/b")',
+        'volume "v" (Projected): overlapping paths: "x" (Secret "s") with "x" (DownwardAPI)',
+        'volume "v" (Projected): overlapping paths: "y" (ServiceAccountToken) with "y" (ConfigMap "m")',
+      ],
+    },
   ])('$title', ({ spec, said }) => {
     expect(advise(pods, { spec: { containers, ...spec } })).toEqual(said);
   });
@@ -767,5 +897,33 @@ describe('advice', () => {
     expect(advise(pods, { metadata: { name: 'a.b' }, spec: { containers } })).toEqual([
       "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     ]);
+  });
+});
+
+describe('AppArmor profiles by annotation', () => {
+  const key = 'container.apparmor.security.beta.kubernetes.io/c';
+  const advice = `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+  const unconfined = { securityContext: { appArmorProfile: { type: 'Unconfined' } } };
+  const rows: readonly (readonly [title: string, text: string, spec: JsonObject, field: Json, warnings: string[]])[] = [
+    ['become a field', 'runtime/default', { containers }, { type: 'RuntimeDefault' }, [advice]],
+    ['of a file', 'localhost/p', { containers }, { type: 'Localhost', localhostProfile: 'p' }, [advice]],
+    ['without a meaning do not', 'localhost/', { containers }, null, [advice]],
+    ['that hold for the pod already do not', 'unconfined', { containers, ...unconfined }, null, []],
+    [
+      'leave a field alone',
+      'unconfined',
+      { containers: [{ ...containers[0], ...unconfined }] },
+      { type: 'Unconfined' },
+      [],
+    ],
+    ['mean nothing to Windows', 'unconfined', { containers, os: { name: 'windows' } }, null, []],
+  ];
+  test.each(rows)('%s', (_, text, spec, field, warnings) => {
+    const pod = { metadata: { annotations: { [key]: text } }, spec };
+    const { containers: [made] = [] } = created(pods, pod)['spec'] as {
+      containers?: { securityContext?: JsonObject }[];
+    };
+    expect(made?.securityContext?.['appArmorProfile'] ?? null).toEqual(field);
+    expect(advise(pods, pod)).toEqual(warnings);
   });
 });

@@ -71,6 +71,13 @@ export function validateAmount(name: string, amount: string, path: string, names
   return found;
 }
 
+/** An amount that, rounded away from zero, is not negative. */
+export function validateNonNegativeWhole(amount: string, path: string): FieldError[] {
+  const { nano } = parseQuantity(amount);
+  if (nano >= 0n) return [];
+  return [fieldError.invalid(path, Number((nano - NANO + 1n) / NANO), 'must be a valid resource quantity')];
+}
+
 function validateHugePages(name: string, amount: string, path: string): FieldError[] {
   if (!isHugePages(name)) return [];
   const size = sizeOf(name);
@@ -181,16 +188,21 @@ export function validatePodResources(
 ): FieldError[] {
   const { resources } = spec;
   if (resources === undefined) return [];
+  if (spec.os?.name === 'windows') return [fieldError.forbidden(path, 'may not be set for a windows pod')];
   const found: FieldError[] = [];
   if (resources.claims !== undefined) {
     found.push(fieldError.forbidden(`${path}.claims`, 'claims cannot be set for Resources at pod-level'));
   }
   found.push(...validateRequirements(resources, path, podResource, claimNames, names));
-  for (const [name, amount] of Object.entries(sumContainers(spec, 'requests'))) {
-    const whole = getKey(resources.requests ?? {}, name) ?? '0';
-    if (compareAmounts(amount, whole) <= 0) continue;
-    const why = `must be greater than or equal to aggregate container requests of ${amount}`;
-    found.push(fieldError.invalid(`${path}.requests[${name}]`, whole, why));
+  for (const kind of ['requests', 'limits'] as const) {
+    for (const [name, amount] of Object.entries(sumContainers(spec, kind))) {
+      // Of the limits only those on pages bind the sum; what the pod does not name is not compared.
+      if (kind === 'limits' && !isHugePages(name)) continue;
+      const whole = getKey(resources[kind] ?? {}, name);
+      if (whole === undefined || compareAmounts(amount, whole) <= 0) continue;
+      const why = `must be greater than or equal to aggregate container ${kind} of ${amount}`;
+      found.push(fieldError.invalid(`${path}.${kind}[${name}]`, whole, why));
+    }
   }
   spec.containers?.forEach((container, i) => {
     for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {

@@ -8,6 +8,7 @@ import {
 } from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
+import { validateLabelKeys } from './affinity.ts';
 import { byRule, eachOf, oneOf } from './findings.ts';
 
 /** Taints that a pod bears with. */
@@ -59,26 +60,10 @@ export const validateSpread = (constraints: readonly Constraint[] | undefined, p
     }
     return [
       ...found,
-      ...validateLabelKeys(constraint, `${at}.matchLabelKeys`),
+      ...validateLabelKeys(constraint, at),
       ...validateSelectorObject(constraint.labelSelector as Json | undefined, `${at}.labelSelector`),
     ];
   });
-
-function validateLabelKeys({ matchLabelKeys = [], labelSelector }: Constraint, path: string): FieldError[] {
-  if (matchLabelKeys.length === 0) return [];
-  const selected = new Set([
-    ...Object.keys(labelSelector?.matchLabels ?? {}),
-    ...(labelSelector?.matchExpressions ?? []).map(({ key = '' }) => key),
-  ]);
-  const missing = labelSelector === undefined;
-  return [
-    ...(missing ? [fieldError.forbidden(path, 'must not be specified when labelSelector is not set')] : []),
-    ...eachOf(matchLabelKeys, path, (key, at) => [
-      ...byRule(at, key, qualifiedName),
-      ...(selected.has(key) ? [fieldError.invalid(at, key, 'exists in both matchLabelKeys and labelSelector')] : []),
-    ]),
-  ];
-}
 
 /** What a pod waits for before it is scheduled. */
 export function validateSchedulingGates(

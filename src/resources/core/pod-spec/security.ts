@@ -11,7 +11,8 @@ import { descendingPath, eachOf, oneOf, within } from './findings.ts';
 import { internalForm } from './shown.ts';
 import { validateWindowsOptions } from './windows.ts';
 
-const MAX_ID = 2_147_483_647;
+/** The highest number of a user or group. */
+export const MAX_ID = 2_147_483_647;
 const MAX_PATH = 4095;
 /** No container may take over its node. */
 const allowPrivileged = false;
@@ -128,7 +129,7 @@ function validateSeccomp(profile: SeccompProfileOf | undefined, path: string): F
   return found;
 }
 
-function validateAppArmor(profile: AppArmorProfileOf | undefined, path: string): FieldError[] {
+export function validateAppArmor(profile: AppArmorProfileOf | undefined, path: string): FieldError[] {
   if (profile === undefined) return [];
   const { type = '', localhostProfile: local } = profile;
   const field = `${path}.localhostProfile`;

@@ -77,8 +77,11 @@ export const sourceRules: Rules = {
       : [],
   hostPath: ({ path = '' }, at) => noBacksteps(`${at}.path`, path),
   gitRepo: ({ directory = '' }, path) => descendingPath(`${path}.directory`, directory),
-  gcePersistentDisk: ({ partition = 0 }, path) =>
-    validatePartition(partition, path.replace(/[^.]*$/, 'persistentDisk')),
+  gcePersistentDisk: ({ pdName = '', partition = 0 }, path) => {
+    // Found under another name than its own.
+    const at = path.replace(/[^.]*$/, 'persistentDisk');
+    return [...(pdName === '' ? [fieldError.required(`${at}.pdName`)] : []), ...validatePartition(partition, at)];
+  },
   awsElasticBlockStore: ({ partition = 0 }, path) => validatePartition(partition, path),
   secret: ({ secretName = '', defaultMode, items }, path) => [
     ...(secretName === '' ? [fieldError.required(`${path}.secretName`)] : []),
@@ -92,7 +95,7 @@ export const sourceRules: Rules = {
   ],
   nfs: ({ path = '' }, at) =>
     path.startsWith('/') ? [] : [fieldError.invalid(`${at}.path`, path, 'must be an absolute path')],
-  iscsi: validateIscsi,
+  iscsi: (source, path) => validateIscsi(source, path),
   flocker: ({ datasetName = '', datasetUUID = '' }, path) => {
     const found: FieldError[] = [];
     if (datasetName === '' && datasetUUID === '') {
@@ -162,21 +165,26 @@ const initiators: readonly (readonly [prefix: string, form: RegExp])[] = [
   ['naa', /^naa.[a-zA-Z0-9]{32}$/],
 ];
 
-function validateInitiator(name: string, path: string): FieldError[] {
+function validateInitiator(name: string, path: string, unknown: string): FieldError[] {
   const form = initiators.find(([prefix]) => name.startsWith(prefix));
-  if (form === undefined) {
-    return [fieldError.invalid(path, name, 'must be valid format starting with iqn, eui, or naa')];
-  }
+  if (form === undefined) return [fieldError.invalid(path, name, unknown)];
   return name.length <= 1024 && form[1].test(name) ? [] : [fieldError.invalid(path, name, 'must be valid format')];
 }
 
-function validateIscsi(source: Infer<typeof ISCSIVolumeSource>, path: string): FieldError[] {
+/** Rules of a target, here or in a volume of its own; `unknown` is said of names of no known form. */
+export function validateIscsi(
+  source: Infer<typeof ISCSIVolumeSource>,
+  path: string,
+  unknown = 'must be valid format starting with iqn, eui, or naa',
+): FieldError[] {
   const { iqn = '', initiatorName: initiator } = source;
-  const found = iqn === '' ? [] : validateInitiator(iqn, `${path}.iqn`);
+  const found = iqn === '' ? [] : validateInitiator(iqn, `${path}.iqn`, unknown);
   if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && source.secretRef === undefined) {
     found.push(fieldError.required(`${path}.secretRef`));
   }
-  return initiator === undefined ? found : [...found, ...validateInitiator(initiator, `${path}.initiatorname`)];
+  return initiator === undefined
+    ? found
+    : [...found, ...validateInitiator(initiator, `${path}.initiatorname`, unknown)];
 }
 
 function validateQuobyte(

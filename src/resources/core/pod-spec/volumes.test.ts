@@ -309,8 +309,9 @@ describe('claims that come with the pod', () => {
     ],
     [
       'a name of its own',
-      claim({ accessModes: ['ReadWriteOnce'], resources }, { name: 'x' }),
+      claim({ accessModes: ['ReadWriteOnce'], resources }, { name: 'x', uid: 'u', namespace: '' }),
       ['Forbidden', `${T}.metadata.name`, 'Forbidden: cannot be set'],
+      ['Forbidden', `${T}.metadata.uID`, 'Forbidden: cannot be set'],
     ],
   ]);
 

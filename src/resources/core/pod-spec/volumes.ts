@@ -35,7 +35,7 @@ export function validateVolumes(
 }
 
 /** Where a second source is refused under another name than its own. */
-const refusedAs: { readonly [source: string]: string } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
+export const refusedAs: { readonly [source: string]: string } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
 
 /** A volume has exactly one source; more are refused, all but the first. */
 function validateSource(volume: Volume, path: string, context: SpecContext): FieldError[] {

@@ -1,16 +1,17 @@
-import { dns1123Label, getKey, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
-import type { Infer } from '../../../schema/index.ts';
+import { dns1123Label, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
 import type {
   Container,
   ContainerPort,
   EphemeralContainer,
-  NodeSelectorTerm,
   PodSpec,
   PodTemplateSpec,
   Volume,
 } from '../../types/core-v1.ts';
+import { warnOfAddress } from '../../validate/addresses.ts';
 import type { Amounts } from './amounts.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
+import { adviceOnLabel, warnOfTerm } from './node-labels.ts';
+import { warnOfOverlaps } from './overlapping-paths.ts';
 
 /** Whose spec it is: a template also speaks of annotations that stand for fields. */
 interface Subject {
@@ -43,49 +44,39 @@ const warnOfSpec = (subject: Subject): string[] => [
   ...warnOfNodeLabels(subject),
   ...warnOfAnnotations(subject),
   ...warnOfVolumes(subject),
+  ...(subject.spec.volumes ?? []).flatMap(warnOfOverlaps),
   ...warnOfRepeats(subject),
+  ...warnOfSeccomp(subject),
   ...warnOfContainers(subject),
   ...warnOfPorts(subject),
+  ...warnOfPortNames(subject),
+  ...warnOfGrace(subject),
   ...warnOfSelectors(subject),
+  ...warnOfAddresses(subject),
 ];
-
-/** Labels of nodes that have another name by now. */
-const oldNodeLabels = ({ labels }: Names): { readonly [label: string]: string } => ({
-  [`beta.${labels}/arch`]: `deprecated since v1.14; use "${labels}/arch" instead`,
-  [`beta.${labels}/os`]: `deprecated since v1.14; use "${labels}/os" instead`,
-  [`failure-domain.beta.${labels}/region`]: `deprecated since v1.17; use "topology.${labels}/region" instead`,
-  [`failure-domain.beta.${labels}/zone`]: `deprecated since v1.17; use "topology.${labels}/zone" instead`,
-  [`beta.${labels}/instance-type`]: `deprecated since v1.17; use "node.${labels}/instance-type" instead`,
-});
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 function warnOfNodeLabels({ spec, path, names }: Subject): string[] {
-  const old = oldNodeLabels(names);
   const nodes = spec.affinity?.nodeAffinity;
   const at = `${path}spec.affinity.nodeAffinity`;
-  const warnOfTerm = (term: Infer<typeof NodeSelectorTerm>, place: string) =>
-    (term.matchExpressions ?? []).flatMap(({ key = '' }, i) => {
-      const why = getKey(old, key);
-      return why === undefined ? [] : [`${place}.matchExpressions[${i}].key: ${key} is ${why}`];
-    });
   return [
     ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
-      const why = getKey(old, key);
-      return why === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${why}`];
+      const advice = adviceOnLabel(key, names);
+      return advice === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${advice}`];
     }),
     ...(nodes?.[REQUIRED]?.nodeSelectorTerms ?? []).flatMap((term, i) =>
-      warnOfTerm(term, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`),
+      warnOfTerm(term, false, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`, names),
     ),
     ...(nodes?.[PREFERRED] ?? []).flatMap(({ preference = {} }, i) =>
-      warnOfTerm(preference, `${at}.${PREFERRED}[${i}].preference`),
+      warnOfTerm(preference, true, `${at}.${PREFERRED}[${i}].preference`, names),
     ),
     ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey = '', labelSelector }, i) => {
       const place = `${path}spec.topologySpreadConstraints[${i}]`;
-      const why = getKey(old, topologyKey);
+      const advice = adviceOnLabel(topologyKey, names);
       return [
-        ...(why === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${why}`]),
+        ...(advice === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${advice}`]),
         ...(labelSelector === undefined ? [matchesNothing(place)] : []),
       ];
     }),
@@ -95,38 +86,46 @@ function warnOfNodeLabels({ spec, path, names }: Subject): string[] {
 const matchesNothing = (path: string): string =>
   `${path}.labelSelector: a null labelSelector results in matching no pod`;
 
-function warnOfAnnotations({ metadata, spec, path, names }: Subject): string[] {
-  const { annotations = {} } = metadata;
-  const { labels } = names;
-  const keys = annotationKeys(names);
-  const at = (key: string, why: string) => `${path}metadata.annotations[${key}]: ${why}`;
-  const whole = spec.securityContext;
+const onAnnotation = ({ path }: Subject, key: string, why: string) => `${path}metadata.annotations[${key}]: ${why}`;
+
+function warnOfAnnotations(subject: Subject): string[] {
+  const { labels } = subject.names;
+  return (
+    [
+      [`scheduler.alpha.${labels}/critical-pod`, 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+      [`security.alpha.${labels}/sysctls`, 'non-functional in v1.11+; use the "sysctls" field instead'],
+      [`security.alpha.${labels}/unsafe-sysctls`, 'non-functional in v1.11+; use the "sysctls" field instead'],
+    ] as const
+  ).flatMap(([key, why]) => (isAnnotated(subject, key) ? [onAnnotation(subject, key, why)] : []));
+}
+
+const isAnnotated = ({ metadata }: Subject, key: string): boolean => Object.hasOwn(metadata.annotations ?? {}, key);
+
+const SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+
+function warnOfSeccomp(subject: Subject): string[] {
+  const { podSeccomp } = annotationKeys(subject.names);
+  const told = subject.spec.securityContext?.seccompProfile !== undefined;
+  return !told && isAnnotated(subject, podSeccomp) ? [onAnnotation(subject, podSeccomp, SECCOMP)] : [];
+}
+
+/** Annotations that stand for fields of a container. */
+function warnOfProfiles(subject: Subject, { name = '', securityContext }: Container | EphemeralContainer): string[] {
+  const keys = annotationKeys(subject.names);
+  const [seccomp, armor] = [keys.containerSeccomp + name, keys.appArmor + name];
+  const profile = securityContext?.appArmorProfile ?? subject.spec.securityContext?.appArmorProfile;
   const found: string[] = [];
-  for (const [key, instead] of [
-    [`scheduler.alpha.${labels}/critical-pod`, 'non-functional in v1.16+; use the "priorityClassName" field instead'],
-    [`security.alpha.${labels}/sysctls`, 'non-functional in v1.11+; use the "sysctls" field instead'],
-    [`security.alpha.${labels}/unsafe-sysctls`, 'non-functional in v1.11+; use the "sysctls" field instead'],
-  ] as const) {
-    if (Object.hasOwn(annotations, key)) found.push(at(key, instead));
+  if (securityContext?.seccompProfile === undefined && isAnnotated(subject, seccomp)) {
+    found.push(onAnnotation(subject, seccomp, SECCOMP));
   }
-  const seccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead';
-  if (whole?.seccompProfile === undefined && Object.hasOwn(annotations, keys.podSeccomp)) {
-    found.push(at(keys.podSeccomp, seccomp));
-  }
-  for (const [, { name = '', securityContext }] of containersOf(spec, '')) {
-    const own = keys.containerSeccomp + name;
-    if (securityContext?.seccompProfile === undefined && Object.hasOwn(annotations, own)) found.push(at(own, seccomp));
-    const armor = keys.appArmor + name;
-    const profile = securityContext?.appArmorProfile ?? whole?.appArmorProfile;
-    if (path !== '' && profile === undefined && Object.hasOwn(annotations, armor)) {
-      found.push(at(armor, 'deprecated since v1.30; use the "appArmorProfile" field instead'));
-    }
+  if (subject.path !== '' && profile === undefined && isAnnotated(subject, armor)) {
+    found.push(onAnnotation(subject, armor, 'deprecated since v1.30; use the "appArmorProfile" field instead'));
   }
   return found;
 }
 
 /** Sources of volumes that are going or gone; the name in advice where it is another. */
-const oldSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
+export const oldSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -138,34 +137,19 @@ const oldSources: readonly (readonly [source: keyof Volume, why: string, shown?:
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-function warnOfVolumes({ spec, path }: Subject): string[] {
-  const volumes = spec.volumes ?? [];
-  const tokens = new Set(
-    volumes.flatMap(({ projected }) => (projected?.sources ?? []).map((source) => source.serviceAccountToken?.path)),
-  );
-  return volumes.flatMap((volume, i) => {
+const warnOfVolumes = ({ spec, path }: Subject): string[] =>
+  (spec.volumes ?? []).flatMap((volume, i) => {
     const at = `${path}spec.volumes[${i}]`;
     const claim = volume.ephemeral?.volumeClaimTemplate?.spec?.resources;
     const inClaim = `${at}.ephemeral.volumeClaimTemplate.spec.resources`;
-    const twice = (file: string | undefined, place: string) =>
-      file !== undefined && tokens.has(file)
-        ? [`${at}.projected.sources.${place}: has duplicated path with ServiceAccountToken ${JSON.stringify(file)}`]
-        : [];
     return [
       ...oldSources
         .filter(([source]) => volume[source] !== undefined)
         .map(([source, why, shown = source]) => `${at}.${shown}: ${why}`),
       ...warnOfFractions(claim?.requests, `${inClaim}.requests`, ['storage']),
       ...warnOfFractions(claim?.limits, `${inClaim}.limits`, ['storage']),
-      ...(volume.projected?.sources ?? []).flatMap(({ configMap, secret, downwardAPI, clusterTrustBundle }) => [
-        ...(configMap?.items ?? []).flatMap((item, j) => twice(item.path, `configMap[${j}]`)),
-        ...(secret?.items ?? []).flatMap((item, j) => twice(item.path, `secrets[${j}]`)),
-        ...(downwardAPI?.items ?? []).flatMap((item, j) => twice(item.path, `downwardAPI[${j}]`)),
-        ...twice(clusterTrustBundle?.path, 'ClusterTrustBundle'),
-      ]),
     ];
   });
-}
 
 const BILLION = 1_000_000_000n;
 
@@ -190,8 +174,6 @@ function warnOfRepeats({ spec, path }: Subject): string[] {
         : [],
     );
   const secrets = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
-  const grace = spec.terminationGracePeriodSeconds ?? 0;
-  const why = 'must be >= 0; negative values are invalid and will be treated as 1';
   return [
     ...repeats(
       (spec.hostAliases ?? []).map(({ ip = '' }) => ip),
@@ -203,12 +185,17 @@ function warnOfRepeats({ spec, path }: Subject): string[] {
       name === '' ? [`${path}spec.imagePullSecrets[${i}].name: invalid empty name ""`] : [],
     ),
     ...warnOfFractions(spec.overhead, `${path}spec.overhead`),
-    ...(grace < 0 ? [`${path}spec.terminationGracePeriodSeconds: ${why}`] : []),
   ];
 }
 
-const warnOfContainers = ({ spec, path }: Subject): string[] =>
-  containersOf(spec, `${path}spec`).flatMap(([at, container]) => [
+function warnOfGrace({ spec, path }: Subject): string[] {
+  const why = 'must be >= 0; negative values are invalid and will be treated as 1';
+  return (spec.terminationGracePeriodSeconds ?? 0) < 0 ? [`${path}spec.terminationGracePeriodSeconds: ${why}`] : [];
+}
+
+const warnOfContainers = (subject: Subject): string[] =>
+  containersOf(subject.spec, `${subject.path}spec`).flatMap(([at, container]) => [
+    ...warnOfProfiles(subject, container),
     ...warnOfFractions(container.resources?.limits, `${at}.resources.limits`, ['memory']),
     ...warnOfFractions(container.resources?.requests, `${at}.resources.requests`, ['memory']),
     ...warnOfFractions(container.resources?.limits, `${at}.resources.limits`, ['ephemeral-storage']),
@@ -252,6 +239,23 @@ function warnOfPorts({ spec, path }: Subject): string[] {
   );
 }
 
+/** Who asks for a port by its name gets the first that has it. */
+function warnOfPortNames({ spec, path }: Subject): string[] {
+  const known = new Map<string, string>();
+  return containersOf(spec, `${path}spec`).flatMap(([place, { ports = [] }]) =>
+    ports.flatMap(({ name = '' }, i) => {
+      const at = `${place}.ports[${i}]`;
+      const first = known.get(name);
+      if (first === undefined) {
+        if (name !== '') known.set(name, at);
+        return [];
+      }
+      const chosen = `services and probes that select ports by name will use ${first}`;
+      return [`${at}: duplicate port name ${JSON.stringify(name)} with ${first}, ${chosen}`];
+    }),
+  );
+}
+
 /** How two definitions of the same port get in each other's way. */
 function clashOf(a: ContainerPort, b: ContainerPort): string | undefined {
   const [aIp = '', bIp = ''] = [a.hostIP, b.hostIP];
@@ -277,3 +281,10 @@ function warnOfSelectors({ spec, path }: Subject): string[] {
     ];
   });
 }
+
+const warnOfAddresses = ({ spec, path, names }: Subject): string[] => [
+  ...(spec.dnsConfig?.nameservers ?? []).flatMap((ip, i) =>
+    warnOfAddress(`${path}spec.dnsConfig.nameservers[${i}]`, ip, names),
+  ),
+  ...(spec.hostAliases ?? []).flatMap(({ ip = '' }, i) => warnOfAddress(`${path}spec.hostAliases[${i}].ip`, ip, names)),
+];

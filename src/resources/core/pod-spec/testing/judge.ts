@@ -26,11 +26,12 @@ function decode(definition: ResourceDefinition, object: JsonObject): ApiObject {
   return decoded;
 }
 
-/** The object as it is stored when it is created, with a uid and defaults. */
-export function created(definition: ResourceDefinition, object: JsonObject): ApiObject {
+/** The object as it is stored when it is created, with a uid and defaults; the advice that this gives goes to `warnings`. */
+export function created(definition: ResourceDefinition, object: JsonObject, warnings = new Set<string>()): ApiObject {
   const { metadata } = object as { metadata?: JsonObject };
   const decoded = decode(definition, { ...object, metadata: { name: 'a', namespace: 'n', uid: 'u', ...metadata } });
-  definition.strategy.prepareCreate?.(decoded, { ...context, requester: { name: 'jane', groups: [] } });
+  const requester = { name: 'jane', groups: [] };
+  definition.strategy.prepareCreate?.(decoded, { ...context, requester, warnings });
   return decoded;
 }
 
@@ -75,8 +76,11 @@ function changed(old: ApiObject, change: (object: ApiObject) => void): ApiObject
 }
 
 /** Advice on a new object. */
-export const advise = (definition: ResourceDefinition, object: JsonObject): string[] =>
-  definition.strategy.warnings?.(created(definition, object), undefined, context) ?? [];
+export function advise(definition: ResourceDefinition, object: JsonObject): string[] {
+  const warnings = new Set<string>();
+  const decoded = created(definition, object, warnings);
+  return [...warnings, ...(definition.strategy.warnings?.(decoded, undefined, context) ?? [])];
+}
 
 /** How the rules about names are worded. */
 export const wording = {

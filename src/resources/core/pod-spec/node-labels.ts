@@ -1,0 +1,52 @@
+/** Labels of nodes that are on their way out. */
+import { getKey, labelValue, type Names } from '../../../meta/index.ts';
+import type { Infer } from '../../../schema/index.ts';
+import type { NodeSelectorTerm } from '../../types/core-v1.ts';
+
+type Labels = { readonly [label: string]: string };
+
+/** Labels that have another name by now. */
+export const renamedLabels = ({ labels }: Names): Labels => ({
+  [`beta.${labels}/arch`]: `${labels}/arch`,
+  [`beta.${labels}/os`]: `${labels}/os`,
+  [`failure-domain.beta.${labels}/region`]: `topology.${labels}/region`,
+  [`failure-domain.beta.${labels}/zone`]: `topology.${labels}/zone`,
+  [`beta.${labels}/instance-type`]: `node.${labels}/instance-type`,
+});
+
+/** What to say of a label, if anything. */
+export function adviceOnLabel(key: string, names: Names): string | undefined {
+  const { labels } = names;
+  const renamed = getKey(renamedLabels(names), key);
+  if (renamed !== undefined) {
+    return `deprecated since ${/^beta.*\/(?:arch|os)$/.test(key) ? 'v1.14' : 'v1.17'}; use "${renamed}" instead`;
+  }
+  return getKey(
+    {
+      [`app.${labels}/created-by`]: 'deprecated since v1.9',
+      [`scheduler.alpha.${labels}/preferAvoidPods`]: 'deprecated since v1.22; use Taints and Tolerations instead',
+      [`node-role.${labels}/master`]: `use "node-role.${labels}/control-plane" instead`,
+    },
+    key,
+  );
+}
+
+/** Advice on a term that selects nodes; on its values too where nobody refuses them. */
+export const warnOfTerm = (
+  term: Infer<typeof NodeSelectorTerm>,
+  anyValue: boolean,
+  path: string,
+  names: Names,
+): string[] =>
+  (term.matchExpressions ?? []).flatMap(({ key = '', values = [] }, i) => {
+    const at = `${path}.matchExpressions[${i}]`;
+    const advice = adviceOnLabel(key, names);
+    return [
+      ...(advice === undefined ? [] : [`${at}.key: ${key} is ${advice}`]),
+      ...(anyValue
+        ? values.flatMap((value, j) =>
+            labelValue(value).map((why) => `${at}.values[${j}]: ${value} is invalid, ${why}`),
+          )
+        : []),
+    ];
+  });

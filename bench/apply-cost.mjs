@@ -7,23 +7,20 @@ const entries = 1_000;
 const rounds = 15;
 const repeats = 10;
 const server = await createServer();
-const path = '/api/v1/namespaces/default/pods/large';
+const path = '/apis/apps/v1/namespaces/default/deployments/large';
 const headers = { 'content-type': 'application/apply-patch+yaml' };
 const peer = { address: '', certificate: { commonName: 'bench', organizations: ['system:masters'] } };
 
+const env = Array.from({ length: entries }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value of number ${i}` }));
+
 /** @param {string} image */
-const pod = (image) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
+const deployment = (image) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
   metadata: { name: 'large' },
   spec: {
-    containers: [
-      {
-        name: 'main',
-        image,
-        env: Array.from({ length: entries }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value of number ${i}` })),
-      },
-    ],
+    selector: { matchLabels: { app: 'large' } },
+    template: { metadata: { labels: { app: 'large' } }, spec: { containers: [{ name: 'main', image, env }] } },
   },
 });
 
@@ -41,11 +38,7 @@ async function apply(body) {
   return answer.body;
 }
 
-await server.client.create(
-  { apiVersion: 'v1', resource: 'serviceaccounts', namespace: 'default' },
-  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } },
-);
-const bodies = ['first', 'second'].map((image) => Buffer.from(JSON.stringify(pod(image))));
+const bodies = ['first', 'second'].map((image) => Buffer.from(JSON.stringify(deployment(image))));
 const text = await apply(/** @type {Buffer} */ (bodies[0]));
 
 /** Microseconds of this process. @param {(i: number) => unknown} work */

@@ -49,6 +49,7 @@ export {
   canonicalTime,
   formatAge,
   formatDuration,
+  formatSpan,
   formatTime,
   parseDuration,
   parseTime,

@@ -1,4 +1,4 @@
-import type { ApiObject, FieldError, Json, JsonObject, Names } from '../meta/index.ts';
+import { type ApiObject, type FieldError, formatSpan, type Json, type JsonObject, type Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 
 /** What may be asked of a resource; the names of authorization and discovery. */
@@ -173,11 +173,30 @@ export interface Column<T = ApiObject> {
   readonly description?: string;
   /** 0 is always shown, more only in wide output. */
   readonly priority?: number;
-  readonly cell: (object: T, context: CellContext) => Json;
+  readonly cell: (object: T, context: CellContext) => Json | Since;
+}
+
+/** A cell that shows, with text around it, how long ago a time was; `<unknown>` when there is none. */
+export class Since {
+  /** Milliseconds since 1970. */
+  readonly #time: number;
+  readonly #before: string;
+  readonly #after: string;
+
+  constructor(time: string | null | undefined, before = '', after = '') {
+    this.#time = Date.parse(time ?? '');
+    this.#before = before;
+    this.#after = after;
+  }
+
+  text(now: number): string {
+    const age = Number.isNaN(this.#time) ? '<unknown>' : formatSpan(now - this.#time);
+    return this.#before + age + this.#after;
+  }
 }
 
 export interface CellContext {
-  /** Milliseconds since 1970, for ages. */
+  /** Milliseconds since 1970. Cells that do not ask for it are made once; see {@link Since}. */
   readonly now: number;
   readonly names: Names;
 }

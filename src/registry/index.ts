@@ -13,6 +13,7 @@ export {
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
+  Since,
   type Strategy,
   type StrategyContext,
   type Subresource,

@@ -1,4 +1,5 @@
 import { formatAge } from '../../meta/index.ts';
+import { type CellContext, Since } from '../../registry/index.ts';
 import { name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Event } from '../types/core-v1.ts';
@@ -13,7 +14,7 @@ export const events = resource({
   schema: Event,
   shortNames: ['ev'],
   columns: [
-    ['Last Seen', (event, { now }) => lastSeen(event, now)],
+    ['Last Seen', lastSeen],
     ['Type', ({ type = '' }) => type],
     ['Reason', ({ reason = '' }) => reason],
     [
@@ -31,7 +32,7 @@ export const events = resource({
       'wide',
     ],
     ['Message', ({ message = '' }) => message.trim()],
-    ['First Seen', ({ firstTimestamp, eventTime }, { now }) => formatAge(firstTimestamp ?? eventTime, now), 'wide'],
+    ['First Seen', ({ firstTimestamp, eventTime }) => new Since(firstTimestamp ?? eventTime), 'wide'],
     ['Count', ({ count, series }) => series?.count ?? count ?? 1, 'wide'],
     { ...name, priority: 1 },
   ],
@@ -55,10 +56,14 @@ export const events = resource({
   },
 });
 
-function lastSeen({ lastTimestamp, firstTimestamp, eventTime, count, series }: EventObject, now: number): string {
+function lastSeen(
+  { lastTimestamp, firstTimestamp, eventTime, count, series }: EventObject,
+  context: CellContext,
+): string | Since {
   const first = firstTimestamp ?? eventTime;
   const times = series?.count ?? count ?? 1;
-  if (times <= 1) return formatAge(lastTimestamp ?? first, now);
+  if (times <= 1) return new Since(lastTimestamp ?? first);
+  const { now } = context;
   return `${formatAge(series?.lastObservedTime ?? lastTimestamp, now)} (x${times} over ${formatAge(first, now)})`;
 }
 

@@ -1,4 +1,4 @@
-import { formatAge } from '../../meta/index.ts';
+import { Since } from '../../registry/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { resource } from '../define.ts';
 import { evictPod } from '../policy/eviction.ts';
@@ -54,7 +54,7 @@ export const pods = resource({
     name,
     ['Ready', (pod) => `${readyCount(pod)}/${pod.spec?.containers?.length ?? 0}`],
     ['Status', podStatus],
-    ['Restarts', (pod, { now }) => restarts(pod, now)],
+    ['Restarts', restarts],
     age,
     ['IP', ({ status }) => orNone(status?.podIPs?.[0]?.ip ?? status?.podIP), 'wide'],
     ['Node', ({ spec }) => orNone(spec?.nodeName), 'wide'],
@@ -175,14 +175,14 @@ function containerReason({ status }: PodObject, phase: string): string {
 }
 
 /** How often its containers were started anew, and when the last one was. */
-function restarts({ status }: PodObject, now: number): string {
+function restarts({ status }: PodObject): string | Since {
   const containers = status?.containerStatuses ?? [];
   const count = containers.reduce((sum, c) => sum + (c.restartCount ?? 0), 0);
   const last = containers
     .map((c) => c.lastState?.terminated?.finishedAt ?? '')
     .sort()
     .at(-1);
-  return count > 0 && last !== undefined && last !== '' ? `${count} (${formatAge(last, now)} ago)` : String(count);
+  return count > 0 && last !== undefined && last !== '' ? new Since(last, `${count} (`, ' ago)') : String(count);
 }
 
 function readinessGates({ spec, status }: PodObject): string {

@@ -2,6 +2,7 @@ import {
   type ApiObject,
   isJsonObject,
   type JsonObject,
+  jsonCopy,
   jsonEqual,
   parseGroupVersion,
   StatusError,
@@ -42,7 +43,7 @@ const beforeFirstApply = 'before-first-apply';
 /**
  * The object after an apply in its normal form, `metadata.managedFields` with it: the live one with what the intent
  * says, without what the manager applied before, does not now, and nobody else owns. It is the live object itself when
- * nothing changes, its ownership included.
+ * nothing changes, its ownership included; else it shares at most entries of managedFields with it, and untyped values.
  * @throws StatusError 400 when the intent sets managedFields, 409 when it changes what others own and is not forced,
  *   500 when it does not fit the schema (code and text as clients know them).
  */
@@ -147,9 +148,10 @@ function withManagedFields(object: JsonObject, live: ApiObject | undefined, owne
   const before = live?.metadata.managedFields;
   const managedFields = managedFieldsOf(owners, before);
   if (object === live && managedFields === before) return live;
-  const { managedFields: _, ...metadata } = isJsonObject(object['metadata']) ? object['metadata'] : {};
+  const own = object === live ? jsonCopy(object) : object;
+  const { managedFields: _, ...metadata } = isJsonObject(own['metadata']) ? own['metadata'] : {};
   return {
-    ...object,
+    ...own,
     metadata: managedFields === undefined ? metadata : { ...metadata, managedFields },
   } as ApiObject;
 }

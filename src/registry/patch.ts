@@ -63,8 +63,7 @@ export function applied(job: Job, old: ApiObject | undefined): DecodedBody {
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw statusError.badRequest(`error strict decoding YAML: ${findings.join(', ')}`);
   }
-  // The object may share parts with the old one, and with the intent, which may be needed once more.
-  const fresh = jsonCopy(object as JsonObject) as ApiObject;
+  const fresh = object === live ? jsonCopy(object as JsonObject as ApiObject) : object;
   return { object: toStorage(target, fresh), warnings: fieldValidation === 'Warn' ? findings : [] };
 }
 

@@ -45,6 +45,8 @@ export interface WatchCache {
    * when the store fails. Rejects with a 503 StatusError only when the cache or the store is closed before.
    */
   ready(): Promise<void>;
+  /** The same for a request, which waits 34 seconds at the most: then it rejects with a 504 StatusError. */
+  loaded(): Promise<void>;
   /** Everything up to this revision is in the cache; 0 before it is ready. */
   readonly revision: number;
   /** The earliest revision after which `subscribe` can replay. */

@@ -101,6 +101,34 @@ describe('loading', () => {
     expect(isReady).toBe(true);
   });
 
+  it('lets a request wait for 34 seconds and no longer', async () => {
+    const { store, clock, cache } = setup();
+    const { list } = store;
+    let release = () => {};
+    store.list = (range) => new Promise<void>((resolve) => (release = resolve)).then(() => list.call(store, range));
+    const first = cache.loaded();
+    await settle();
+    clock.advance(33_999);
+    const second = cache.loaded();
+    clock.advance(1);
+    await expect(first).rejects.toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+      message: 'Timeout: request did not complete within requested timeout - context deadline exceeded',
+    });
+    store.list = list;
+    release();
+    await second;
+    expect(cache.revision).toBe(1);
+    await cache.loaded();
+    const closed = setup();
+    closed.store.list = () => new Promise(() => {});
+    const waiting = closed.cache.loaded();
+    closed.cache.close();
+    await expect(waiting).rejects.toMatchObject({ code: 503 });
+    await expect(closed.cache.loaded()).rejects.toMatchObject({ code: 503 });
+  });
+
   it('is never ready once closed, by itself or with the store', async () => {
     const first = setup();
     const waiting = first.cache.ready();

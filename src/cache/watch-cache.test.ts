@@ -44,7 +44,7 @@ describe('loading', () => {
       store.calls.lists++;
       const start = after === undefined ? 0 : Number(after.slice(-6)) + 1;
       const page = entries.slice(start, start + limit);
-      return { entries: page, revision: 1, remaining: entries.length - start - page.length };
+      return { entries: page, revision: 1, more: start + page.length < entries.length, remaining: undefined };
     };
     let turns = 0;
     let loading = true;
@@ -314,7 +314,12 @@ describe('following', () => {
     store.write([put('a/y', {})]);
     const [present, future] = [follow(), follow({ after: 9 })];
     const { key, value = Buffer.alloc(0) } = put('a/x', { node: 'new' });
-    store.list = async () => ({ entries: [{ key, value, revision: 2 }], revision: 2, remaining: 0 });
+    store.list = async () => ({
+      entries: [{ key, value, revision: 2 }],
+      revision: 2,
+      more: false,
+      remaining: undefined,
+    });
     store.watch = () => ({ progress() {}, close() {} });
     store.fail('future');
     clock.advance(50);

@@ -100,18 +100,21 @@ class MemoryStore implements Store {
 
   async list(range: ListRange): Promise<ListResult> {
     this.#checkOpen();
-    const { prefix, after, limit } = checkRange(range);
+    const { prefix, after, limit, count } = checkRange(range);
     const at = checkReadable(range.revision, this.#readable());
     const entries: Entry[] = [];
-    let remaining = 0;
+    let following = 0;
     for (const [key, head] of this.#heads.entries(after ?? prefix)) {
       if (!key.startsWith(prefix)) break;
       const entry = key === after ? undefined : entryAt(head, at);
       if (entry === undefined) continue;
       if (entries.length < limit) entries.push(entry);
-      else remaining++;
+      else {
+        following++;
+        if (!count) break;
+      }
     }
-    return { entries, revision: at, remaining };
+    return { entries, revision: at, more: following > 0, remaining: count ? following : undefined };
   }
 
   async commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {

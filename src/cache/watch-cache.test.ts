@@ -103,9 +103,9 @@ describe('loading', () => {
 
   it('lets a request wait for 34 seconds and no longer', async () => {
     const { store, clock, cache } = setup();
-    const { list } = store;
+    const list = store.list.bind(store);
     let release = () => {};
-    store.list = (range) => new Promise<void>((resolve) => (release = resolve)).then(() => list.call(store, range));
+    store.list = (range) => new Promise<void>((resolve) => (release = resolve)).then(() => list(range));
     const first = cache.loaded();
     await settle();
     clock.advance(33_999);

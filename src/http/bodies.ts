@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   bodyType,
   type MediaType,
   type ParsedBody,
   parseJson,
-  parseYaml,
+  parseYamlInSteps,
   patchFormat,
   type TypeMeta,
   unrecognizedBody,
@@ -30,7 +31,7 @@ export async function readObjectBody(
   const bytes = await request.body(maxBody);
   if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
   try {
-    return parse(type, bytes);
+    return await parse(type, bytes);
   } catch (error) {
     if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
     throw error;
@@ -46,7 +47,7 @@ export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): Pa
 export async function readPatchBody(request: ApiRequest, format: PatchFormat): Promise<Body> {
   const bytes = await request.body(maxBody);
   try {
-    return format === 'apply' ? parseYaml(bytes) : parseJson(bytes);
+    return format === 'apply' ? await parseYaml(bytes) : parseJson(bytes);
   } catch (error) {
     const what = format === 'apply' ? 'YAML' : format === 'merge' ? 'patch' : undefined;
     if (what === undefined || !(error instanceof StatusError) || error.code !== 400) throw error;
@@ -63,7 +64,7 @@ export async function readOptionsBody(
   const bytes = await request.body(maxBody);
   if (bytes.length === 0) return undefined;
   const type = typeOf(request, protobuf, names);
-  const { value } = type === 'protobuf' ? protobuf.read(bytes, deleteOptions) : parse(type, bytes);
+  const { value } = type === 'protobuf' ? protobuf.read(bytes, deleteOptions) : await parse(type, bytes);
   if (isJsonObject(value)) return value;
   throw statusError.badRequest('the options of a delete request must be an object');
 }
@@ -75,5 +76,15 @@ function typeOf({ headers }: ApiRequest, protobuf: Protobuf | undefined, names: 
   return bodyType(headers['content-type'], { types, listed }, names);
 }
 
-const parse = (type: MediaType, bytes: Uint8Array): ParsedBody =>
+const parse = (type: MediaType, bytes: Uint8Array): ParsedBody | Promise<ParsedBody> =>
   type === 'yaml' ? parseYaml(bytes) : parseJson(bytes);
+
+/** Takes its time over a large document: others have a turn between two steps. */
+async function parseYaml(bytes: Uint8Array): Promise<ParsedBody> {
+  const steps = parseYamlInSteps(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
+}

@@ -1,6 +1,7 @@
 import {
   type ApiObject,
   isJsonObject,
+  type Json,
   type JsonObject,
   jsonCopy,
   jsonEqual,
@@ -65,7 +66,9 @@ export function applyIntent(request: Apply): ApiObject {
   const result = applied(request, version, owners, last?.unchanged);
   const after = last === undefined ? result.owners : movedOwners(result.owners, result.applier, last, type.names);
   const object = withLastApplied(result.object, intent, writer.manager, type.names);
-  return withManagedFields(object, live, after);
+  const managedFields = managedFieldsOf(after, live?.metadata.managedFields);
+  if (object === live && managedFields === live.metadata.managedFields) return live;
+  return withManagedFields(result.object === live ? jsonCopy(object) : object, managedFields);
 }
 
 function misfit(intent: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
@@ -144,14 +147,11 @@ function settled(
   return jsonEqual(after, live) ? live : after;
 }
 
-function withManagedFields(object: JsonObject, live: ApiObject | undefined, owners: readonly Owner[]): ApiObject {
-  const before = live?.metadata.managedFields;
-  const managedFields = managedFieldsOf(owners, before);
-  if (object === live && managedFields === before) return live;
-  const own = object === live ? jsonCopy(object) : object;
-  const { managedFields: _, ...metadata } = isJsonObject(own['metadata']) ? own['metadata'] : {};
-  return {
-    ...own,
-    metadata: managedFields === undefined ? metadata : { ...metadata, managedFields },
-  } as ApiObject;
+/** Changes its argument. */
+function withManagedFields(object: JsonObject, managedFields: Json[] | undefined): ApiObject {
+  object['metadata'] ??= {};
+  const { metadata } = object as ApiObject;
+  if (managedFields === undefined) delete metadata.managedFields;
+  else metadata.managedFields = managedFields;
+  return object as ApiObject;
 }

@@ -169,7 +169,7 @@ class MemoryStore implements Store {
   #write({ key: bytes, value, ttl }: KeyWrite, revision: number): KeyedChange {
     const head = this.#heads.get(bytes);
     const key = head?.entry?.key ?? keyText(bytes);
-    const entry = value === undefined ? undefined : { key, value: Uint8Array.from(value), revision };
+    const entry = value === undefined ? undefined : { key, value: new Uint8Array(value), revision };
     const expires = ttl === 0 ? Number.POSITIVE_INFINITY : this.#clock.now() + ttl * 1000;
     if (head !== undefined && head.expires < Number.POSITIVE_INFINITY) {
       this.#leases.delete({ expires: head.expires, revision: head.revision, key: bytes });

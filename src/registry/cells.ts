@@ -1,34 +1,36 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, type ByteString, encodeText, type Json, type Names } from '../meta/index.ts';
+import {
+  type ApiObject,
+  type ByteString,
+  bufferOf,
+  bytesOf,
+  encodeText,
+  type Json,
+  type Names,
+} from '../meta/index.ts';
 import { isCorrupt, readObject } from './bytes.ts';
 import { type Column, Since } from './definition.ts';
 
-/** Cells as text, but for how long ago a time was: that is told when they are shown. */
-type Cells = readonly (ByteString | Since)[];
-
-interface Known {
-  readonly columns: readonly Column[];
-  readonly cells: Cells;
-}
-
-/** Cells that are the same at any time. Whoever shows an object once more need not parse it. */
-const known = new WeakMap<CachedObject, Known>();
+/** Stands before and behind the time of an age: nothing that is JSON holds it. */
+const mark = '\0';
 
 /**
  * The cells of an object at the time `now` (ms since 1970), as JSON. What it cannot tell is an empty cell: a table
- * shows broken objects too.
+ * shows broken objects too. Cells that are the same at any time, ages aside, are kept with the object, so that whoever
+ * shows it once more need not parse it.
  */
 export function cellsText(columns: readonly Column[], object: CachedObject, names: Names, now: number): ByteString {
-  const found = known.get(object);
-  let text = '';
-  for (const cell of found?.columns === columns ? found.cells : makeCells(columns, object, names, now)) {
-    text += `${text === '' ? '[' : ','}${typeof cell === 'string' ? cell : asText(cell.text(now))}`;
-  }
-  return `${text}]` as ByteString;
+  const text =
+    object.cells !== undefined && object.cellsOf === columns ? object.cells : makeCells(columns, object, names, now);
+  if (!text.includes(mark)) return text;
+  const parts = text.split(mark);
+  // Every other part is a time.
+  for (let i = 1; i < parts.length; i += 2) parts[i] = Since.age(Number(parts[i]), now);
+  return parts.join('') as ByteString;
 }
 
-function makeCells(columns: readonly Column[], object: CachedObject, names: Names, now: number): Cells {
+function makeCells(columns: readonly Column[], object: CachedObject, names: Names, now: number): ByteString {
   const stored = isCorrupt(object) ? undefined : readObject(object);
   let lasting = true;
   const context = {
@@ -40,13 +42,16 @@ function makeCells(columns: readonly Column[], object: CachedObject, names: Name
   };
   const cells = columns.map((column) => {
     const cell = stored === undefined ? withoutObject(column, object) : cellOf(column, stored, context);
-    return cell instanceof Since ? cell : asText(cell);
+    if (!(cell instanceof Since)) return stringifyJson(cell);
+    return `"${cell.before}${mark}${cell.time}${mark}${cell.after}"`;
   });
-  if (lasting) known.set(object, { columns, cells });
-  return cells;
+  const text = encodeText(`[${cells.join(',')}]`);
+  if (!lasting) return text;
+  // One flat string: what is kept a hundred thousand times must cost the collector little.
+  object.cells = bytesOf(bufferOf(text));
+  object.cellsOf = columns;
+  return object.cells;
 }
-
-const asText = (cell: Json): ByteString => encodeText(stringifyJson(cell));
 
 const withoutObject = ({ format }: Column, { name }: CachedObject): string => (format === 'name' ? name : '');
 

@@ -176,22 +176,22 @@ export interface Column<T = ApiObject> {
   readonly cell: (object: T, context: CellContext) => Json | Since;
 }
 
-/** A cell that shows, with text around it, how long ago a time was; `<unknown>` when there is none. */
+/** A cell that shows how long ago a time was, with text around it that needs no escape in JSON. */
 export class Since {
-  /** Milliseconds since 1970. */
-  readonly #time: number;
-  readonly #before: string;
-  readonly #after: string;
+  /** Milliseconds since 1970; NaN when there is none. */
+  readonly time: number;
+  readonly before: string;
+  readonly after: string;
 
   constructor(time: string | null | undefined, before = '', after = '') {
-    this.#time = Date.parse(time ?? '');
-    this.#before = before;
-    this.#after = after;
+    this.time = Date.parse(time ?? '');
+    this.before = before;
+    this.after = after;
   }
 
-  text(now: number): string {
-    const age = Number.isNaN(this.#time) ? '<unknown>' : formatSpan(now - this.#time);
-    return this.#before + age + this.#after;
+  /** `5m`, or `<unknown>` when there is no time. */
+  static age(time: number, now: number): string {
+    return Number.isNaN(time) ? '<unknown>' : formatSpan(now - time);
   }
 }
 

@@ -1,6 +1,6 @@
 // The bare programs: what a Node server needs at the least to send, keep or spread the same bytes.
-//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, list, fanout, create
-// Prints its port. `get` and `list` send the bytes of FOLDER/body; `create` and `fanout` use what is sent to them.
+//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, list, fanout, create, change
+// Prints its port. All but `create` send the bytes of FOLDER/body; `create` and `change` keep what they answer with.
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
@@ -48,8 +48,8 @@ const programs = {
   },
 };
 
-/** One durable put for each request, answered with the bytes that were sent. */
-async function create() {
+/** One durable put for each request, answered with what was put: these bytes, or else those that were sent. @param {Buffer} [fixed] */
+async function keep(fixed) {
   const { open } = await import('lmdb');
   const store = open({ path: join(folder, 'bare-lmdb'), encoding: 'binary', overlappingSync: false });
   let made = 0;
@@ -61,9 +61,12 @@ async function create() {
     const pieces = [];
     request.on('data', (piece) => pieces.push(piece));
     request.on('end', () => {
-      const body = Buffer.concat(pieces);
+      const body = fixed ?? Buffer.concat(pieces);
       void store.put(`/bare/${made++}`, body).then(() => {
-        response.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+        response.writeHead(fixed === undefined ? 201 : 200, {
+          'Content-Type': 'application/json',
+          'Content-Length': body.length,
+        });
         response.end(body);
       });
     });
@@ -71,7 +74,11 @@ async function create() {
 }
 
 const listener = /** @type {import('node:http').RequestListener} */ (
-  kind === 'create' ? await create() : programs[kind]?.()
+  kind === 'create'
+    ? await keep()
+    : kind === 'change'
+      ? await keep(readFileSync(join(folder, 'body')))
+      : programs[kind]?.()
 );
 const server = https.createServer({ cert: readFileSync(cert), key: readFileSync(key) }, listener);
 server.listen(0, '127.0.0.1', () => console.log(/** @type {import('node:net').AddressInfo} */ (server.address()).port));

@@ -5,7 +5,7 @@ import tls from 'node:tls';
 
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
- * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string }} Requests
+ * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string }} Requests
  * @typedef {Server & { kind: 'fanout', watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
  */
 
@@ -25,9 +25,9 @@ function connect({ port, ca }) {
   });
 }
 
-/** @param {Server} server @param {string} method @param {string} path @param {string} [body] @param {string} [contentType] */
-function request({ token }, method, path, body, contentType = 'application/json') {
-  const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nAccept: application/json\r\n`;
+/** @param {Server & { accept?: string, contentType?: string }} job @param {string} method @param {string} path @param {string} [body] */
+function request({ token, accept = 'application/json', contentType = 'application/json' }, method, path, body) {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nAccept: ${accept}\r\n`;
   return body === undefined
     ? `${head}\r\n`
     : `${head}Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -36,12 +36,11 @@ function request({ token }, method, path, body, contentType = 'application/json'
 /**
  * Calls `done` with the status each time one response has been read to its end.
  * @param {tls.TLSSocket} socket
- * @param {(status: number, bytes: number) => void} done
+ * @param {(status: number) => void} done
  */
 function responses(socket, done) {
   let status = 0;
   let missing = -1; // bytes of the body still to come; -2: until the closing chunk
-  let bytes = 0;
   let tail = '';
   socket.on('data', (/** @type {Buffer} */ data) => {
     let start = 0;
@@ -53,25 +52,22 @@ function responses(socket, done) {
         status = Number(head.slice(9, 12));
         const length = /content-length: (\d+)/i.exec(head);
         missing = length ? Number(length[1]) : -2;
-        bytes = 0;
         tail = '';
         start = end + 4;
       }
       const rest = data.length - start;
       if (missing === -2) {
-        bytes += rest;
         tail = (tail + data.toString('latin1', Math.max(start, data.length - 7))).slice(-7);
         start = data.length;
         if (!tail.endsWith('\r\n0\r\n\r\n')) return;
       } else {
         const taken = Math.min(rest, missing);
-        bytes += taken;
         missing -= taken;
         start += taken;
         if (missing > 0) return;
       }
       missing = -1;
-      done(status, bytes);
+      done(status);
     }
   });
 }
@@ -80,38 +76,35 @@ function responses(socket, done) {
 async function requests(job) {
   let count = 0;
   let failed = 0;
-  let bytes = 0;
   let made = 0;
   const id = `${process.pid.toString(36)}${Date.now().toString(36)}`;
-  const next = () =>
-    request(
-      job,
-      job.method,
-      job.path,
-      job.body?.replace('$NAME', () => `b-${id}-${made++}`),
-    );
+  // `$ID` is this run, `$I` the number of the request, `$C` that of the connection in two digits.
+  const next = (/** @type {number} */ connection) => {
+    const own = (/** @type {string} */ text) =>
+      text.replace('$ID', id).replace('$I', String(made++)).replace('$C', String(connection).padStart(2, '0'));
+    return request(job, job.method, own(job.path), job.body === undefined ? undefined : own(job.body));
+  };
   const sockets = await Promise.all(Array.from({ length: job.connections }, () => connect(job)));
   const started = process.hrtime.bigint();
   const stop = Date.now() + job.seconds * 1000;
   await Promise.all(
     sockets.map(
-      (socket) =>
+      (socket, connection) =>
         new Promise((resolve, reject) => {
           socket.on('error', reject);
-          responses(socket, (status, size) => {
+          responses(socket, (status) => {
             count++;
-            bytes += size;
             if (status >= 300) failed++;
-            if (Date.now() < stop) socket.write(next());
+            if (Date.now() < stop) socket.write(next(connection));
             else resolve(undefined);
           });
-          socket.write(next());
+          socket.write(next(connection));
         }),
     ),
   );
   const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   for (const socket of sockets) socket.destroy();
-  return { rate: count / seconds, count, failed, bytesEach: Math.round(bytes / count) };
+  return { rate: count / seconds, count, failed };
 }
 
 /** Time from a change to its arrival at the last of many watchers. @param {Fanout} job */
@@ -150,14 +143,14 @@ async function fanout(job) {
     const answer = new Promise((resolve) => {
       answered = () => resolve(undefined);
     });
-    writer.write(request(job, job.method, job.path, job.body.replace('$I', String(i)), job.contentType));
+    writer.write(request(job, job.method, job.path, job.body.replace('$I', String(i))));
     await Promise.all([all, answer]);
     times.push(Number(process.hrtime.bigint() - started) / 1e6);
   }
   for (const socket of [...watchers, writer]) socket.destroy();
   times.sort((a, b) => a - b);
   const median = times[times.length >> 1] ?? 0;
-  return { rate: (job.watchers * 1000) / median, median };
+  return { rate: (job.watchers * 1000) / median, count: job.watchers * job.changes };
 }
 
 /** @type {Requests | Fanout} */

@@ -115,7 +115,7 @@ export class Feeder {
       await this.#take(page.entries, tree, revision >= this.#feed.revision);
       const after = page.entries.at(-1)?.key;
       if (this.#closed) return;
-      if (page.remaining === 0 || after === undefined) break;
+      if (!page.more || after === undefined) break;
       page = await store.list({ prefix, after, revision, limit: pageEntries });
     }
     this.#feed.load(tree, revision);

@@ -3,7 +3,7 @@ import type { Entry, Store } from '../store/index.ts';
 
 /**
  * One object as the cache holds it: its bytes as they go over the wire, and beside them only what filters need.
- * Never changed after it was made, so that snapshots and events may share it.
+ * Nothing but its `cells` changes after it was made, so that snapshots and events may share it.
  */
 export interface CachedObject {
   readonly key: string;
@@ -17,6 +17,12 @@ export interface CachedObject {
   readonly labels: { readonly [key: string]: string };
   /** Values of the selectable fields of the kind beyond name and namespace, by path; a missing value is ''. */
   readonly fields: { readonly [path: string]: string };
+  /**
+   * What a table has shown of it, and by which columns. They stay here and not in a map beside the objects, since the
+   * collector holds everybody up for one with a hundred thousand weak keys.
+   */
+  cells?: ByteString | undefined;
+  cellsOf?: object | undefined;
 }
 
 export interface CacheOptions {
@@ -45,6 +51,8 @@ export interface WatchCache {
    * when the store fails. Rejects with a 503 StatusError only when the cache or the store is closed before.
    */
   ready(): Promise<void>;
+  /** The same for a request, which waits 34 seconds at the most: then it rejects with a 504 StatusError. */
+  loaded(): Promise<void>;
   /** Everything up to this revision is in the cache; 0 before it is ready. */
   readonly revision: number;
   /** The earliest revision after which `subscribe` can replay. */

@@ -44,7 +44,7 @@ describe('loading', () => {
       store.calls.lists++;
       const start = after === undefined ? 0 : Number(after.slice(-6)) + 1;
       const page = entries.slice(start, start + limit);
-      return { entries: page, revision: 1, remaining: entries.length - start - page.length };
+      return { entries: page, revision: 1, more: start + page.length < entries.length, remaining: undefined };
     };
     let turns = 0;
     let loading = true;
@@ -99,6 +99,34 @@ describe('loading', () => {
     }
     await settle();
     expect(isReady).toBe(true);
+  });
+
+  it('lets a request wait for 34 seconds and no longer', async () => {
+    const { store, clock, cache } = setup();
+    const list = store.list.bind(store);
+    let release = () => {};
+    store.list = (range) => new Promise<void>((resolve) => (release = resolve)).then(() => list(range));
+    const first = cache.loaded();
+    await settle();
+    clock.advance(33_999);
+    const second = cache.loaded();
+    clock.advance(1);
+    await expect(first).rejects.toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+      message: 'Timeout: request did not complete within requested timeout - context deadline exceeded',
+    });
+    store.list = list;
+    release();
+    await second;
+    expect(cache.revision).toBe(1);
+    await cache.loaded();
+    const closed = setup();
+    closed.store.list = () => new Promise(() => {});
+    const waiting = closed.cache.loaded();
+    closed.cache.close();
+    await expect(waiting).rejects.toMatchObject({ code: 503 });
+    await expect(closed.cache.loaded()).rejects.toMatchObject({ code: 503 });
   });
 
   it('is never ready once closed, by itself or with the store', async () => {
@@ -286,7 +314,12 @@ describe('following', () => {
     store.write([put('a/y', {})]);
     const [present, future] = [follow(), follow({ after: 9 })];
     const { key, value = Buffer.alloc(0) } = put('a/x', { node: 'new' });
-    store.list = async () => ({ entries: [{ key, value, revision: 2 }], revision: 2, remaining: 0 });
+    store.list = async () => ({
+      entries: [{ key, value, revision: 2 }],
+      revision: 2,
+      more: false,
+      remaining: undefined,
+    });
     store.watch = () => ({ progress() {}, close() {} });
     store.fail('future');
     clock.advance(50);

@@ -9,6 +9,9 @@ import type { CachedObject, CacheOptions, Snapshot, SubscribeOptions, Subscripti
 import { Waiters } from './waiters.ts';
 import { EventWindow } from './window.ts';
 
+/** How long a request waits for a cache to be loaded: as long as the reference server lets it wait for its store. */
+const loadPatienceMs = 34_000;
+
 /** A cache that holds nothing until `ready` is called. */
 export function createWatchCache(options: CacheOptions): WatchCache {
   return new Cache(options);
@@ -18,6 +21,8 @@ class Cache implements WatchCache {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
   readonly #waiters: Waiters;
+  /** Those who wait for the cache to be ready, whatever its revision is then. */
+  readonly #requests: Waiters;
   readonly #feeder: Feeder;
   readonly #hub: Hub;
   #tree = new Tree();
@@ -35,6 +40,7 @@ class Cache implements WatchCache {
     this.#options = options;
     this.#window = new EventWindow(clock, options.windowMs, options.windowBytes);
     this.#waiters = new Waiters(clock);
+    this.#requests = new Waiters(clock);
     this.#feeder = new Feeder(options, this.#feed(), () => this.#following());
     const revision = () => this.#revision;
     this.#hub = {
@@ -71,6 +77,14 @@ class Cache implements WatchCache {
     return this.#ready;
   }
 
+  async loaded(): Promise<void> {
+    void this.ready();
+    if (this.#closed) throw closed();
+    if (this.#revision > 0 || (await this.#requests.wait(0, loadPatienceMs))) return;
+    if (this.#closed) throw closed();
+    throw statusError.timeout('Timeout: request did not complete within requested timeout - context deadline exceeded');
+  }
+
   reach(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
     if (this.#closed) return Promise.resolve(false);
@@ -96,6 +110,7 @@ class Cache implements WatchCache {
     this.#feeder.close();
     this.#window.close();
     this.#waiters.close();
+    this.#requests.close();
     for (const subscriber of this.#hub.open) subscriber.end(undefined);
     this.#settleReady?.reject(closed());
   }
@@ -169,6 +184,7 @@ class Cache implements WatchCache {
     this.#asked = false;
     this.#askAgain = false;
     if (this.#waiters.size > 0) this.#ask();
+    this.#requests.reached(0);
     this.#settleReady?.resolve();
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type StatusError } from '../meta/index.ts';
-import { parseYaml } from './yaml.ts';
+import { parseYaml, parseYamlInSteps } from './yaml.ts';
 import { stringifyYaml } from './yaml-write.ts';
 
 const read = (text: string) => parseYaml(Buffer.from(text));
@@ -60,6 +60,19 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
   it('reads the first document, and an empty one as null', () => {
     expect(read('a: 1\n---\nb: 2\n').value).toEqual({ a: 1 });
     expect([read('').value, read('# nothing\n').value]).toEqual([null, null]);
+  });
+
+  it('reads a long document in steps, to the same end', () => {
+    const items = Array.from({ length: 5_000 }, (_, i) => i);
+    const bytes = Buffer.from(`a:\n${items.map((i) => `- ${i}\n`).join('')}`);
+    const steps = parseYamlInSteps(bytes);
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count++;
+    // Each item is four tokens at the least: its mark, a space, a scalar, the end of its line.
+    expect(count).toBeGreaterThanOrEqual(10);
+    expect(step.value).toEqual({ value: { a: items }, findings: [] });
+    expect(parseYamlInSteps(Buffer.from('{"a":1}')).next().done).toBe(true);
   });
 
   it('takes __proto__ as a key like any other', () => {

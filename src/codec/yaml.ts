@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { isJsonObject, type Json, type JsonObject, type StatusError, setKey, statusError } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, StatusError, setKey, statusError } from '../meta/index.ts';
 import { MAX_DEPTH, type ParsedBody, parseJson } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
 /** Most tokens that are read: the library keeps a few hundred bytes for each. */
 const MAX_TOKENS = 400_000;
+/** Tokens that one step reads: some milliseconds. */
+const STEP_TOKENS = 2_000;
 /** What the lexer puts before the text of a scalar. */
 const SCALAR_MARK = '\u001f';
 /** What aliases may add to a document: one for each value, and one for each character. */
@@ -27,12 +29,20 @@ function yaml(): typeof Yaml {
  * @throws StatusError 400
  */
 export function parseYaml(bytes: Uint8Array): ParsedBody {
+  const steps = parseYamlInSteps(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, for whoever lets others run between two steps: only the last one takes longer the larger the document is. */
+export function* parseYamlInSteps(bytes: Uint8Array): Generator<undefined, ParsedBody> {
   const json = asJson(bytes);
   if (json !== undefined) return json;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  checkSize(text);
   const lines = new (yaml().LineCounter)();
-  const document = readDocument(text, lines);
+  const document = yield* readDocument(text, lines);
   if (document === undefined) return { value: null, findings: [] };
   const [error] = document.errors;
   if (error !== undefined) throw refuse(explain(error, text), lines.linePos(error.pos[0]).line);
@@ -56,34 +66,51 @@ function asJson(bytes: Uint8Array): ParsedBody | undefined {
 const refuse = (why: string, line?: number): StatusError =>
   statusError.badRequest(`error converting YAML to JSON: yaml: ${line === undefined ? '' : `line ${line}: `}${why}`);
 
-/** Refuses, before anything is built of it, a text that would take a lot of memory or stack. */
-function checkSize(text: string): void {
-  let tokens = 0;
-  let depth = 0;
-  let before = '';
-  for (const token of new (yaml().Lexer)().lex(text)) {
-    if (before !== SCALAR_MARK) {
-      if (token === '[' || token === '{') depth++;
-      else if (token === ']' || token === '}') depth--;
+/** Refuses a text that would take a lot of memory or stack before that is built of it. */
+class SizeCheck {
+  tokens = 0;
+  #depth = 0;
+  #before = '';
+
+  next(token: string): void {
+    if (this.#before !== SCALAR_MARK) {
+      if (token === '[' || token === '{') this.#depth++;
+      else if (token === ']' || token === '}') this.#depth--;
     }
-    if (depth > MAX_DEPTH) throw refuse('exceeded max depth');
-    if (++tokens > MAX_TOKENS) throw refuse(`document is too large: it may not have more than ${MAX_TOKENS} tokens`);
-    before = token;
+    if (this.#depth > MAX_DEPTH) throw refuse('exceeded max depth');
+    if (++this.tokens > MAX_TOKENS) {
+      throw refuse(`document is too large: it may not have more than ${MAX_TOKENS} tokens`);
+    }
+    this.#before = token;
   }
 }
 
-function readDocument(text: string, lines: Yaml.LineCounter): Yaml.Document.Parsed | undefined {
-  const { Composer, Parser } = yaml();
+function* readDocument(text: string, lines: Yaml.LineCounter): Generator<undefined, Yaml.Document.Parsed | undefined> {
+  const { Composer, Lexer, Parser } = yaml();
   const composer = new Composer({ schema: 'failsafe', version: '1.1', uniqueKeys: false, logLevel: 'silent' });
+  const parser = new Parser(lines.addNewLine);
+  const size = new SizeCheck();
+  lines.addNewLine(0);
   try {
-    for (const document of composer.compose(new Parser(lines.addNewLine).parse(text), true, text.length)) {
-      return document as Yaml.Document.Parsed;
+    for (const token of new Lexer().lex(text)) {
+      size.next(token);
+      const document = firstOf(composer, parser.next(token));
+      if (document !== undefined) return document;
+      if (size.tokens % STEP_TOKENS === 0) yield;
     }
-    return undefined;
+    const last = firstOf(composer, parser.end()) ?? [...composer.end(true, text.length)][0];
+    return last as Yaml.Document.Parsed | undefined;
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     if (error instanceof RangeError) throw refuse('exceeded max depth');
     throw refuse('cannot be read');
   }
+}
+
+/** The first document that is complete with these parts. */
+function firstOf(composer: Yaml.Composer, parts: Iterable<Yaml.CST.Token>): Yaml.Document.Parsed | undefined {
+  for (const part of parts) for (const document of composer.next(part)) return document as Yaml.Document.Parsed;
+  return undefined;
 }
 
 /** The fault in the words of the wire where they are known. */

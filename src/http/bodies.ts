@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   bodyType,
   type MediaType,
   type ParsedBody,
   parseJson,
-  parseYaml,
+  parseYamlInSteps,
   patchFormat,
   type TypeMeta,
   unrecognizedBody,
@@ -38,7 +39,7 @@ export async function readObjectBody(
   const bytes = await request.body(maxBody);
   if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
   try {
-    const body = parse(type, bytes);
+    const body = await parse(type, bytes);
     return { ...body, value: objectIn(body.value) };
   } catch (error) {
     if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
@@ -79,7 +80,7 @@ export async function readPatch(
   const bytes = await request.body(maxBody);
   const change = { verb: 'patch', format } as const;
   try {
-    const { value: patch, findings } = format === 'apply' ? parseYaml(bytes) : parseJson(bytes);
+    const { value: patch, findings } = format === 'apply' ? await parseYaml(bytes) : parseJson(bytes);
     return { ...change, patch, findings };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -96,7 +97,7 @@ export async function readOptionsBody(
   const bytes = await request.body(maxBody);
   if (bytes.length === 0) return undefined;
   const type = typeOf(request, protobuf, names);
-  const { value } = type === 'protobuf' ? protobuf.read(bytes, deleteOptions) : parse(type, bytes);
+  const { value } = type === 'protobuf' ? protobuf.read(bytes, deleteOptions) : await parse(type, bytes);
   if (isJsonObject(value)) return value;
   throw statusError.badRequest('the options of a delete request must be an object');
 }
@@ -108,5 +109,15 @@ function typeOf({ headers }: ApiRequest, protobuf: Protobuf | undefined, names: 
   return bodyType(headers['content-type'], { types, listed }, names);
 }
 
-const parse = (type: MediaType, bytes: Uint8Array): ParsedBody =>
+const parse = (type: MediaType, bytes: Uint8Array): ParsedBody | Promise<ParsedBody> =>
   type === 'yaml' ? parseYaml(bytes) : parseJson(bytes);
+
+/** Takes its time over a large document: others have a turn between two steps. */
+async function parseYaml(bytes: Uint8Array): Promise<ParsedBody> {
+  const steps = parseYamlInSteps(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
+}

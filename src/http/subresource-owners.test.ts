@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../meta/index.ts';
-import { makeFixture } from './testing/fixture.ts';
+import { certificateRequest, makeFixture } from './testing/fixture.ts';
 
 // What the writers of each subresource come to own, and what they leave as it is: the reset fields of the reference
 // server's strategies.
@@ -120,9 +120,7 @@ describe('status', () => {
 describe('a request for a certificate', () => {
   const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' };
-  const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${Buffer.from([0x30, 2, 5, 0]).toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
-  const request = Buffer.from(pem).toString('base64');
-  const spec = { request, signerName: 'example.com/s', usages: ['client auth'] };
+  const spec = { request: certificateRequest, signerName: 'example.com/s', usages: ['client auth'] };
 
   it('is owned by nobody, its approval by who approves', async () => {
     const made = await ask('POST', collection, { ...type, metadata: { name: 'r', ...labels('1') }, spec });

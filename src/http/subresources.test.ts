@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../meta/index.ts';
-import { type Fixture, makeFixture } from './testing/fixture.ts';
+import { certificateRequest, type Fixture, makeFixture } from './testing/fixture.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;
@@ -382,9 +382,9 @@ describe('parts of a pod', () => {
     );
     const limited = { ...resources('2'), limits: { cpu: '2', memory: '1Mi' } };
     expect(await message({ spec: { containers: [{ name: 'c', image: 'i', resources: limited }] } })).toContain(
-      'Invalid value: "Guaranteed": Pod QOS Class may not change as a result of resizing',
+      'Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
     );
-    expect(await message({ spec: { containers: [] } })).toContain('only cpu and memory resources are mutable');
+    expect(await message({ spec: { containers: [] } })).toContain('containers may not be added or removed on resize');
   });
 });
 
@@ -505,10 +505,7 @@ describe('a token of a service account', () => {
 describe('the approval of a certificate request', () => {
   it('changes its conditions alone, and tells when', async () => {
     const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-    const der =
-      'MIGLMD8CAQAwDDEKMAgGA1UEAwwBeDAqMAUGAytlcAMhAF7TgBuPTX/rJN90ZINhPwe5tDf1xmvjqSG0GkC7cxq/oAAwBQYDK2VwA0EAOrfNzqptenHuzsEFH2TpzNnOHIcpbb9rlWxJiSH/qJU/6W9p0zl4DefLVn4tkdS+02DtjSMTtKG3eIj1Q61ZBg==';
-    const request = Buffer.from(`-----BEGIN CERTIFICATE REQUEST-----\n${der}\n-----END CERTIFICATE REQUEST-----\n`);
-    const spec = { request: request.toString('base64'), signerName: 'example.com/s', usages: ['client auth'] };
+    const spec = { request: certificateRequest, signerName: 'example.com/s', usages: ['client auth'] };
     await make(url, { metadata: { name: 'r' }, spec });
     const { status, body } = await patch(`${url}/r/approval`, {
       spec: { signerName: 'example.com/other' },

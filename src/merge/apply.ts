@@ -1,7 +1,9 @@
 import {
   type ApiObject,
   isJsonObject,
+  type Json,
   type JsonObject,
+  jsonCopy,
   jsonEqual,
   parseGroupVersion,
   StatusError,
@@ -42,7 +44,7 @@ const beforeFirstApply = 'before-first-apply';
 /**
  * The object after an apply in its normal form, `metadata.managedFields` with it: the live one with what the intent
  * says, without what the manager applied before, does not now, and nobody else owns. It is the live object itself when
- * nothing changes, its ownership included.
+ * nothing changes, its ownership included; else it shares at most entries of managedFields with it, and untyped values.
  * @throws StatusError 400 when the intent sets managedFields, 409 when it changes what others own and is not forced,
  *   500 when it does not fit the schema (code and text as clients know them).
  */
@@ -64,7 +66,9 @@ export function applyIntent(request: Apply): ApiObject {
   const result = applied(request, version, owners, last?.unchanged);
   const after = last === undefined ? result.owners : movedOwners(result.owners, result.applier, last, type.names);
   const object = withLastApplied(result.object, intent, writer.manager, type.names);
-  return withManagedFields(object, live, after);
+  const managedFields = managedFieldsOf(after, live?.metadata.managedFields);
+  if (object === live && managedFields === live.metadata.managedFields) return live;
+  return withManagedFields(result.object === live ? jsonCopy(object) : object, managedFields);
 }
 
 function misfit(intent: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
@@ -141,13 +145,11 @@ function settled(
   return jsonEqual(after, live) ? live : after;
 }
 
-function withManagedFields(object: JsonObject, live: ApiObject | undefined, owners: readonly Owner[]): ApiObject {
-  const before = live?.metadata.managedFields;
-  const managedFields = managedFieldsOf(owners, before);
-  if (object === live && managedFields === before) return live;
-  const { managedFields: _, ...metadata } = isJsonObject(object['metadata']) ? object['metadata'] : {};
-  return {
-    ...object,
-    metadata: managedFields === undefined ? metadata : { ...metadata, managedFields },
-  } as ApiObject;
+/** Changes its argument. */
+function withManagedFields(object: JsonObject, managedFields: Json[] | undefined): ApiObject {
+  object['metadata'] ??= {};
+  const { metadata } = object as ApiObject;
+  if (managedFields === undefined) delete metadata.managedFields;
+  else metadata.managedFields = managedFields;
+  return object as ApiObject;
 }

@@ -69,6 +69,7 @@ export {
   canonicalTime,
   formatAge,
   formatDuration,
+  formatSpan,
   formatTime,
   parseDuration,
   parseTime,

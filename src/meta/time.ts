@@ -97,11 +97,15 @@ export function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }
 
+/** Most times that are at rest already: on a day that every month has. */
+const AT_REST = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{6})?Z$/;
+
 /**
  * The form at rest of an RFC 3339 text: UTC, with whole seconds or, with `micro`, six decimals.
  * @throws StatusError 400
  */
 export function canonicalTime(text: string, micro = false): string {
+  if (text.length === (micro ? 27 : 20) && AT_REST.test(text)) return text;
   const { seconds, micros } = readMoment(text, micro);
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
   return micro ? `${whole}.${String(micros).padStart(6, '0')}Z` : `${whole}Z`;

@@ -38,7 +38,7 @@ const patienceMs = 3_000;
 /** The cache, once it holds everything up to `revision`. @throws StatusError 504 when that takes too long */
 export async function reached(resource: Resource, revision: number): Promise<WatchCache> {
   const { cache } = resource;
-  if (cache.revision === 0) await cache.ready();
+  if (cache.revision === 0) await cache.loaded();
   if (cache.revision < revision && !(await cache.reach(revision, patienceMs))) {
     throw tooLargeVersion(revision, cache.revision);
   }

@@ -1,4 +1,14 @@
-import type { ApiObject, FeatureName, FieldError, Json, JsonObject, Names, Random, User } from '../meta/index.ts';
+import {
+  type ApiObject,
+  type FeatureName,
+  type FieldError,
+  formatSpan,
+  type Json,
+  type JsonObject,
+  type Names,
+  type Random,
+  type User,
+} from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Guard, Write } from '../store/index.ts';
 
@@ -202,11 +212,30 @@ export interface Column<T = ApiObject> {
   readonly description?: string;
   /** 0 is always shown, more only in wide output. */
   readonly priority?: number;
-  readonly cell: (object: T, context: CellContext) => Json;
+  readonly cell: (object: T, context: CellContext) => Json | Since;
+}
+
+/** A cell that shows how long ago a time was, with text around it that needs no escape in JSON. */
+export class Since {
+  /** Milliseconds since 1970; NaN when there is none. */
+  readonly time: number;
+  readonly before: string;
+  readonly after: string;
+
+  constructor(time: string | null | undefined, before = '', after = '') {
+    this.time = Date.parse(time ?? '');
+    this.before = before;
+    this.after = after;
+  }
+
+  /** `5m`, or `<unknown>` when there is no time. */
+  static age(time: number, now: number): string {
+    return Number.isNaN(time) ? '<unknown>' : formatSpan(now - time);
+  }
 }
 
 export interface CellContext {
-  /** Milliseconds since 1970, for ages. */
+  /** Milliseconds since 1970. Cells that do not ask for it are made once; see {@link Since}. */
   readonly now: number;
   readonly names: Names;
 }

@@ -18,6 +18,7 @@ export {
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
+  Since,
   type Strategy,
   type StrategyContext,
   type Subresource,

@@ -89,9 +89,7 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   const type = ownedTypeOf(core, target);
   const object = applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
   tell(findings, options, 'error strict decoding YAML');
-  // The object may share parts with the old one, and with the intent, which may be needed once more.
-  const fresh = jsonCopy(object as JsonObject) as ApiObject;
-  return toStorage(target, fresh);
+  return toStorage(target, object === live ? jsonCopy(object as JsonObject as ApiObject) : object);
 }
 
 /** An apply says in full what it is about. */

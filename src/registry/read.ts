@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
-import { StoreError } from '../store/index.ts';
+import { type Store, StoreError } from '../store/index.ts';
 import { describe, isCorrupt } from './bytes.ts';
 import { type Core, current, reached } from './core.ts';
 import { checkListOptions, readInteger, readVersion } from './parameters.ts';
@@ -196,19 +196,23 @@ async function fromStore(
       limit: batch,
       ...(from === undefined ? {} : { after: from }),
     });
-    for (const [i, entry] of found.entries.entries()) {
+    for (const entry of found.entries) {
       const object = describe(format, entry);
       if ((selection.name !== '' && object.name !== selection.name) || selection.matches?.(object) === false) continue;
       const last = page.at(-1);
       if (paged !== undefined && page.length === limit && last !== undefined) {
         const token = formatToken(core.tokenKey, paged.scope, { revision, after: last.key.slice(prefix.length) });
-        const remaining = selection.filtered ? undefined : found.remaining + found.entries.length - i;
+        const remaining = selection.filtered ? undefined : await countBehind(core.store, prefix, last.key, revision);
         return { revision, items: page, continue: () => token, remaining: () => remaining };
       }
       page.push(object);
     }
     from = found.entries.at(-1)?.key;
-    if (found.remaining === 0 || from === undefined) return whole(revision, page);
+    if (!found.more || from === undefined) return whole(revision, page);
     await nextTurn();
   }
+}
+
+async function countBehind(store: Store, prefix: string, after: string, revision: number): Promise<number | undefined> {
+  return (await store.list({ prefix, after, revision, limit: 0, count: true })).remaining;
 }

@@ -94,11 +94,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     observer,
     nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
   };
-  const places = new Map<string, Resource>();
-  for (const resource of resources) {
-    const { group, plural, versions } = resource.definition;
-    for (const { version } of versions) places.set(`${group}/${version}/${plural}`, resource);
-  }
+  const places = placesOf(resources);
   return {
     resources: resources.filter(({ definition }) => definition.versions.length > 0),
     find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
@@ -135,6 +131,16 @@ export function createRegistry(options: RegistryOptions): Registry {
     encode,
     close: made.close,
   };
+}
+
+/** Resources by group, version and plural name, as they are served. */
+function placesOf(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+  const places = new Map<string, Resource>();
+  for (const resource of resources) {
+    const { group, plural, versions } = resource.definition;
+    for (const { version } of versions) places.set(`${group}/${version}/${plural}`, resource);
+  }
+  return places;
 }
 
 /** The one place where failures of the store, and those that should not be, become what a client is told. */

@@ -1,17 +1,10 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import {
-  type ApiObject,
-  type ByteString,
-  encodeText,
-  type Json,
-  type JsonObject,
-  type Names,
-  statusError,
-} from '../meta/index.ts';
-import { isCorrupt, metadataText, readObject } from './bytes.ts';
+import { type ByteString, encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { metadataText, readObject } from './bytes.ts';
+import { rowText } from './cells.ts';
 import { encode, fromStorage, speaksStorage, subresourceView, versionOf } from './convert.ts';
-import type { CellContext, Column } from './definition.ts';
+import type { Column } from './definition.ts';
 import type { ObjectList, StreamEvent, Target } from './types.ts';
 
 /** In which shape objects are shown. */
@@ -173,26 +166,12 @@ function table({ resource }: Target, version: string, columns: string, rows: str
   return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
 }
 
-/** One row, as bytes. What an object cannot tell is an empty cell: a table shows broken objects too. */
+/** One row, as bytes. */
 function row(target: Target, object: CachedObject, { includeObject, now }: View & { as: 'table' }): ByteString {
-  const stored = isCorrupt(object) ? undefined : readObject(object);
-  const told = stored === undefined ? undefined : (subresourceView(target)?.read(stored) ?? stored);
-  const context: CellContext = { now, names: target.resource.names };
-  const cells = columnsOf(target).map((column) => cellOf(column, told, object, context));
+  const { names, definition } = target.resource;
+  const shape = { columns: columnsOf(target), view: subresourceView(target), completion: definition.completion, names };
   const shown = { None: () => 'null', Metadata: () => partial(target, object), Object: () => encode(target, object) };
-  const done = stored === undefined ? undefined : target.resource.definition.completion?.(stored);
-  const conditions = done === undefined ? undefined : [{ type: 'Completed', status: 'True', ...done }];
-  const condition = conditions === undefined ? '' : `,"conditions":${stringifyJson(conditions)}`;
-  return `{"cells":${encodeText(stringifyJson(cells) + condition)},"object":${shown[includeObject]()}}` as ByteString;
-}
-
-function cellOf(column: Column, stored: ApiObject | undefined, object: CachedObject, context: CellContext): Json {
-  if (stored === undefined) return column.format === 'name' ? object.name : '';
-  try {
-    return column.cell(stored, context);
-  } catch {
-    return '';
-  }
+  return `{${rowText(shape, object, now)},"object":${shown[includeObject]()}}` as ByteString;
 }
 
 /** One event of a watch, with its line feed. `first`: the columns of a table are told with its first event alone. */

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/index.ts';
 import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
+import { openMemoryStore } from '../store/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
 import { bench, failure, how, json, merge, note, remove, update } from './testing/fixtures.ts';
 
 const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
@@ -611,5 +613,23 @@ describe('races', () => {
       Array.from({ length: 20 }, () => change('configmaps', {}, create(note('one')))),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('a store that answers no list', () => {
+  it('holds reads and writes up for 34 seconds and no longer', async () => {
+    const store = openMemoryStore({ clock: drivenClock() });
+    store.list = () => new Promise(() => {});
+    const { clock, create: make, change, read } = bench({ store });
+    const requests = [
+      make('configmaps', note('a')),
+      change('configmaps', 'a', merge({ data: {} })),
+      read('configmaps', 'a'),
+    ];
+    const outcomes = Promise.allSettled(requests);
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(34_000);
+    const reasons = (await outcomes).map((outcome) => (outcome as PromiseRejectedResult).reason as { code: number });
+    expect(reasons.map(({ code }) => code)).toEqual([504, 504, 504]);
   });
 });

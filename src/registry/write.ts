@@ -43,7 +43,7 @@ export async function write(core: Core, target: Target, change: Change, options:
   const creates = change.verb === 'create';
   const { cache } = target.resource;
   // Whoever watches from the version of this write on shall find what happens after it.
-  if (cache.revision === 0) await cache.ready();
+  if (cache.revision === 0) await cache.loaded();
   let held = creates ? undefined : heldInCache(job);
   // What the cache holds may be older than what is stored: by that alone nothing is refused, or taken to be done.
   let sure = creates;

@@ -83,6 +83,6 @@ export function decodeObject(object: CachedObject): ApiObject {
 }
 
 async function upToDate(cache: WatchCache, store: Store): Promise<void> {
-  await cache.ready();
+  await cache.loaded();
   await cache.reach(await store.revision(), patienceMs);
 }

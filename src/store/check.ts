@@ -21,6 +21,7 @@ export interface KeyRange {
   readonly prefix: ByteString;
   readonly after: ByteString | undefined;
   readonly limit: number;
+  readonly count: boolean;
 }
 /** What may be read: everything from `oldest` to `latest`. */
 export interface Readable {
@@ -75,11 +76,12 @@ function checkWrite({ key, value, ttl }: Write): KeyWrite {
 }
 
 /** Throws `invalid` when the range is not as the contract wants it; its limit is infinite when absent. */
-export function checkRange({ prefix, after, limit }: ListRange): KeyRange {
+export function checkRange({ prefix, after, limit, count }: ListRange): KeyRange {
   const range = {
     prefix: checkPrefix(prefix),
     after: after === undefined ? undefined : checkPrefix(after),
     limit: limit ?? Number.POSITIVE_INFINITY,
+    count: count === true,
   };
   if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 0)) {
     throw invalid(`a limit of ${limit} is not a whole number`);

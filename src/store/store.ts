@@ -61,13 +61,17 @@ export interface ListRange {
   readonly revision?: number;
   /** At most this many entries, none when 0; unlimited when absent. */
   readonly limit?: number;
+  /** Tell how many entries follow, which costs a look at each of them. */
+  readonly count?: boolean;
 }
 
 export interface ListResult {
   readonly entries: readonly Entry[];
   readonly revision: number;
-  /** How many entries of the range follow the returned ones. */
-  readonly remaining: number;
+  /** Whether entries of the range follow the returned ones. */
+  readonly more: boolean;
+  /** How many; undefined unless that was asked for. */
+  readonly remaining: number | undefined;
 }
 
 /** Holds when the key was last written at `revision`; 0 means that the key is absent. */

@@ -62,7 +62,8 @@ export class FakeStore implements Store {
       .filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareBytes(key, after) > 0))
       .sort((a, b) => compareBytes(a.key, b.key));
     const page = entries.slice(0, limit);
-    return { entries: page, revision: revision ?? state.revision, remaining: entries.length - page.length };
+    const more = entries.length > page.length;
+    return { entries: page, revision: revision ?? state.revision, more, remaining: undefined };
   }
 
   async commit(_: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {

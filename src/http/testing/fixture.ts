@@ -256,3 +256,9 @@ export function makeCertificates(): Certificates {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** A request for a certificate, as `spec.request` holds it. Written by openssl: `req -new -subj /CN=x`, with an Ed25519 key. */
+export const certificateRequest = Buffer.from(`-----BEGIN CERTIFICATE REQUEST-----
+MIGLMD8CAQAwDDEKMAgGA1UEAwwBeDAqMAUGAytlcAMhAF7TgBuPTX/rJN90ZINhPwe5tDf1xmvjqSG0GkC7cxq/oAAwBQYDK2VwA0EAOrfNzqptenHuzsEFH2TpzNnOHIcpbb9rlWxJiSH/qJU/6W9p0zl4DefLVn4tkdS+02DtjSMTtKG3eIj1Q61ZBg==
+-----END CERTIFICATE REQUEST-----
+`).toString('base64');

@@ -1,4 +1,5 @@
-import { dns1123Subdomain, type FieldError, fieldError, formatAge, type Json, type Names } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
+import { Since } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../cells.ts';
 import { isNew } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
@@ -24,8 +25,7 @@ export const cronJobs = resource({
     ['Active', ({ status }) => status?.active?.length ?? 0, 'integer'],
     [
       'Last Schedule',
-      ({ status }, { now }) =>
-        status?.lastScheduleTime === undefined ? '<none>' : formatAge(status.lastScheduleTime, now),
+      ({ status }) => (status?.lastScheduleTime === undefined ? '<none>' : new Since(status.lastScheduleTime)),
     ],
     age,
     ['Containers', ({ spec }) => containerNames(spec?.jobTemplate?.spec?.template?.spec?.containers), 'wide'],

@@ -10,6 +10,7 @@ import {
   selectorFromObject,
   validateSelectorObject,
 } from '../../meta/index.ts';
+import { Since } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
 import { same, validateAgain, validateSelected } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
@@ -34,12 +35,10 @@ export const jobs = resource({
     ['Completions', completions],
     [
       'Duration',
-      ({ status }, { now }) => {
+      ({ status }) => {
         if (status?.startTime === undefined) return '';
-        return formatAge(
-          status.startTime,
-          status.completionTime === undefined ? now : Date.parse(status.completionTime),
-        );
+        if (status.completionTime === undefined) return new Since(status.startTime);
+        return formatAge(status.startTime, Date.parse(status.completionTime));
       },
     ],
     age,

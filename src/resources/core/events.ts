@@ -1,10 +1,14 @@
-import { formatAge, pathSegmentName } from '../../meta/index.ts';
+import { pathSegmentName } from '../../meta/index.ts';
+import { Since } from '../../registry/index.ts';
 import { name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Event } from '../types/core-v1.ts';
 import { validateEvent } from './event-rules.ts';
 
 type EventObject = ObjectOf<typeof Event>;
+
+const lastSeen = ({ lastTimestamp, firstTimestamp, eventTime, series }: EventObject): Since =>
+  new Since(series === undefined ? (lastTimestamp ?? firstTimestamp ?? eventTime) : series.lastObservedTime);
 
 export const events = resource({
   group: '',
@@ -13,7 +17,7 @@ export const events = resource({
   schema: Event,
   shortNames: ['ev'],
   columns: [
-    ['Last Seen', (event, { now }) => lastSeen(event, now)],
+    ['Last Seen', lastSeen],
     ['Type', ({ type = '' }) => type],
     ['Reason', ({ reason = '' }) => reason],
     [
@@ -31,7 +35,7 @@ export const events = resource({
       'wide',
     ],
     ['Message', ({ message = '' }) => message.trim()],
-    ['First Seen', ({ firstTimestamp, eventTime }, { now }) => formatAge(firstTimestamp ?? eventTime, now), 'wide'],
+    ['First Seen', ({ firstTimestamp, eventTime }) => new Since(firstTimestamp ?? eventTime), 'wide'],
     ['Count', ({ count, series }) => (series === undefined ? count || 1 : (series.count ?? 0)), 'wide'],
     { ...name, priority: 1 },
   ],
@@ -56,8 +60,5 @@ export const events = resource({
     validate: (event) => validateEvent(event, 'reportingComponent'),
   },
 });
-
-const lastSeen = ({ lastTimestamp, firstTimestamp, eventTime, series }: EventObject, now: number): string =>
-  formatAge(series === undefined ? (lastTimestamp ?? firstTimestamp ?? eventTime) : series.lastObservedTime, now);
 
 const formatSource = (component: string, host: string): string => (host === '' ? component : `${component}, ${host}`);

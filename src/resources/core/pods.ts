@@ -72,7 +72,7 @@ export const pods = resource({
     name,
     ['Ready', readyCount],
     ['Status', podStatus],
-    ['Restarts', (pod, { now }) => restarts(pod, now)],
+    ['Restarts', restarts],
     age,
     ['IP', ({ status }) => orNone(status?.podIPs?.[0]?.ip ?? status?.podIP), 'wide'],
     ['Node', ({ spec }) => orNone(spec?.nodeName), 'wide'],

@@ -1,6 +1,6 @@
 /** Runs the rules of a kind on one object, without a server. */
 import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
-import type { ResourceDefinition, WriteContext } from '../../registry/index.ts';
+import { type ResourceDefinition, Since, type WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
 const testNames: Names = namesFor('k8s.io');
@@ -123,5 +123,7 @@ export function warningsOf(definition: ResourceDefinition, fragment: JsonObject)
 /** What a table tells of an object, by column; the time is the one of {@link context}. */
 export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
   const object = decode(definition, fragment);
-  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, cell(object, context)]));
+  const shown = (cell: Json | Since) =>
+    cell instanceof Since ? cell.before + Since.age(cell.time, context.now) + cell.after : cell;
+  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, shown(cell(object, context))]));
 }

@@ -273,7 +273,7 @@ describe('lmdb', () => {
     expect(await full.next()).toBe('closed');
     await full.kill();
     const store = await reopen();
-    const { remaining } = await store.list({ prefix: 'fill/', limit: 0 });
+    const { remaining } = await store.list({ prefix: 'fill/', limit: 0, count: true });
     expect(remaining).toBe(event.committed);
     expect((await store.commit([], [{ key: 'a', value }])).ok).toBe(true);
   });

@@ -19,7 +19,7 @@ import {
 } from './records.ts';
 
 // What one turn of the event loop does at the most.
-const keysATurn = 500;
+const keysATurn = 512;
 const bytesATurn = 2 * 1024 * 1024;
 
 /** Reads at any revision that is kept. Every method but `list` does all its work before it returns. */
@@ -62,13 +62,14 @@ export class Reader {
   }
 
   /** Lets others run after every few entries; still shows exactly one revision. */
-  async list({ prefix, after, limit }: KeyRange, revision: number, checkOpen: () => void): Promise<ListResult> {
+  async list({ prefix, after, limit, count }: KeyRange, revision: number, checkOpen: () => void): Promise<ListResult> {
     const pin = { revision };
     this.#pins.add(pin);
     try {
       const entries: Entry[] = [];
-      let remaining = 0;
+      let following = 0;
       let last = after;
+      const result = () => ({ entries, revision, more: following > 0, remaining: count ? following : undefined });
       for (;;) {
         // The string right after a key is the key and a zero byte.
         const start = last === undefined ? prefix : (`${last}\0` as ByteString);
@@ -79,7 +80,8 @@ export class Reader {
           const pointer = this.#visible(head, revision);
           if (pointer === undefined) continue;
           if (entries.length >= limit) {
-            remaining++;
+            following++;
+            if (!count) return result();
             continue;
           }
           const entry = this.#entry(pointer, keyText(key));
@@ -87,7 +89,7 @@ export class Reader {
           bytes += entry.value.length;
           if (bytes > bytesATurn) break;
         }
-        if (heads.length < keysATurn && bytes <= bytesATurn) return { entries, revision, remaining };
+        if (heads.length < keysATurn && bytes <= bytesATurn) return result();
         await setImmediate();
         checkOpen();
       }

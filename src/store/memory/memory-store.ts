@@ -100,18 +100,21 @@ class MemoryStore implements Store {
 
   async list(range: ListRange): Promise<ListResult> {
     this.#checkOpen();
-    const { prefix, after, limit } = checkRange(range);
+    const { prefix, after, limit, count } = checkRange(range);
     const at = checkReadable(range.revision, this.#readable());
     const entries: Entry[] = [];
-    let remaining = 0;
+    let following = 0;
     for (const [key, head] of this.#heads.entries(after ?? prefix)) {
       if (!key.startsWith(prefix)) break;
       const entry = key === after ? undefined : entryAt(head, at);
       if (entry === undefined) continue;
       if (entries.length < limit) entries.push(entry);
-      else remaining++;
+      else {
+        following++;
+        if (!count) break;
+      }
     }
-    return { entries, revision: at, remaining };
+    return { entries, revision: at, more: following > 0, remaining: count ? following : undefined };
   }
 
   async commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {
@@ -166,7 +169,7 @@ class MemoryStore implements Store {
   #write({ key: bytes, value, ttl }: KeyWrite, revision: number): KeyedChange {
     const head = this.#heads.get(bytes);
     const key = head?.entry?.key ?? keyText(bytes);
-    const entry = value === undefined ? undefined : { key, value: Uint8Array.from(value), revision };
+    const entry = value === undefined ? undefined : { key, value: new Uint8Array(value), revision };
     const expires = ttl === 0 ? Number.POSITIVE_INFINITY : this.#clock.now() + ttl * 1000;
     if (head !== undefined && head.expires < Number.POSITIVE_INFINITY) {
       this.#leases.delete({ expires: head.expires, revision: head.revision, key: bytes });

@@ -110,18 +110,19 @@ export function readCases({ store, write, read, keys }: Tools): void {
       expect(await store.list({ prefix: 'a/' })).toEqual({
         entries: [],
         revision: await store.revision(),
-        remaining: 0,
+        more: false,
+        remaining: undefined,
       });
     });
     test('entries in key order with value and revision', async () => {
       const second = await write(put('a/2', 'two'));
       const first = await write(put('a/1', 'one'));
-      const { entries, revision, remaining } = await store.list({ prefix: 'a/' });
+      const { entries, revision, more } = await store.list({ prefix: 'a/' });
       expect(entries.map((e) => [e.key, text(e), e.revision])).toEqual([
         ['a/1', 'one', first],
         ['a/2', 'two', second],
       ]);
-      expect([revision, remaining]).toEqual([first, 0]);
+      expect([revision, more]).toEqual([first, false]);
     });
     test('only what begins with the prefix', async () => {
       await write(...['a', 'a.', 'a/', 'a/x', 'a0', 'a/\u{10FFFF}', 'b'].map((key) => put(key)));
@@ -134,16 +135,17 @@ export function readCases({ store, write, read, keys }: Tools): void {
       await write(put('\u{10FFFF}'), put('\u{10FFFF}a'), put('\u{10FFFE}'));
       expect(await keys('\u{10FFFF}')).toEqual(['\u{10FFFF}', '\u{10FFFF}a']);
     });
-    test('pages by after and limit with the right number remaining', async () => {
+    test.each([true, false])('pages by after and limit, and tells what remains (counting: %s)', async (count) => {
       const all = Array.from({ length: 10 }, (_, i) => `a/${i}`);
       await write(...all.map((key) => put(key)), put('b/0'));
       const seen: string[] = [];
       let after: string | undefined;
       for (;;) {
-        const page = await store.list({ prefix: 'a/', limit: 3, ...(after === undefined ? {} : { after }) });
+        const page = await store.list({ prefix: 'a/', limit: 3, count, ...(after === undefined ? {} : { after }) });
         seen.push(...page.entries.map(({ key }) => key));
-        expect(page.remaining).toBe(all.length - seen.length);
-        if (page.remaining === 0) break;
+        expect(page.remaining).toBe(count ? all.length - seen.length : undefined);
+        expect(page.more).toBe(seen.length < all.length);
+        if (!page.more) break;
         after = page.entries.at(-1)?.key;
       }
       expect(seen).toEqual(all);
@@ -158,7 +160,8 @@ export function readCases({ store, write, read, keys }: Tools): void {
     });
     test('limit 0 only counts', async () => {
       await write(put('a/1'), put('a/2'));
-      expect(await store.list({ prefix: 'a/', limit: 0 })).toMatchObject({ entries: [], remaining: 2 });
+      const found = await store.list({ prefix: 'a/', limit: 0, count: true });
+      expect(found).toMatchObject({ entries: [], more: true, remaining: 2 });
     });
     test.each([-1, 1.5, Number.NaN])('limit %s is invalid', async (limit) => {
       await expect(store.list({ prefix: '', limit })).rejects.toMatchObject({ code: 'invalid' });
@@ -166,7 +169,9 @@ export function readCases({ store, write, read, keys }: Tools): void {
     test('deleted keys are neither listed nor counted', async () => {
       await write(put('a/1'), put('a/2'), put('a/3'), put('a/4'));
       await write({ key: 'a/2' }, { key: 'a/4' });
-      expect(await store.list({ prefix: 'a/', limit: 1 })).toMatchObject({ entries: [{ key: 'a/1' }], remaining: 1 });
+      const page = await store.list({ prefix: 'a/', limit: 1, count: true });
+      expect(page).toMatchObject({ entries: [{ key: 'a/1' }], remaining: 1 });
+      expect(await store.list({ prefix: 'a/', limit: 2 })).toMatchObject({ more: false });
     });
     test('at a past revision: values, keys since deleted, none since created, and pages', async () => {
       await write(put('a/1', 'old'), put('a/2', 'gone'), put('a/3', 'same'));
@@ -179,7 +184,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
         ['a/3', 'same'],
       ]);
       expect(revision).toBe(past);
-      const page = await store.list({ prefix: 'a/', revision: past, after: 'a/1', limit: 1 });
+      const page = await store.list({ prefix: 'a/', revision: past, after: 'a/1', limit: 1, count: true });
       expect(page).toMatchObject({ entries: [{ key: 'a/2' }], remaining: 1, revision: past });
     });
     test('at a future revision', async () => {

@@ -1,0 +1,203 @@
+// The rows of the table: each measures one or several figures and reports them.
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { bare, call, configMap, configMaps, fill, load, longestHold, memory, orch, probed, sleep } from './servers.mjs';
+
+/**
+ * @typedef {import('./servers.mjs').Server} Server
+ * @typedef {{
+ *   seconds: number, rounds: number, objects: number,
+ *   report: (figure: string, value: number, budget: string, met: boolean, detail: string) => void,
+ * }} Bench
+ * @typedef {(bench: Bench) => Promise<void>} Row
+ */
+
+const here = dirname(fileURLToPath(import.meta.url));
+const median = (/** @type {number[]} */ values) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/**
+ * Does two jobs in turn, one at each server, and reports the median of how the first compares with the second.
+ * @param {Bench} bench @param {string} figure @param {number} budget 0: none
+ * @param {[object, Server]} ours @param {[object, Server]} theirs
+ */
+async function compare({ rounds, report }, figure, budget, ours, theirs) {
+  const ratios = [];
+  const computing = [];
+  let text = '';
+  for (let round = 0; round < rounds; round++) {
+    const other = await load(...theirs);
+    const our = await load(...ours);
+    ratios.push(our.rate / other.rate);
+    computing.push(other.computed / our.computed);
+    text = `${Math.round(our.rate)}/s against ${Math.round(other.rate)}/s`;
+  }
+  const ratio = median(ratios);
+  const detail = `${text}; by computing time ${median(computing).toFixed(2)}`;
+  report(figure, ratio, budget === 0 ? 'none' : `≥ ${budget}`, ratio >= budget, detail);
+}
+
+/** Does the same job at a server and at a bare program. @param {Bench} bench @param {string} figure @param {number} budget @param {object} job @param {Server} server @param {string} kind @param {Uint8Array | string} [body] */
+async function against(bench, figure, budget, job, server, kind, body = '') {
+  const other = await bare(kind, server, body);
+  await compare(bench, figure, budget, [job, server], [job, other]);
+  other.child.kill();
+}
+
+/** Lets a row have a server of its own, with so many objects in it. @param {number} count @param {number} size @param {(server: Server) => Promise<void>} work @param {typeof orch} make */
+async function withObjects(count, size, work, make = orch) {
+  const server = await make(`data-${count}-${size}`);
+  await fill(server, count, size);
+  await work(server);
+  server.child.kill();
+}
+
+/** @type {Row} */
+async function start({ report }) {
+  (await orch('data')).child.kill();
+  await sleep(300);
+  const server = await orch('data');
+  report('start to ready', server.ms, '< 500 ms', server.ms < 500, 'second start, embedded store');
+  await sleep(1500);
+  const rss = memory(server, 'VmRSS');
+  report('idle memory', rss, '< 120 MB', !(rss >= 120), 'resident');
+  server.child.kill();
+}
+
+const requests = (/** @type {Bench} */ { seconds }, /** @type {number} */ connections, /** @type {object} */ rest) => ({
+  kind: 'requests',
+  seconds,
+  connections,
+  ...rest,
+});
+
+/** @type {Row} */
+const get = (bench) =>
+  withObjects(1, 2500, async (server) => {
+    const path = `${configMaps}/obj-0000000`;
+    const body = await call(server, 'GET', path);
+    await against(bench, 'GET 2.5 KB', 0.6, requests(bench, 32, { method: 'GET', path }), server, 'get', body);
+  });
+
+/** @type {Row} */
+const fanout = (bench) =>
+  withObjects(0, 2500, async (server) => {
+    await call(server, 'POST', configMaps, configMap('fan', 2500));
+    const list = JSON.parse((await call(server, 'GET', `${configMaps}?limit=1`)).toString());
+    const object = JSON.parse((await call(server, 'GET', `${configMaps}/fan`)).toString());
+    const job = {
+      kind: 'fanout',
+      watchers: 1000,
+      changes: 20,
+      watchPath: `${configMaps}?watch=1&resourceVersion=${list.metadata.resourceVersion}&fieldSelector=metadata.name%3Dfan`,
+      method: 'PATCH',
+      path: `${configMaps}/fan`,
+      body: '{"metadata":{"annotations":{"i":"$I"}}}',
+      contentType: 'application/merge-patch+json',
+    };
+    const frame = `${JSON.stringify({ type: 'MODIFIED', object })}\n`;
+    await against(bench, 'one change to 1,000 watchers', 0.6, job, server, 'fanout', frame);
+  });
+
+/** @type {Row} */
+const create = (bench) =>
+  withObjects(0, 2500, async (server) => {
+    const body = JSON.stringify(configMap('b-$ID-$I', 2500));
+    const job = requests(bench, 64, { method: 'POST', path: configMaps, body });
+    await against(bench, 'CREATE 2.5 KB, durable, 64 clients', 0.35, job, server, 'create');
+  });
+
+/** Each client changes one field of an object of its own. @type {Row} */
+const patch = (bench) =>
+  withObjects(64, 2500, async (server) => {
+    const stored = await call(server, 'GET', `${configMaps}/obj-0000000`);
+    const path = `${configMaps}/obj-00000$C`;
+    const merge = { method: 'PATCH', path, contentType: 'application/merge-patch+json', body: '{"data":{"c":"$I"}}' };
+    const intent = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'obj-00000$C' }, data: { d: '$I' } };
+    const apply = {
+      method: 'PATCH',
+      path: `${path}?fieldManager=bench`,
+      contentType: 'application/apply-patch+yaml',
+      body: JSON.stringify(intent),
+    };
+    const rows = /** @type {const} */ ([
+      ['merge PATCH of one field of 2.5 KB, durable, 64 clients', 0.25, merge],
+      ['apply PATCH of one field of 2.5 KB, durable, 64 clients', 0.2, apply],
+    ]);
+    for (const [figure, budget, job] of rows) {
+      await against(bench, figure, budget, requests(bench, 64, job), server, 'change', stored);
+    }
+  });
+
+/** @type {Row} */
+async function entries({ report }) {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(here, 'apply-cost.mjs')]);
+  const cost = Number(stdout);
+  report('apply to 1,000 owned entries', cost, '< 3', cost < 3, 'times parsing and serialising the object as JSON');
+}
+
+const as = (/** @type {string} */ kind) => `application/json;as=${kind};g=meta.orch.io;v=v1`;
+
+/** What a list of many objects can be asked for: by query, and by form. */
+const lists = /** @type {const} */ ([
+  ['by a label that all have', '?labelSelector=app%3Dbench', undefined],
+  ['by a label that 1 % have', '?labelSelector=part%3Dp7', undefined],
+  ['by a field that all have', '?fieldSelector=metadata.name%21%3Dnone', undefined],
+  ['first page of 500', '?limit=500', undefined],
+  ['metadata alone', '', as('PartialObjectMetadataList')],
+  ['as a table', '', as('Table')],
+  ['in protobuf', '', 'application/vnd.orch.protobuf'],
+]);
+
+/** @type {Row} */
+const list = (bench) =>
+  withObjects(10_000, 2000, async (server) => {
+    const job = requests(bench, 2, { method: 'GET', path: configMaps });
+    await against(
+      bench,
+      'LIST 10,000 objects of 2 KB',
+      0.6,
+      job,
+      server,
+      'list',
+      await call(server, 'GET', configMaps),
+    );
+    for (const [what, query, accept] of lists) {
+      const other = requests(bench, 2, { method: 'GET', path: configMaps + query, accept });
+      await compare(bench, `the same ${what}, against the whole list`, 0, [other, server], [job, server]);
+    }
+  });
+
+/** @type {Row} */
+const many = ({ objects, report }) =>
+  withObjects(
+    objects,
+    2000,
+    async (server) => {
+      await sleep(2000);
+      const anon = memory(server, 'RssAnon');
+      report(`memory of ${objects} objects of 2 KB`, anon, '< 500 MB', !(anon >= 500), 'RssAnon');
+      const get = (/** @type {string} */ query, /** @type {string | undefined} */ accept) => () =>
+        call(server, 'GET', configMaps + query, undefined, accept === undefined ? {} : { accept });
+      const watch = '?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=10';
+      const works = [
+        ['a list', get('', undefined)],
+        ...lists.map(([what, query, accept]) => [`a list ${what}`, get(query, accept)]),
+        ['a list in gzip', () => call(server, 'GET', configMaps, undefined, { 'accept-encoding': 'gzip' })],
+        ['the start of a watch', get(`${watch}&resourceVersionMatch=NotOlderThan`, undefined)],
+        [
+          'deleting a tenth of them',
+          () => call(server, 'DELETE', `${configMaps}?labelSelector=part+in+(p0,p1,p2,p3,p4,p5,p6,p7,p8,p9)`),
+        ],
+      ];
+      for (const [what, work] of /** @type {[string, () => Promise<unknown>][]} */ (works)) {
+        const ms = await longestHold(server, work);
+        report(`event loop held by ${what} of ${objects}`, ms, '< 20 ms', ms < 20, 'longest turn, computing alone');
+      }
+    },
+    probed,
+  );
+
+/** In the order of the table. @type {{ [name: string]: Row }} */
+export const rows = { start, get, list, fanout, create, patch, entries, many };

@@ -1,0 +1,181 @@
+// Starting, filling and asking the servers that are measured: each a process of its own.
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/**
+ * @typedef {{ child: import('node:child_process').ChildProcess, pid: number, ms: number, port: number }} Program
+ * @typedef {Program & { ca: string }} Server
+ */
+
+const here = dirname(fileURLToPath(import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
+const token = 'bench-token-of-an-administrator';
+writeFileSync(join(folder, 'tokens.csv'), `${token},bench,bench,"system:masters"\n`, { mode: 0o600 });
+
+export const configMaps = '/api/v1/namespaces/bench/configmaps';
+export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @type {import('node:child_process').ChildProcess[]} */
+const children = [];
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/**
+ * Starts a program and waits for a line of its output.
+ * @param {string[]} args
+ * @param {RegExp} ready
+ * @returns {Promise<Program>}
+ */
+async function start(args, ready) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  children.push(child);
+  const began = process.hrtime.bigint();
+  const match = await new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (piece) => {
+      text += piece;
+      const found = ready.exec(text);
+      if (found) resolve(found);
+    });
+    child.on('exit', (code) => reject(new Error(`${args[0]} ended with ${code}: ${text}`)));
+  });
+  return { child, pid: child.pid ?? 0, ms: Number(process.hrtime.bigint() - began) / 1e6, port: Number(match[1]) };
+}
+
+/** A server over the durable store in a folder of that name. @param {string} name @param {string[]} node @returns {Promise<Server>} */
+export async function orch(name, node = []) {
+  const program = await start(
+    [
+      ...node,
+      join(here, '../dist/server/main.js'),
+      'serve',
+      '--secure-port=0',
+      '--store=lmdb',
+      `--data-dir=${join(folder, name)}`,
+      `--token-auth-file=${join(folder, 'tokens.csv')}`,
+      '--max-requests-inflight=3000',
+      '--max-mutating-requests-inflight=3000',
+    ],
+    /https:\/\/127\.0\.0\.1:(\d+)/,
+  );
+  return { ...program, ca: join(folder, name, 'ca.crt') };
+}
+
+/** A server whose longest hold of its event loop can be asked for. @param {string} name */
+export const probed = (name) => orch(name, ['--import', join(here, 'probe.mjs')]);
+
+/** One of the bare programs, with the certificate of a server; it sends these bytes. @param {string} kind @param {Server} of @param {Uint8Array | string} body @returns {Promise<Server>} */
+export async function bare(kind, of, body) {
+  writeFileSync(join(folder, 'body'), body);
+  const home = dirname(of.ca);
+  const files = [join(home, 'server.crt'), join(home, 'server.key'), folder];
+  return { ...(await start([join(here, 'bare.mjs'), kind, ...files], /^(\d+)/)), ca: of.ca };
+}
+
+const agent = new https.Agent({ keepAlive: true, maxSockets: 64 });
+
+/** @param {{ port: number }} server @param {string} method @param {string} path @param {unknown} [body] @param {{ [name: string]: string }} [headers] @returns {Promise<Buffer>} */
+export function call({ port }, method, path, body, headers = {}) {
+  return new Promise((resolve, reject) => {
+    const request = https.request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method,
+        rejectUnauthorized: false,
+        agent,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      },
+      (response) => {
+        /** @type {Buffer[]} */
+        const pieces = [];
+        response.on('data', (piece) => pieces.push(piece));
+        response.on('end', () => {
+          const answer = Buffer.concat(pieces);
+          if ((response.statusCode ?? 500) < 300) resolve(answer);
+          else reject(new Error(answer.toString()));
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** Seconds that all threads of a program have computed. @param {Program} program */
+function computed({ pid }) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12).map(Number);
+    return (user + system) / 100;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/**
+ * Lets the load generator do a job; `computed` is the server's computing time for each request (s).
+ * @param {object} job @param {Server} server
+ */
+export async function load(job, server) {
+  const { port, ca } = server;
+  const before = computed(server);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    join(here, 'load.mjs'),
+    JSON.stringify({ ...job, token, port, ca }),
+  ]);
+  /** @type {{ rate: number, count: number, failed?: number }} */
+  const result = JSON.parse(stdout);
+  if (result.failed) throw new Error(`${result.failed} requests failed: ${JSON.stringify(job).slice(0, 300)}`);
+  return { ...result, computed: (computed(server) - before) / result.count };
+}
+
+/** @param {string} name @param {number} size bytes of the stored object, more or less @param {number} [part] a label, one of a hundred */
+export const configMap = (name, size, part = 0) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, labels: { app: 'bench', part: `p${part % 100}` } },
+  data: { a: 'x'.repeat(size / 2 - 200), b: 'y'.repeat(size / 2 - 200) },
+});
+
+/** Makes the namespace and so many objects in it. @param {Server} server @param {number} count @param {number} size */
+export async function fill(server, count, size) {
+  const metadata = { name: 'bench' };
+  await call(server, 'POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+  let next = 0;
+  const one = (/** @type {number} */ i) => configMap(`obj-${String(i).padStart(7, '0')}`, size, i);
+  await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      while (next < count) await call(server, 'POST', configMaps, one(next++));
+    }),
+  );
+}
+
+/** A value of /proc/PID/status in MB; NaN where there is none. @param {Server} server @param {string} key */
+export function memory({ pid }, key) {
+  try {
+    return Number(new RegExp(`${key}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** The longest time that a probed server held its event loop while this went on (ms). @param {Server} server @param {() => Promise<unknown>} work */
+export async function longestHold({ child }, work) {
+  const answer = () => new Promise((resolve) => child.once('message', resolve));
+  const begun = answer();
+  child.send('begin');
+  await begun;
+  await work();
+  const ended = answer();
+  child.send('end');
+  return Number(await ended);
+}

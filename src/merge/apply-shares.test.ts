@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { type ApiObject, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
+import { applyIntent } from './apply.ts';
+import { World } from './testing/story.ts';
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+const thing = (metadata: JsonObject, spec: JsonObject): JsonObject => ({
+  kind: 'Thing',
+  apiVersion: 'v1',
+  metadata: { name: 't', ...metadata },
+  spec,
+});
+
+/** Every object and array in a value but what is owned by whom. */
+function* partsOf(value: Json): Generator<Json> {
+  if (typeof value !== 'object' || value === null) return;
+  yield value;
+  for (const [key, inner] of Object.entries(value)) if (key !== 'managedFields') yield* partsOf(inner);
+}
+
+function shared(manager: string, live: ApiObject, intent: JsonObject): number {
+  const world = new World();
+  const writer = { manager, apiVersion: 'v1', now: '2024-01-01T00:00:01Z' };
+  const result = applyIntent({ type: world.type(), writer, live, intent, force: true });
+  const before = new Set(partsOf(live));
+  expect(result).not.toBe(live);
+  return [...partsOf(result)].filter((part) => before.has(part)).length;
+}
+
+const spec = { replicas: 1, tags: ['a'], containers: [{ name: 'c', image: 'i', args: ['x'] }], selector: { a: 'b' } };
+const live = (metadata: JsonObject = {}): ApiObject => new World().decode(jsonCopy(thing(metadata, spec)));
+
+it.each([
+  ['a field', thing({}, { ...spec, replicas: 2 })],
+  ['who owns a field', thing({}, { replicas: 1 })],
+])('what is applied shares nothing with the live object when it changes %s', (_, intent) => {
+  expect(shared('m', live(), intent)).toBe(0);
+});
+
+it('nor when it changes the annotation of the client alone', () => {
+  const old = live({ annotations: { [annotation]: '{}' } });
+  expect(shared('kubectl', old, thing({}, { replicas: 1 }))).toBe(0);
+});

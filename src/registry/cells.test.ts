@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { type ApiObject, namesFor } from '../meta/index.ts';
+import { describeText, formatOf, storedText } from './bytes.ts';
+import { rowText } from './cells.ts';
+import { type Column, Since } from './definition.ts';
+
+const names = namesFor('k8s.io');
+const born = Date.parse('2024-01-01T00:00:00Z');
+const format = formatOf('Note', 'v1', { namespaced: true, keyPrefix: '/notes/', fields: [] });
+const note = (text: string) => {
+  const metadata = { name: 'a', namespace: 'n', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' };
+  const object = { kind: 'Note', apiVersion: 'v1', metadata, text } as unknown as ApiObject;
+  return describeText(format, '/notes/n/a', storedText(format, object), 7);
+};
+
+let made = 0;
+const column = (cell: Column['cell']): Column => ({ name: 'C', type: 'string', cell });
+const text = column((object) => {
+  made++;
+  return object['text'] ?? '';
+});
+const age = column(({ metadata }) => new Since(metadata.creationTimestamp));
+const shown = (columns: readonly Column[], object: ReturnType<typeof note>, now: number) =>
+  (JSON.parse(`{${Buffer.from(rowText({ columns, names }, object, now), 'latin1').toString()}}`) as { cells: unknown })
+    .cells;
+
+it('are made once, and tell each time how long ago it was', () => {
+  made = 0;
+  const columns = [
+    text,
+    age,
+    column(() => new Since(undefined)),
+    column(() => new Since('2024-01-01', '3 (', ' ago)')),
+  ];
+  const object = note('"ü"');
+  expect(shown(columns, object, born + 5_000)).toEqual(['"ü"', '5s', '<unknown>', '3 (5s ago)']);
+  expect(shown(columns, object, born + 180_000)).toEqual(['"ü"', '3m', '<unknown>', '3 (3m ago)']);
+  expect(made).toBe(1);
+});
+
+it('are made anew where one of them asks what time it is', () => {
+  made = 0;
+  const columns = [text, column((_, { now }) => now)];
+  const object = note('x');
+  expect(shown(columns, object, 1)).toEqual(['x', 1]);
+  expect(shown(columns, object, 2)).toEqual(['x', 2]);
+  expect(made).toBe(2);
+});
+
+it('are those of the columns, and of the object as it is', () => {
+  const object = note('x');
+  expect(shown([text], object, 0)).toEqual(['x']);
+  expect(shown([text, text], object, 0)).toEqual(['x', 'x']);
+  expect(shown([text], note('y'), 0)).toEqual(['y']);
+});
+
+it('are empty where they cannot be made', () => {
+  const broken = column(() => {
+    throw new Error('no such field');
+  });
+  expect(shown([broken, text], note('x'), 0)).toEqual(['', 'x']);
+});

@@ -49,7 +49,7 @@ async function* entries(store: Store, prefix: string, revision: number): AsyncGe
     const page = await store.list({ prefix, revision, limit: stride, ...start });
     yield* page.entries;
     after = page.entries.at(-1)?.key;
-    if (page.remaining === 0 || after === undefined) return;
+    if (!page.more || after === undefined) return;
     await turn();
   }
 }

@@ -24,24 +24,26 @@ import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, AdmissionWorld 
 
 /** Limit ranges of a namespace give containers what they do not ask for, and bound what may be asked for. */
 export function limitRanger({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
-  const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<JsonObject[]> => {
+  /** The limits of each range. */
+  const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<JsonObject[][]> => {
     // What is on its way out need not fit any more.
     if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
     const ranges = await objects.list('limitranges', namespace);
-    return ranges.flatMap((range) => objectsOf(specOf(range)['limits']));
+    return ranges.map((range) => objectsOf(specOf(range)['limits']));
   };
   return {
     name: 'LimitRanger',
     handles: bounded,
     mutate: async (request) => {
       if (request.object === undefined || request.resource.resource !== 'pods') return;
-      for (const limit of await limitsFor(request)) setDefaults(request.object, limit, names);
+      for (const limit of (await limitsFor(request)).flat()) setDefaults(request.object, limit, names);
     },
     validate: async (request) => {
-      if (request.object === undefined) return;
+      const { object } = request;
+      if (object === undefined) return;
       const check = request.resource.resource === 'pods' ? checkPod : checkClaim;
-      for (const limit of await limitsFor(request)) {
-        const found = check(specOf(request.object), limit);
+      for (const limits of await limitsFor(request)) {
+        const found = limits.flatMap((limit) => check(specOf(object), limit));
         if (found.length > 0) throw refusal(request, listed(found));
       }
     },

@@ -119,7 +119,8 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
-  await admit(core.admission, request);
+  // A name that was made up is not known before the object is complete.
+  await admit(core.admission, draft.generated ? { ...request, name: '' } : request);
   completeView(job, draft);
   completeDraft(job, draft, old);
   if (!deletes) {

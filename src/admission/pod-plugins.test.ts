@@ -23,6 +23,13 @@ describe('default tolerations', () => {
     expect(await tolerationsOf()).toEqual([added('not-ready'), added('unreachable')]);
   });
 
+  it('waits as long as it is told', async () => {
+    const told = { ...fakeWorld(), tolerationSeconds: { notReady: 1, unreachable: 2 } };
+    expect(await outcome(defaultTolerations(told), requestFor('pods', podOf()))).toMatchObject({
+      spec: { tolerations: [{ tolerationSeconds: 1 }, { tolerationSeconds: 2 }] },
+    });
+  });
+
   it('adds nothing to what is tolerated already', async () => {
     const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 };
     expect(await tolerationsOf([own])).toEqual([own, added('unreachable')]);
@@ -123,12 +130,22 @@ describe('runtime class', () => {
     });
     const same = { runtimeClassName: 'vm', overhead: { memory: '1024Mi' }, tolerations: [toleration] };
     expect(await create(same)).toMatchObject({ spec: { tolerations: [toleration] } });
+    const wide = { runtimeClassName: 'vm', overhead: { memory: '1073741824' }, tolerations: [{ operator: 'Exists' }] };
+    expect(await create(wide)).toMatchObject({ spec: { tolerations: [{ operator: 'Exists' }] } });
+    const narrow = { ...toleration, effect: 'NoExecute', tolerationSeconds: 5 };
+    expect(await create({ runtimeClassName: 'vm', tolerations: [narrow] })).toMatchObject({
+      spec: { tolerations: [toleration] },
+    });
   });
 
   it.each([
     [{ runtimeClassName: 'none' }, 'pod rejected: RuntimeClass "none" not found'],
     [
       { runtimeClassName: 'vm', overhead: { memory: '2Gi' } },
+      "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+    ],
+    [
+      { runtimeClassName: 'vm', overhead: {} },
       "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
     ],
     [

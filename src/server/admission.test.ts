@@ -82,6 +82,45 @@ describe('admission in a server', () => {
     );
   });
 
+  it('tells the name of a pod only once it has one', async () => {
+    await openNamespace('generated', { 'pod-security.kubernetes.io/enforce': 'baseline' });
+    const generated = (spec: JsonObject) => {
+      const metadata = { generateName: 'web-', name: '' };
+      const containers = [{ name: 'c', image: 'i' }];
+      return create('Pod', 'pods', 'generated', '', { metadata, spec: { containers, ...spec } });
+    };
+    // As controllers show it in their events.
+    await expect(generated({ priorityClassName: 'none' })).rejects.toMatchObject(
+      failure('pods "web-" is forbidden: no PriorityClass with name none was found'),
+    );
+    await expect(generated({ hostPID: true })).rejects.toMatchObject({
+      message: expect.stringMatching(/^pods "web-\w{5}" is forbidden: violates PodSecurity /) as string,
+    });
+  });
+
+  it('makes namespaces, and waits for nodes, when it is told to', async () => {
+    const other = await createServer({
+      apiDomain: 'k8s.io',
+      enableAdmissionPlugins: ['NamespaceAutoProvision'],
+      disableAdmissionPlugins: ['ServiceAccount', 'NodeRestriction'],
+      defaultNotReadyTolerationSeconds: 7,
+    });
+    try {
+      const spec = { containers: [{ name: 'c', image: 'i' }] };
+      const made = await other.client.create<ApiObject>(at('pods', 'new'), {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p' },
+        spec,
+      });
+      expect(made).toMatchObject({ spec: { tolerations: [{ tolerationSeconds: 7 }, { tolerationSeconds: 300 }] } });
+      const place = { apiVersion: 'v1', resource: 'namespaces', name: 'new' };
+      expect(await other.client.get(place)).toMatchObject({ status: { phase: 'Active' } });
+    } finally {
+      await other.close();
+    }
+  });
+
   it('keeps to limit ranges as recorded', async () => {
     await openNamespace('limits');
     const limit = {

@@ -67,7 +67,7 @@ export async function createParts(
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
     admission: makePlugins(
-      admissionWorld({ names, random, store, authorize, registry: () => registry }),
+      admissionWorld({ settings, names, random, store, authorize, registry: () => registry }),
       settings.enableAdmissionPlugins,
       settings.disableAdmissionPlugins,
     ),

@@ -155,10 +155,12 @@ export function takenAmounts(pod: ApiObject, which: Which): Amounts {
   return total;
 }
 
+export const statesWhole = (spec: JsonObject): boolean =>
+  asWhole(spec, 'requests').size + asWhole(spec, 'limits').size > 0;
+
 /** Whether a pod asks for nothing and is limited in nothing, as far as processor and memory go. */
 export function isBestEffort(spec: JsonObject): boolean {
-  const whole = asWhole(spec, 'requests').size + asWhole(spec, 'limits').size > 0;
-  const holders = whole ? [spec] : allContainersOf(spec);
+  const holders = statesWhole(spec) ? [spec] : allContainersOf(spec);
   return holders.every((holder) =>
     [stated(holder, 'requests'), stated(holder, 'limits')].every((amounts) =>
       ['cpu', 'memory'].every((name) => (amounts.get(name) ?? zero).nano === 0n),

@@ -120,6 +120,11 @@ describe('bounds', () => {
       outcome(plugin, requestFor('pods', resources({}, { cpu: '2' }), { ...before, subresource }));
     expect(await write('resize')).toBe('maximum cpu usage per Container is 1, but limit is 2');
     expect(await write('')).toBeTypeOf('object');
+    // The note stays what it was when the pod was made.
+    const defaults = limitRanger(withLimits({ type: 'Container', default: { memory: '1Gi' } }));
+    const resized = await outcome(defaults, requestFor('pods', podOf(), { ...before, subresource: 'resize' }));
+    expect(resized).toMatchObject({ spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } });
+    expect(resized).not.toHaveProperty('metadata.annotations');
   });
 
   it('keeps what lies exactly on a bound', async () => {

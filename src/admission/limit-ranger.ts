@@ -4,7 +4,6 @@ import {
   formatQuantity,
   isJsonObject,
   type JsonObject,
-  type Names,
   type Quantity,
   setKey,
 } from '../meta/index.ts';
@@ -35,8 +34,14 @@ export function limitRanger({ names, objects }: Pick<AdmissionWorld, 'names' | '
     name: 'LimitRanger',
     handles: bounded,
     mutate: async (request) => {
-      if (request.object === undefined || request.resource.resource !== 'pods') return;
-      for (const limit of (await limitsFor(request)).flat()) setDefaults(request.object, limit, names);
+      const { object: pod, operation } = request;
+      if (pod === undefined || request.resource.resource !== 'pods') return;
+      for (const limit of (await limitsFor(request)).flat()) {
+        const notes = setDefaults(pod, limit);
+        if (notes.length === 0 || operation !== 'CREATE') continue;
+        const annotations = fieldsAt(pod.metadata, 'annotations');
+        setKey(annotations, `${names.labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
+      }
     },
     validate: async (request) => {
       const { object } = request;
@@ -57,16 +62,14 @@ function bounded({ resource, subresource, operation }: AdmissionPlace): boolean 
   return resource === 'persistentvolumeclaims' && subresource === '';
 }
 
-function setDefaults(pod: ApiObject, limit: JsonObject, { labels }: Names): void {
-  if (limit['type'] !== 'Container') return;
+/** Says for each container what was set. */
+function setDefaults(pod: ApiObject, limit: JsonObject): string[] {
+  if (limit['type'] !== 'Container') return [];
   const spec = specOf(pod);
-  const notes = [
+  return [
     ...containersOf(spec).flatMap((container) => setResources(container, limit, 'container')),
     ...initContainersOf(spec).flatMap((container) => setResources(container, limit, 'init container')),
   ];
-  if (notes.length === 0) return;
-  const annotations = fieldsAt(pod.metadata, 'annotations');
-  setKey(annotations, `${labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
 }
 
 /** Says what was set, such as `cpu, memory request for container c`. */

@@ -7,6 +7,7 @@ import {
   isExtended,
   isExtendedInQuota,
   readAmounts,
+  statesWhole,
   takenAmounts,
 } from './amounts.ts';
 import {
@@ -32,6 +33,8 @@ export interface Meter {
   readonly measures: (name: string) => boolean;
   /** What must be said in the object when these names are limited; undefined when nothing is missing. */
   readonly missing?: (object: ApiObject, names: readonly string[]) => string | undefined;
+  /** Whether an update of the object itself may bring it under another quota; without it, any may change what it uses. */
+  readonly moves?: (object: ApiObject, old: ApiObject) => boolean;
   /** Whether the object is in a scope; without it, quotas with scopes do not concern the resource. */
   readonly inScope?: (object: ApiObject, scope: Scope) => boolean;
 }
@@ -54,7 +57,7 @@ export function isMetered({ operation, resource, subresource }: AdmissionPlace, 
   if (['authorization', 'authentication'].some((group) => resource.endsWith(`.${group}.${domain}`))) return false;
   if (operation === 'CREATE') return subresource === '';
   if (operation !== 'UPDATE') return false;
-  if (resource === 'pods') return subresource === 'resize';
+  if (resource === 'pods') return subresource === '' || subresource === 'resize';
   return subresource === '' && (resource === 'services' || resource === 'persistentvolumeclaims');
 }
 
@@ -86,6 +89,7 @@ const podMeter = (names: Spelling): Meter => ({
     name.startsWith('requests.hugepages-') ||
     isExtendedInQuota(name, names),
   missing: unstated,
+  moves: (pod, old) => ends(specOf(pod)) !== ends(specOf(old)),
   inScope: podInScope,
 });
 
@@ -109,6 +113,7 @@ function podUsage(pod: ApiObject, names: Spelling): Amounts {
 function unstated(pod: ApiObject, names: readonly string[]): string | undefined {
   const required = stated.filter((name) => names.includes(name)).sort();
   const spec = specOf(pod);
+  if (statesWhole(spec)) return undefined;
   const containers = [...containersOf(spec), ...initContainersOf(spec)];
   const parts = required.flatMap((name) => {
     const [list, plain] = name.startsWith('limits.')
@@ -123,14 +128,16 @@ function unstated(pod: ApiObject, names: readonly string[]): string | undefined 
   return parts.length === 0 ? undefined : `must specify ${parts.join('; ')}`;
 }
 
+/** Whether a pod is to be ended after a time. */
+const ends = (spec: JsonObject): boolean => (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
+
 function podInScope(pod: ApiObject, { name, operator, values }: Scope): boolean {
   const spec = specOf(pod);
-  const ends = (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
   switch (name) {
     case 'Terminating':
-      return ends;
+      return ends(spec);
     case 'NotTerminating':
-      return !ends;
+      return !ends(spec);
     case 'BestEffort':
       return isBestEffort(spec);
     case 'NotBestEffort':

@@ -85,6 +85,11 @@ describe('resource quota', () => {
     );
   });
 
+  it('wants nothing of containers whose pod states it as a whole', async () => {
+    const pod = podOf({}, { resources: { requests: { cpu: '1' } } });
+    expect((await ask([quota({ memory: '1Gi' }, { memory: '0' })], 'pods', pod)).refused).toBeUndefined();
+  });
+
   it('refuses while it is not known what is used', async () => {
     expect((await ask([quota({ pods: '1', configmaps: '1' }, {})], 'pods', podOf())).refused).toBe(
       'status unknown for quota: q, resources: pods',
@@ -203,6 +208,24 @@ describe('resource quota', () => {
     expect((await write(of('gold'), of())).used).toEqual({ 'requests.storage': '5Gi', persistentvolumeclaims: '1' });
     expect((await write(of('gold'), of('silver'))).used).toEqual(none);
     expect(await write(of(), of())).toEqual({ refused: undefined, used: none });
+  });
+
+  it('counts a pod that is to be ended now among those', async () => {
+    const [hard, none] = [
+      { pods: '5', memory: '1Gi' },
+      { pods: '0', memory: '0' },
+    ];
+    const pod = (memory: JsonObject, more: JsonObject = {}) => podOf({ resources: { requests: memory } }, more);
+    const write = (after: JsonObject, before: JsonObject) =>
+      ask([quota(hard, none, { scopes: ['Terminating'] })], 'pods', after, { oldObject: old(before) });
+    const ending = { activeDeadlineSeconds: 5 };
+    expect(await write(pod({ memory: '1' }, ending), pod({ memory: '1' }))).toEqual({
+      refused: undefined,
+      used: { pods: '1', memory: '1' },
+    });
+    expect((await write(pod({}, ending), pod({}))).refused).toBe('failed quota: q: must specify memory for: c');
+    // A pod that was there before the quota may go on as it is.
+    expect(await write(pod({}, ending), pod({}, ending))).toEqual({ refused: undefined, used: none });
   });
 
   it('counts of a resize what it adds to what the pod holds already', async () => {

@@ -22,9 +22,10 @@ export function resourceQuota(world: World): AdmissionPlugin {
     return meter;
   };
   const check = (request: AdmissionRequest, quotas: readonly ApiObject[]) => {
-    const { object } = request;
+    const { object, oldObject, subresource } = request;
     if (quotas.length === 0 || object === undefined) return undefined;
     const meter = meterFor(request);
+    if (oldObject !== undefined && subresource === '' && meter.moves?.(object, oldObject) === false) return undefined;
     return quotas.some((quota) => counts(quota, meter, object)) ? charge(ledger, request, object, meter) : undefined;
   };
   return {

@@ -14,6 +14,7 @@ import { ownerReferencesPermission } from './owner-references.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
 import { podTolerations } from './pod-tolerations.ts';
+import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota.ts';
 import { resourceTolerations } from './resource-tolerations.ts';
@@ -59,6 +60,7 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'CertificateSubjectRestriction', on: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
+  { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
   // Policies and webhooks, those that change objects first, belong here: nothing but what counts comes after them.
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
@@ -72,7 +74,6 @@ export const absentPlugins: readonly string[] = [
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   'NodeRestriction',
-  'PodTopologyLabels',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { defaultTolerations } from './default-tolerations.ts';
+import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { taintNodes } from './taint-nodes.ts';
@@ -49,6 +50,27 @@ describe('taints of new nodes', () => {
     expect(await outcome(plugin, requestFor('nodes', tainted))).toMatchObject(tainted);
     const update = requestFor('nodes', { spec: {} }, { oldObject: old({}) });
     expect(await outcome(plugin, update)).toMatchObject({ spec: {} });
+  });
+});
+
+describe('labels of where a pod runs', () => {
+  const zone = { 'topology.kubernetes.io/zone': 'a' };
+  const nodes = [held('nodes', 'm', { metadata: { labels: { ...zone, other: 'x' } } }), held('nodes', 'bare')];
+  const labelsOf = async (object: JsonObject, subresource = '') => {
+    const made = await outcome(podTopologyLabels(fakeWorld(nodes)), requestFor('pods', object, { subresource }));
+    return (made as { metadata: JsonObject }).metadata['labels'];
+  };
+
+  it('come with its node', async () => {
+    const own = { metadata: { labels: { own: '1', 'topology.kubernetes.io/zone': 'b' } } };
+    expect(await labelsOf({ ...own, ...podOf({}, { nodeName: 'm' }) })).toEqual({ own: '1', ...zone });
+    expect(await labelsOf({ target: { kind: 'Node', name: 'm' } }, 'binding')).toEqual(zone);
+  });
+
+  it('come from nowhere else', async () => {
+    expect(await labelsOf(podOf())).toBeUndefined();
+    for (const name of ['bare', 'none']) expect(await labelsOf(podOf({}, { nodeName: name }))).toBeUndefined();
+    expect(await labelsOf({ target: { name: 'm' } }, 'binding')).toBeUndefined();
   });
 });
 

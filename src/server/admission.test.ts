@@ -153,6 +153,24 @@ describe('admission in a server', () => {
     );
   });
 
+  it('tells a pod where it runs', async () => {
+    const zone = { 'topology.kubernetes.io/zone': 'a' };
+    await client.create(
+      { apiVersion: 'v1', resource: 'nodes' },
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'placed', labels: zone } },
+    );
+    await openNamespace('placed');
+    await pod('placed', 'p');
+    await client.create(
+      { ...at('pods', 'placed'), name: 'p', subresource: 'binding' },
+      { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p' }, target: { kind: 'Node', name: 'placed' } },
+    );
+    expect(await client.get({ ...at('pods', 'placed'), name: 'p' })).toMatchObject({
+      metadata: { labels: zone },
+      spec: { nodeName: 'placed' },
+    });
+  });
+
   it('taints nodes and protects volumes', async () => {
     const node = await client.create(
       { apiVersion: 'v1', resource: 'nodes' },

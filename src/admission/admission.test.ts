@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor, statusError } from '../meta/index.ts';
-import { admissionPlugins, admit, createChain, makePlugins, namespaceLifecycle, review } from './index.ts';
+import {
+  absentPlugins,
+  admissionPlugins,
+  admit,
+  createChain,
+  makePlugins,
+  namespaceLifecycle,
+  review,
+} from './index.ts';
 import { fakeWorld } from './testing/world.ts';
 import type { AdmissionPlugin, AdmissionRequest, StepTimer } from './types.ts';
 
@@ -118,6 +126,17 @@ describe('namespace lifecycle', () => {
     expect(await outcome({ namespace: 'going', operation: 'DELETE' })).toBe('admitted');
   });
 
+  it('leaves connections to what they connect to', async () => {
+    expect(await outcome({ namespace: 'nope', operation: 'CONNECT' })).toBe('admitted');
+  });
+
+  it('tells what a name is to begin with that is not made up yet', async () => {
+    const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'web-x', generateName: 'web-' } };
+    expect(await outcome({ namespace: 'going', name: '', object })).toMatchObject({
+      message: expect.stringMatching(/^configmaps "web-" is forbidden: /) as string,
+    });
+  });
+
   it('keeps the namespaces that the server needs', async () => {
     const resource = { group: '', version: 'v1', resource: 'namespaces' };
     const remove = (name: string) => outcome({ operation: 'DELETE', resource, namespace: '', name });
@@ -175,9 +194,10 @@ describe('the table of plugins', () => {
 
   it('switches them on and off, in one order', () => {
     expect(namesOf([], [])).not.toContain('OwnerReferencesPermissionEnforcement');
-    const all = namesOf(['OwnerReferencesPermissionEnforcement'], []);
-    expect(all).toEqual(admissionPlugins.map(({ name }) => name));
-    expect(all.at(-1)).toBe('ResourceQuota');
+    expect(namesOf([], []).at(-1)).toBe('ResourceQuota');
+    const all = admissionPlugins.map(({ name }) => name);
+    expect(namesOf(all.toReversed(), [])).toEqual(all);
+    expect(all.filter((name) => absentPlugins.includes(name))).toEqual([]);
     expect(namesOf([], ['PodSecurity', 'ResourceQuota'])).toEqual(
       namesOf([], []).filter((name) => name !== 'PodSecurity' && name !== 'ResourceQuota'),
     );

@@ -1,16 +1,18 @@
 import {
+  type ApiObject,
   addQuantities,
   compareQuantities,
   formatQuantity,
   isJsonObject,
   type Json,
   type JsonObject,
+  type Names,
   parseQuantity,
   type Quantity,
   setKey,
   subtractQuantities,
 } from '../meta/index.ts';
-import { allContainersOf, containersOf, fieldsOf, initContainersOf } from './fields.ts';
+import { allContainersOf, containersOf, fieldsOf, initContainersOf, objectsOf, specOf, textOf } from './fields.ts';
 
 /** Amounts of named things, such as `cpu`. */
 export type Amounts = Map<string, Quantity>;
@@ -69,12 +71,19 @@ function raiseTo(amounts: Amounts, others: Amounts): void {
   }
 }
 
+/** Whether both name the same things, with the same amount of each, however it is written. */
+export const sameAmounts = (a: Amounts, b: Amounts): boolean =>
+  a.size === b.size && [...a].every(([name, { nano }]) => b.get(name)?.nano === nano);
+
+type Which = 'requests' | 'limits';
+
+const stated = (holder: JsonObject, which: Which): Amounts => readAmounts(fieldsOf(holder['resources'])[which]);
+
 /**
- * What a pod asks for or is limited to as a whole: its containers run together, those that initialise it one after
- * the other, and of these the ones that are always restarted run beside all that come later.
+ * What containers take together: they run side by side, those that initialise the pod one after the other, and of
+ * these the ones that are always restarted run beside all that come later.
  */
-export function podAmounts(spec: JsonObject, which: 'requests' | 'limits'): Amounts {
-  const amountsOf = (container: JsonObject) => readAmounts(fieldsOf(container['resources'])[which]);
+function together(spec: JsonObject, amountsOf: (container: JsonObject) => Amounts): Amounts {
   const total: Amounts = new Map();
   for (const container of containersOf(spec)) addTo(total, amountsOf(container));
   const beside: Amounts = new Map();
@@ -94,22 +103,67 @@ export function podAmounts(spec: JsonObject, which: 'requests' | 'limits'): Amou
   return total;
 }
 
-/** The same with what the pod's runtime takes for itself; limits are raised only where there are some. */
-export function podAmountsWithOverhead(spec: JsonObject, which: 'requests' | 'limits'): Amounts {
-  const total = podAmounts(spec, which);
+/** Whether a resource is one that someone other than the product brings: its name has another domain. */
+const isForeign = (name: string, { labels }: Pick<Names, 'labels'>): boolean =>
+  name.includes('/') && !name.includes(`${labels}/`);
+
+/** What containers ask for under a foreign name; quotas limit it as `requests.` and the name. */
+export const isExtended = (name: string, names: Pick<Names, 'labels'>): boolean =>
+  isForeign(name, names) && !name.startsWith('requests.');
+
+export const isExtendedInQuota = (name: string, names: Pick<Names, 'labels'>): boolean =>
+  isForeign(name, names) && name.startsWith('requests.');
+
+/** What a pod may state as a whole. */
+const isWholePods = (name: string) => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+
+const asWhole = (spec: JsonObject, which: Which): Amounts =>
+  new Map([...stated(spec, which)].filter(([name]) => isWholePods(name)));
+
+/** What a pod asks for or is limited to: what it states as a whole, else what its containers state. */
+export const podAmounts = (spec: JsonObject, which: Which): Amounts =>
+  new Map([...together(spec, (container) => stated(container, which)), ...asWhole(spec, which)]);
+
+/**
+ * What a pod takes up on a node: no less than its containers have been given there, which may be more than the pod
+ * asks for by now, and with what its runtime takes for itself. Limits are raised by that only where there are some.
+ */
+export function takenAmounts(pod: ApiObject, which: Which): Amounts {
+  const spec = specOf(pod);
+  const status = fieldsOf(pod['status']);
+  const given = new Map(
+    ['containerStatuses', 'initContainerStatuses'].flatMap((list) =>
+      objectsOf(status[list]).map((one) => [textOf(one['name']), one] as const),
+    ),
+  );
+  const refused = objectsOf(status['conditions']).some(
+    ({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible',
+  );
+  const total = together(spec, (container) => {
+    const found = given.get(textOf(container['name']));
+    if (found?.['resources'] === undefined) return stated(container, which);
+    const amounts = refused ? new Map() : stated(container, which);
+    raiseTo(amounts, stated(found, which));
+    if (which === 'requests') raiseTo(amounts, readAmounts(found['allocatedResources']));
+    return amounts;
+  });
+  for (const [name, amount] of asWhole(spec, which)) total.set(name, amount);
   for (const [name, amount] of readAmounts(spec['overhead'])) {
-    const found = total.get(name);
-    if (which === 'requests' || found !== undefined) total.set(name, addQuantities(found ?? zero, amount));
+    const found = total.get(name) ?? zero;
+    if (which === 'requests' || found.nano > 0n) total.set(name, addQuantities(found, amount));
   }
   return total;
 }
 
-/** Whether no container asks for anything or is limited in processor or memory. */
+export const statesWhole = (spec: JsonObject): boolean =>
+  asWhole(spec, 'requests').size + asWhole(spec, 'limits').size > 0;
+
+/** Whether a pod asks for nothing and is limited in nothing, as far as processor and memory go. */
 export function isBestEffort(spec: JsonObject): boolean {
-  return allContainersOf(spec).every((container) => {
-    const { requests, limits } = fieldsOf(container['resources']);
-    return [requests, limits].every((list) =>
-      sorted(readAmounts(list)).every(([name, { nano }]) => (name !== 'cpu' && name !== 'memory') || nano === 0n),
-    );
-  });
+  const holders = statesWhole(spec) ? [spec] : allContainersOf(spec);
+  return holders.every((holder) =>
+    [stated(holder, 'requests'), stated(holder, 'limits')].every((amounts) =>
+      ['cpu', 'memory'].every((name) => (amounts.get(name) ?? zero).nano === 0n),
+    ),
+  );
 }

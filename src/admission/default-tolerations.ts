@@ -1,12 +1,15 @@
 import { fieldsAt, listAt, objectsOf, on, textOf } from './fields.ts';
 import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
 
-/** How long a pod stays on a node that has become unready or out of reach, when it does not say so itself. */
-const patienceSeconds = 300;
-
 /** Pods stay for a while on nodes that fail, instead of leaving at once. */
-export function defaultTolerations({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
-  const taints = [`node.${names.labels}/not-ready`, `node.${names.labels}/unreachable`];
+export function defaultTolerations({
+  names,
+  tolerationSeconds,
+}: Pick<AdmissionWorld, 'names' | 'tolerationSeconds'>): AdmissionPlugin {
+  const taints = [
+    { key: `node.${names.labels}/not-ready`, seconds: tolerationSeconds.notReady },
+    { key: `node.${names.labels}/unreachable`, seconds: tolerationSeconds.unreachable },
+  ];
   return {
     name: 'DefaultTolerationSeconds',
     handles: on(['CREATE', 'UPDATE'], 'pods'),
@@ -15,7 +18,7 @@ export function defaultTolerations({ names }: Pick<AdmissionWorld, 'names'>): Ad
       const spec = fieldsAt(pod, 'spec');
       const given = objectsOf(spec['tolerations']);
       const meets = (value: string, wanted: string) => value === '' || value === wanted;
-      for (const key of taints) {
+      for (const { key, seconds } of taints) {
         const tolerated = given.some(
           (toleration) => meets(textOf(toleration['key']), key) && meets(textOf(toleration['effect']), 'NoExecute'),
         );
@@ -24,7 +27,7 @@ export function defaultTolerations({ names }: Pick<AdmissionWorld, 'names'>): Ad
           key,
           operator: 'Exists',
           effect: 'NoExecute',
-          tolerationSeconds: patienceSeconds,
+          tolerationSeconds: seconds,
         });
       }
     },

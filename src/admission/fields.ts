@@ -4,7 +4,7 @@ import {
   type Json,
   type JsonObject,
   type Names,
-  type StatusError,
+  StatusError,
   statusError,
 } from '../meta/index.ts';
 import type { AdmissionPlace, AdmissionRequest } from './types.ts';
@@ -58,9 +58,12 @@ export const allContainersOf = (spec: JsonObject): JsonObject[] => [
 export const isMirror = (pod: ApiObject, { labels }: Names): boolean =>
   annotationOf(pod, `${labels}/config.mirror`) !== undefined;
 
-/** The refusal of a request by a plugin. */
-export const refusal = ({ resource, name }: AdmissionRequest, why: string): StatusError =>
-  statusError.forbidden(resource, name, why);
+/** The refusal of a request by a plugin. Where no name is known yet, it tells what one is to begin with. */
+export const refusal = ({ resource, name, object }: AdmissionRequest, why: string): StatusError =>
+  statusError.forbidden(resource, name || (object?.metadata.generateName ?? 'Unknown'), why);
+
+/** What is wrong with the server's own configuration, or with that of a namespace: no reason of the wire fits. */
+export const misconfigured = (why: string): StatusError => new StatusError(500, '', why);
 
 type Operations = readonly AdmissionPlace['operation'][];
 

@@ -1,7 +1,7 @@
 /** What may change or refuse a write on its way to the store. */
 export { type AdmissionChain, admit, createChain, review } from './chain.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
-export { admissionPlugins, makePlugins } from './plugins.ts';
+export { absentPlugins, admissionPlugins, makePlugins } from './plugins.ts';
 export { systemPriorities } from './priority.ts';
 export type {
   AdmissionPlugin,

@@ -96,6 +96,37 @@ describe('bounds', () => {
     expect(await create([{ type: 'Container', ...limit }], pod)).toBe(message);
   });
 
+  it('tells all that one range forbids, and asks the next only then', async () => {
+    const cpu = (type: string) => ({ type, max: { cpu: '1' } });
+    const ranges = [
+      held('limitranges', 'a', { spec: { limits: [cpu('Pod'), cpu('Container')] } }, 'n'),
+      held('limitranges', 'b', { spec: { limits: [{ type: 'Pod', max: { memory: '1' } }] } }, 'n'),
+    ];
+    const pod = resources({}, { cpu: '2' });
+    expect(await outcome(limitRanger(fakeWorld(ranges)), requestFor('pods', pod))).toBe(
+      '[maximum cpu usage per Pod is 1, but limit is 2, maximum cpu usage per Container is 1, but limit is 2]',
+    );
+  });
+
+  it('bounds what a pod states as a whole instead of what its containers do', async () => {
+    const pod = podOf({ resources: { limits: { cpu: '3' } } }, { resources: { limits: { cpu: '1' } } });
+    expect(await create([{ type: 'Pod', max: { cpu: '2' } }], pod)).toBeTypeOf('object');
+  });
+
+  it('bounds a pod that is resized, not one that is written otherwise', async () => {
+    const before = { oldObject: old(resources({}, { cpu: '1' })) };
+    const plugin = limitRanger(withLimits({ type: 'Container', max: { cpu: '1' } }));
+    const write = (subresource: string) =>
+      outcome(plugin, requestFor('pods', resources({}, { cpu: '2' }), { ...before, subresource }));
+    expect(await write('resize')).toBe('maximum cpu usage per Container is 1, but limit is 2');
+    expect(await write('')).toBeTypeOf('object');
+    // The note stays what it was when the pod was made.
+    const defaults = limitRanger(withLimits({ type: 'Container', default: { memory: '1Gi' } }));
+    const resized = await outcome(defaults, requestFor('pods', podOf(), { ...before, subresource: 'resize' }));
+    expect(resized).toMatchObject({ spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } });
+    expect(resized).not.toHaveProperty('metadata.annotations');
+  });
+
   it('keeps what lies exactly on a bound', async () => {
     const limit = { type: 'Container', max: { cpu: '1' }, min: { cpu: '1000m' }, maxLimitRequestRatio: { cpu: '1' } };
     expect(await create([limit], resources({ cpu: '1' }, { cpu: '1' }))).toBeTypeOf('object');

@@ -4,7 +4,6 @@ import {
   formatQuantity,
   isJsonObject,
   type JsonObject,
-  type Names,
   type Quantity,
   setKey,
 } from '../meta/index.ts';
@@ -24,24 +23,32 @@ import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, AdmissionWorld 
 
 /** Limit ranges of a namespace give containers what they do not ask for, and bound what may be asked for. */
 export function limitRanger({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
-  const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<JsonObject[]> => {
+  /** The limits of each range. */
+  const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<JsonObject[][]> => {
     // What is on its way out need not fit any more.
     if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
     const ranges = await objects.list('limitranges', namespace);
-    return ranges.flatMap((range) => objectsOf(specOf(range)['limits']));
+    return ranges.map((range) => objectsOf(specOf(range)['limits']));
   };
   return {
     name: 'LimitRanger',
     handles: bounded,
     mutate: async (request) => {
-      if (request.object === undefined || request.resource.resource !== 'pods') return;
-      for (const limit of await limitsFor(request)) setDefaults(request.object, limit, names);
+      const { object: pod, operation } = request;
+      if (pod === undefined || request.resource.resource !== 'pods') return;
+      for (const limit of (await limitsFor(request)).flat()) {
+        const notes = setDefaults(pod, limit);
+        if (notes.length === 0 || operation !== 'CREATE') continue;
+        const annotations = fieldsAt(pod.metadata, 'annotations');
+        setKey(annotations, `${names.labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
+      }
     },
     validate: async (request) => {
-      if (request.object === undefined) return;
+      const { object } = request;
+      if (object === undefined) return;
       const check = request.resource.resource === 'pods' ? checkPod : checkClaim;
-      for (const limit of await limitsFor(request)) {
-        const found = check(specOf(request.object), limit);
+      for (const limits of await limitsFor(request)) {
+        const found = limits.flatMap((limit) => check(specOf(object), limit));
         if (found.length > 0) throw refusal(request, listed(found));
       }
     },
@@ -55,16 +62,14 @@ function bounded({ resource, subresource, operation }: AdmissionPlace): boolean 
   return resource === 'persistentvolumeclaims' && subresource === '';
 }
 
-function setDefaults(pod: ApiObject, limit: JsonObject, { labels }: Names): void {
-  if (limit['type'] !== 'Container') return;
+/** Says for each container what was set. */
+function setDefaults(pod: ApiObject, limit: JsonObject): string[] {
+  if (limit['type'] !== 'Container') return [];
   const spec = specOf(pod);
-  const notes = [
+  return [
     ...containersOf(spec).flatMap((container) => setResources(container, limit, 'container')),
     ...initContainersOf(spec).flatMap((container) => setResources(container, limit, 'init container')),
   ];
-  if (notes.length === 0) return;
-  const annotations = fieldsAt(pod.metadata, 'annotations');
-  setKey(annotations, `${labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
 }
 
 /** Says what was set, such as `cpu, memory request for container c`. */

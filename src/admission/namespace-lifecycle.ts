@@ -1,4 +1,5 @@
 import { type Names, StatusError, statusError } from '../meta/index.ts';
+import { refusal } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup } from './types.ts';
 
 const namespaces = { group: '', resource: 'namespaces' };
@@ -12,6 +13,7 @@ export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): Admis
   const reviews = `authorization.${names.domain}`;
   return {
     name: 'NamespaceLifecycle',
+    handles: ({ operation }) => operation !== 'CONNECT',
     mutate: (request) => {
       const { operation, resource, namespace, subresource } = request;
       if (resource.group === '' && resource.resource === 'namespaces') {
@@ -29,18 +31,15 @@ export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): Admis
 }
 
 function check(request: AdmissionRequest, found: { readonly terminating: boolean } | undefined): void {
-  const { namespace, operation, name } = request;
+  const { namespace, operation } = request;
   if (found === undefined) throw statusError.notFound(namespaces, namespace);
   if (operation !== 'CREATE' || !found.terminating) return;
-  const refusal = statusError.forbidden(
-    request.resource,
-    name,
-    `unable to create new content in namespace ${namespace} because it is being terminated`,
-  );
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const { code, reason, message, details } = refusal(request, why);
   const cause = {
     reason: 'NamespaceTerminating',
     message: `namespace ${namespace} is being terminated`,
     field: 'metadata.namespace',
   };
-  throw new StatusError(refusal.code, refusal.reason, refusal.message, { ...refusal.details, causes: [cause] });
+  throw new StatusError(code, reason, message, { ...details, causes: [cause] });
 }

@@ -176,6 +176,16 @@ describe('permission for owner references', () => {
     expect(await write(noDelete, [owner()])).toBeTypeOf('object');
   });
 
+  it('matters in every part of an object but the status of pods', async () => {
+    const world = fakeWorld([], ({ verb }) => verb === 'delete');
+    const part = (subresource: string) => ({ subresource, oldObject: old({}) });
+    const object = { metadata: { ownerReferences: [owner()] } };
+    const write = (resource: string) =>
+      outcome(ownerReferencesPermission(world), requestFor(resource, object, part('status')));
+    expect(await write('pods')).toBeTypeOf('object');
+    expect(await write('deployments.apps')).toContain("a resource you can't delete");
+  });
+
   it('is that of finalizing who is held up', async () => {
     const blocking = owner({ blockOwnerDeletion: true });
     expect(await write(noFinalize, [blocking])).toBe(

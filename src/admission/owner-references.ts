@@ -11,8 +11,8 @@ type World = Pick<AdmissionWorld, 'authorize' | 'findKind'>;
 export function ownerReferencesPermission(world: World): AdmissionPlugin {
   return {
     name: 'OwnerReferencesPermissionEnforcement',
-    handles: ({ operation, subresource }) =>
-      (operation === 'CREATE' || operation === 'UPDATE') && subresource !== 'status',
+    handles: ({ operation, resource, subresource }) =>
+      (operation === 'CREATE' || operation === 'UPDATE') && !(resource === 'pods' && subresource === 'status'),
     validate: (request) => {
       const before = request.oldObject?.metadata.ownerReferences ?? [];
       const after = request.object?.metadata.ownerReferences ?? [];

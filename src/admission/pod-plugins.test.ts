@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { defaultTolerations } from './default-tolerations.ts';
+import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { taintNodes } from './taint-nodes.ts';
@@ -23,6 +24,13 @@ describe('default tolerations', () => {
     expect(await tolerationsOf()).toEqual([added('not-ready'), added('unreachable')]);
   });
 
+  it('waits as long as it is told', async () => {
+    const told = { ...fakeWorld(), tolerationSeconds: { notReady: 1, unreachable: 2 } };
+    expect(await outcome(defaultTolerations(told), requestFor('pods', podOf()))).toMatchObject({
+      spec: { tolerations: [{ tolerationSeconds: 1 }, { tolerationSeconds: 2 }] },
+    });
+  });
+
   it('adds nothing to what is tolerated already', async () => {
     const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 };
     expect(await tolerationsOf([own])).toEqual([own, added('unreachable')]);
@@ -42,6 +50,27 @@ describe('taints of new nodes', () => {
     expect(await outcome(plugin, requestFor('nodes', tainted))).toMatchObject(tainted);
     const update = requestFor('nodes', { spec: {} }, { oldObject: old({}) });
     expect(await outcome(plugin, update)).toMatchObject({ spec: {} });
+  });
+});
+
+describe('labels of where a pod runs', () => {
+  const zone = { 'topology.kubernetes.io/zone': 'a' };
+  const nodes = [held('nodes', 'm', { metadata: { labels: { ...zone, other: 'x' } } }), held('nodes', 'bare')];
+  const labelsOf = async (object: JsonObject, subresource = '') => {
+    const made = await outcome(podTopologyLabels(fakeWorld(nodes)), requestFor('pods', object, { subresource }));
+    return (made as { metadata: JsonObject }).metadata['labels'];
+  };
+
+  it('come with its node', async () => {
+    const own = { metadata: { labels: { own: '1', 'topology.kubernetes.io/zone': 'b' } } };
+    expect(await labelsOf({ ...own, ...podOf({}, { nodeName: 'm' }) })).toEqual({ own: '1', ...zone });
+    expect(await labelsOf({ target: { kind: 'Node', name: 'm' } }, 'binding')).toEqual(zone);
+  });
+
+  it('come from nowhere else', async () => {
+    expect(await labelsOf(podOf())).toBeUndefined();
+    for (const name of ['bare', 'none']) expect(await labelsOf(podOf({}, { nodeName: name }))).toBeUndefined();
+    expect(await labelsOf({ target: { name: 'm' } }, 'binding')).toBeUndefined();
   });
 });
 
@@ -123,12 +152,22 @@ describe('runtime class', () => {
     });
     const same = { runtimeClassName: 'vm', overhead: { memory: '1024Mi' }, tolerations: [toleration] };
     expect(await create(same)).toMatchObject({ spec: { tolerations: [toleration] } });
+    const wide = { runtimeClassName: 'vm', overhead: { memory: '1073741824' }, tolerations: [{ operator: 'Exists' }] };
+    expect(await create(wide)).toMatchObject({ spec: { tolerations: [{ operator: 'Exists' }] } });
+    const narrow = { ...toleration, effect: 'NoExecute', tolerationSeconds: 5 };
+    expect(await create({ runtimeClassName: 'vm', tolerations: [narrow] })).toMatchObject({
+      spec: { tolerations: [toleration] },
+    });
   });
 
   it.each([
     [{ runtimeClassName: 'none' }, 'pod rejected: RuntimeClass "none" not found'],
     [
       { runtimeClassName: 'vm', overhead: { memory: '2Gi' } },
+      "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+    ],
+    [
+      { runtimeClassName: 'vm', overhead: {} },
       "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
     ],
     [

@@ -99,6 +99,24 @@ const hostPorts: Check = ({ containers }) => {
   return { reason: 'hostPort', detail: `${tellContainers(found)} ${words} ${ports.join(', ')}` };
 };
 
+/** Where a container calls, or is called, with a host of its own choosing. */
+const hostsOf = (container: JsonObject): string[] => {
+  const { postStart, preStop } = fieldsOf(container['lifecycle']);
+  const { livenessProbe, readinessProbe, startupProbe } = container;
+  return [livenessProbe, readinessProbe, startupProbe, postStart, preStop]
+    .flatMap((handler) => ['httpGet', 'tcpSocket'].map((way) => textOf(fieldsOf(fieldsOf(handler)[way])['host'])))
+    .filter((host) => host !== '');
+};
+
+const probeHosts: Check = ({ containers }) => {
+  const hosts = ordered(containers.flatMap(hostsOf));
+  if (hosts.length === 0) return undefined;
+  const reason = 'probe or lifecycle host';
+  const names = ordered(containers.filter((one) => hostsOf(one).length > 0).map(({ name }) => textOf(name)));
+  const who = `${plural('container', 'containers', names.length)} ${quoted(names)} ${plural('uses', 'use', names.length)}`;
+  return { reason, detail: `${who} ${plural(reason, `${reason}s`, hosts.length)} ${quoted(hosts)}` };
+};
+
 const appArmor: Check = (pod) => {
   const { setters, values } = wrongTypes(pod, 'appArmorProfile', (type) => !profileTypes.has(type));
   const prefix = `container.apparmor.security.beta.${pod.labels}/`;
@@ -146,13 +164,19 @@ const seLinux =
     };
   };
 
-const procMount: Check = ({ containers }) => {
+export const procMount: Check = ({ containers }) => {
   const mountOf = (container: JsonObject) => textOf(contextOf(container)['procMount'] ?? 'Default');
   const found = containers.filter((container) => mountOf(container) !== 'Default');
   if (found.length === 0) return undefined;
   const types = quoted(ordered(found.map(mountOf)));
   return { reason: 'procMount', detail: `${tellContainers(found)} must not set securityContext.procMount to ${types}` };
 };
+
+/** Whoever is somebody else outside of the pod may be anybody within. */
+export const exceptInUserNamespace =
+  (check: Check): Check =>
+  (pod) =>
+    pod.spec['hostUsers'] === false ? undefined : check(pod);
 
 /** Seccomp profiles that pods of old set by annotations. */
 const seccompAnnotations: Check = ({ annotations, containers, labels }) => {
@@ -233,8 +257,10 @@ export const baselineChecks: readonly VersionedCheck[] = [
   { id: 'hostNamespaces', since: 0, check: hostNamespaces },
   { id: 'hostPathVolumes', since: 0, check: hostPathVolumes },
   { id: 'hostPorts', since: 0, check: hostPorts },
+  { id: 'hostProbesAndHostLifecycle', since: 34, check: probeHosts },
   { id: 'privileged', since: 0, check: privileged },
   { id: 'procMount', since: 0, check: procMount },
+  { id: 'procMount', since: 35, check: exceptInUserNamespace(procMount) },
   { id: 'seLinuxOptions', since: 0, check: seLinux() },
   { id: 'seLinuxOptions', since: 31, check: seLinux('container_engine_t') },
   { id: 'seccompProfile_baseline', since: 0, check: seccompAnnotations },

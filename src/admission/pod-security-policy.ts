@@ -57,9 +57,8 @@ export function readPolicy(
   };
   const enforce = read('enforce', open, 'restricted');
   const stated = !errors.some(({ field }) => field === `metadata.labels[pod-security.${names.labels}/enforce]`);
-  const told = stated && enforce.level !== 'privileged' ? enforce : open;
-  const audit = read('audit', told, 'privileged');
-  const warn = read('warn', told, 'privileged');
+  const audit = read('audit', open, 'privileged');
+  const warn = read('warn', stated && enforce.level !== 'privileged' ? enforce : open, 'privileged');
   return { policy: { enforce, audit, warn }, errors };
 }
 

@@ -85,6 +85,24 @@ describe('baseline', () => {
       'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set; role may not be set)',
     ],
     [
+      'a host of its own in a probe',
+      {
+        containers: [
+          { name: 'c', livenessProbe: { httpGet: { port: 1, host: 'localhost' } }, startupProbe: { httpGet: {} } },
+        ],
+      },
+      'probe or lifecycle host (container "c" uses probe or lifecycle host "localhost")',
+    ],
+    [
+      'hosts in probes and handlers, in order',
+      {
+        initContainers: [{ name: 'z', lifecycle: { preStop: { tcpSocket: { host: '::1' } } } }],
+        containers: [{ name: 'c', readinessProbe: { tcpSocket: { host: '127.0.0.1' } } }],
+      },
+      'probe or lifecycle host (containers "c", "z" use probe or lifecycle hosts "127.0.0.1", "::1")',
+    ],
+    ['proc in a namespace of users', { hostUsers: false, containers: [container({ procMount: 'Unmasked' })] }, ''],
+    [
       'proc',
       { containers: [container({ procMount: 'Unmasked' })] },
       'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
@@ -138,6 +156,12 @@ describe('baseline', () => {
     const engine = context({ seLinuxOptions: { type: 'container_engine_t' } });
     expect(find('baseline', engine, {}, 30)).toContain('type "container_engine_t"');
     expect(find('baseline', engine, {}, 31)).toBe('');
+    const probe = { containers: [{ name: 'c', livenessProbe: { tcpSocket: { host: 'h' } } }] };
+    expect(find('baseline', probe, {}, 33)).toBe('');
+    expect(find('baseline', probe, {}, 34)).toContain('probe or lifecycle host');
+    const proc = { hostUsers: false, containers: [container({ procMount: 'Unmasked' })] };
+    expect(find('baseline', proc, {}, 34)).toContain('procMount');
+    expect(find('baseline', proc, {}, 35)).toBe('');
   });
 });
 
@@ -188,6 +212,16 @@ describe('restricted', () => {
       'runAsNonRoot != true (pod and container "b" must not set securityContext.runAsNonRoot=false), runAsUser=0 (pod and container "b" must not set runAsUser=0)',
     ],
     [
+      'root in a namespace of users',
+      { hostUsers: false, ...context({ runAsUser: 0 }), containers: [container({ ...tight, runAsNonRoot: false })] },
+      '',
+    ],
+    [
+      'proc in a namespace of users, told once',
+      { hostUsers: false, containers: [container({ ...tight, procMount: 'Unmasked' })] },
+      'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
+    ],
+    [
       'seccomp, told once',
       { containers: [container({ ...tight, seccompProfile: { type: 'Unconfined' } })] },
       'seccompProfile (container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
@@ -215,6 +249,13 @@ describe('restricted', () => {
     );
     expect(find('restricted', spec, {}, 18)).not.toContain('seccomp');
     expect(find('restricted', context({ runAsUser: 0, runAsNonRoot: true }), {}, 22)).toBe('');
+    const root = { hostUsers: false, containers: [container({ ...tight, runAsUser: 0, runAsNonRoot: false })] };
+    expect(find('restricted', root, {}, 34)).toBe(
+      'runAsNonRoot != true (container "c" must not set securityContext.runAsNonRoot=false), runAsUser=0 (container "c" must not set runAsUser=0)',
+    );
+    // Images were let in without a version of their own.
+    const image = { containers: [container(tight)], volumes: [{ name: 'v', image: { reference: 'r' } }] };
+    expect(find('restricted', image, {}, 25)).toBe('');
   });
 });
 

@@ -1,5 +1,15 @@
-import { type ApiObject, compareQuantities, type JsonObject, type Names } from '../meta/index.ts';
-import { type Amounts, amountOf, count, isBestEffort, podAmountsWithOverhead, readAmounts } from './amounts.ts';
+import { type ApiObject, compareQuantities, type JsonObject, type Names, type Quantity } from '../meta/index.ts';
+import {
+  type Amounts,
+  amountOf,
+  count,
+  isBestEffort,
+  isExtended,
+  isExtendedInQuota,
+  readAmounts,
+  statesWhole,
+  takenAmounts,
+} from './amounts.ts';
 import {
   annotationOf,
   containersOf,
@@ -23,6 +33,8 @@ export interface Meter {
   readonly measures: (name: string) => boolean;
   /** What must be said in the object when these names are limited; undefined when nothing is missing. */
   readonly missing?: (object: ApiObject, names: readonly string[]) => string | undefined;
+  /** Whether an update of the object itself may bring it under another quota; without it, any may change what it uses. */
+  readonly moves?: (object: ApiObject, old: ApiObject) => boolean;
   /** Whether the object is in a scope; without it, quotas with scopes do not concern the resource. */
   readonly inScope?: (object: ApiObject, scope: Scope) => boolean;
 }
@@ -34,25 +46,24 @@ interface Scope {
   readonly values: readonly string[];
 }
 
-/** Resources that no quota counts: they are no objects, or must never be refused. */
-const uncounted = new Set(['bindings', 'componentstatuses', 'events']);
 /** What quotas also count by its bare name. */
 const bare = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
 
-/** Whether a write there may take up more than before. */
-export function isMetered({ operation, resource, subresource }: AdmissionPlace): boolean {
-  const [plural = '', group = ''] = resource.split(/\.(.*)/s);
-  if (group.startsWith('authorization.') || group.startsWith('authentication.')) return false;
-  if (uncounted.has(plural)) return false;
+type Spelling = Pick<Names, 'domain' | 'labels'>;
+
+/** Whether a write there may take up more than before. What is no object, or must never be refused, does not count. */
+export function isMetered({ operation, resource, subresource }: AdmissionPlace, { domain }: Spelling): boolean {
+  if (['bindings', 'componentstatuses', 'events', `events.events.${domain}`].includes(resource)) return false;
+  if (['authorization', 'authentication'].some((group) => resource.endsWith(`.${group}.${domain}`))) return false;
   if (operation === 'CREATE') return subresource === '';
   if (operation !== 'UPDATE') return false;
-  if (resource === 'pods') return subresource === 'resize';
+  if (resource === 'pods') return subresource === '' || subresource === 'resize';
   return subresource === '' && (resource === 'services' || resource === 'persistentvolumeclaims');
 }
 
 /** The meter of a resource, spelled `pods` or `deployments.apps`. */
-export function meterOf(resource: string, names: Pick<Names, 'domain' | 'labels'>): Meter {
-  if (resource === 'pods') return podMeter;
+export function meterOf(resource: string, names: Spelling): Meter {
+  if (resource === 'pods') return podMeter(names);
   if (resource === 'services') return serviceMeter;
   if (resource === 'persistentvolumeclaims') return claimMeter(names);
   const counted = [`count/${resource}`, ...(bare.has(resource) ? [resource] : [])];
@@ -68,35 +79,32 @@ const computeNames = new Set(
 /** What each container must state once it is limited. */
 const stated = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
 
-const podMeter: Meter = {
-  usage: podUsage,
+const podMeter = (names: Spelling): Meter => ({
+  usage: (pod) => podUsage(pod, names),
   measures: (name) =>
     name === 'pods' ||
     name === 'count/pods' ||
     computeNames.has(name) ||
     name.startsWith('hugepages-') ||
-    (name.startsWith('requests.') && isOwnKind(name.slice('requests.'.length))),
+    name.startsWith('requests.hugepages-') ||
+    isExtendedInQuota(name, names),
   missing: unstated,
+  moves: (pod, old) => ends(specOf(pod)) !== ends(specOf(old)),
   inScope: podInScope,
-};
+});
 
-/** Huge pages, and what devices and others provide under a name with a domain. */
-const isOwnKind = (name: string) => name.startsWith('hugepages-') || name.includes('/');
-
-function podUsage(pod: ApiObject): Amounts {
+function podUsage(pod: ApiObject, names: Spelling): Amounts {
   const usage: Amounts = new Map([['count/pods', count(1)]]);
   const { phase } = fieldsOf(pod['status']);
   // What has run to its end is still there, but runs no more.
   if (phase === 'Failed' || phase === 'Succeeded') return usage;
   usage.set('pods', count(1));
-  const spec = specOf(pod);
-  for (const [name, amount] of podAmountsWithOverhead(spec, 'requests')) {
-    const own = isOwnKind(name);
-    if (!own && !computeNames.has(name)) continue;
-    usage.set(`requests.${name}`, amount);
-    if (!own || name.startsWith('hugepages-')) usage.set(name, amount);
+  for (const [name, amount] of takenAmounts(pod, 'requests')) {
+    const bare = computeNames.has(name) || name.startsWith('hugepages-');
+    if (bare || isExtended(name, names)) usage.set(`requests.${name}`, amount);
+    if (bare) usage.set(name, amount);
   }
-  for (const [name, amount] of podAmountsWithOverhead(spec, 'limits')) {
+  for (const [name, amount] of takenAmounts(pod, 'limits')) {
     if (computeNames.has(name)) usage.set(`limits.${name}`, amount);
   }
   return usage;
@@ -105,6 +113,7 @@ function podUsage(pod: ApiObject): Amounts {
 function unstated(pod: ApiObject, names: readonly string[]): string | undefined {
   const required = stated.filter((name) => names.includes(name)).sort();
   const spec = specOf(pod);
+  if (statesWhole(spec)) return undefined;
   const containers = [...containersOf(spec), ...initContainersOf(spec)];
   const parts = required.flatMap((name) => {
     const [list, plain] = name.startsWith('limits.')
@@ -119,14 +128,16 @@ function unstated(pod: ApiObject, names: readonly string[]): string | undefined 
   return parts.length === 0 ? undefined : `must specify ${parts.join('; ')}`;
 }
 
+/** Whether a pod is to be ended after a time. */
+const ends = (spec: JsonObject): boolean => (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
+
 function podInScope(pod: ApiObject, { name, operator, values }: Scope): boolean {
   const spec = specOf(pod);
-  const ends = (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
   switch (name) {
     case 'Terminating':
-      return ends;
+      return ends(spec);
     case 'NotTerminating':
-      return !ends;
+      return !ends(spec);
     case 'BestEffort':
       return isBestEffort(spec);
     case 'NotBestEffort':
@@ -189,7 +200,13 @@ const serviceMeter: Meter = {
 
 const claimNames = ['count/persistentvolumeclaims', 'persistentvolumeclaims', 'requests.storage'];
 
-function claimMeter({ domain, labels }: Pick<Names, 'domain' | 'labels'>): Meter {
+/** Storage is counted in whole bytes. */
+const wholeBytes = ({ nano, format }: Quantity): Quantity => {
+  const rest = nano % 1_000_000_000n;
+  return { nano: rest > 0n ? nano - rest + 1_000_000_000n : nano, format };
+};
+
+function claimMeter({ domain, labels }: Spelling): Meter {
   const ofClass = `.storageclass.storage.${domain}/`;
   return {
     measures: (name) =>
@@ -202,14 +219,28 @@ function claimMeter({ domain, labels }: Pick<Names, 'domain' | 'labels'>): Meter
       const granted = amountOf(fieldsOf(fieldsOf(claim['status'])['allocatedResources'])['storage']);
       const storage = wanted !== undefined && compareQuantities(wanted, granted) < 0 ? granted : wanted;
       const usage: Amounts = new Map(claimNames.slice(0, 2).map((name) => [name, count(1)]));
-      if (storage !== undefined) usage.set('requests.storage', storage);
+      if (storage !== undefined) usage.set('requests.storage', wholeBytes(storage));
       const named = annotationOf(claim, `volume.beta.${labels}/storage-class`) ?? textOf(spec['storageClassName']);
       if (named === '') return usage;
       usage.set(`${named}${ofClass}persistentvolumeclaims`, count(1));
-      if (storage !== undefined) usage.set(`${named}${ofClass}requests.storage`, storage);
+      if (storage !== undefined) usage.set(`${named}${ofClass}requests.storage`, wholeBytes(storage));
       return usage;
     },
+    inScope: claimInScope,
   };
+}
+
+/** A claim is in the class of attributes that it has, and in that which it is to get. */
+function claimInScope(claim: ApiObject, { name, operator, values }: Scope): boolean {
+  if (name !== 'VolumeAttributesClass') return false;
+  const { currentVolumeAttributesClassName, modifyVolumeStatus } = fieldsOf(claim['status']);
+  const classes = [
+    specOf(claim)['volumeAttributesClassName'],
+    currentVolumeAttributesClassName,
+    fieldsOf(modifyVolumeStatus)['targetVolumeAttributesClassName'],
+  ];
+  const named = classes.map(textOf).filter((text) => text !== '');
+  return (named.length === 0 ? [''] : named).some((text) => holds(text, operator, values));
 }
 
 /** What a quota asks of an object before it counts it. */

@@ -85,9 +85,19 @@ describe('resource quota', () => {
     );
   });
 
+  it('wants nothing of containers whose pod states it as a whole', async () => {
+    const pod = podOf({}, { resources: { requests: { cpu: '1' } } });
+    expect((await ask([quota({ memory: '1Gi' }, { memory: '0' })], 'pods', pod)).refused).toBeUndefined();
+  });
+
   it('refuses while it is not known what is used', async () => {
     expect((await ask([quota({ pods: '1', configmaps: '1' }, {})], 'pods', podOf())).refused).toBe(
       'status unknown for quota: q, resources: pods',
+    );
+    // All are told that the object takes up, not only those that nobody has counted.
+    const hard = { pods: '1', 'count/pods': '1' };
+    expect((await ask([quota(hard, { pods: '0' })], 'pods', podOf())).refused).toBe(
+      'status unknown for quota: q, resources: count/pods,pods',
     );
     // What no one has put into force limits nothing.
     const idle = { metadata: { name: 'q' }, spec: { hard: { pods: '0' } }, status: { used: {} } };
@@ -143,6 +153,25 @@ describe('resource quota', () => {
         'hugepages-2Mi': '4Mi',
       },
     ],
+    // Names under the product's own domain are no devices.
+    [
+      'pods',
+      podOf({ resources: { requests: { 'kubernetes.io/gpu': '2' } } }),
+      { pods: '1', 'requests.kubernetes.io/gpu': '0' },
+    ],
+    // What a pod states as a whole counts instead of what its containers do.
+    [
+      'pods',
+      podOf({ resources: { requests: { cpu: '1', memory: '1' } } }, { resources: { requests: { cpu: '3' } } }),
+      { 'requests.cpu': '3', 'requests.memory': '1' },
+    ],
+    // Storage is counted in whole bytes.
+    ['persistentvolumeclaims', claim('1500m'), { 'requests.storage': '2' }],
+    ['bindings.example.com', {}, { 'count/bindings.example.com': '1' }],
+    ['roles.authorization.example.com', {}, { 'count/roles.authorization.example.com': '1' }],
+    ['bindings', {}, { 'count/bindings': '0' }],
+    ['tokenreviews.authentication.k8s.io', {}, { 'count/tokenreviews.authentication.k8s.io': '0' }],
+    ['events.events.k8s.io', {}, { 'count/events.events.k8s.io': '0' }],
   ])('counts %s %j', async (resource, object, expected) => {
     const names = Object.keys(expected);
     const hard = Object.fromEntries(names.map((name) => [name, '100Gi']));
@@ -165,8 +194,61 @@ describe('resource quota', () => {
     expect((await grow('1Gi')).used).toEqual(before[0]?.status.used);
   });
 
+  it('counts as a whole what an update brings under a quota', async () => {
+    const scopes = {
+      scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'Exists' }] },
+    };
+    const of = (name?: string) => ({
+      spec: { resources: { requests: { storage: '5Gi' } }, ...(name && { volumeAttributesClassName: name }) },
+    });
+    const hard = { 'requests.storage': '10Gi', persistentvolumeclaims: '1' };
+    const none = { 'requests.storage': '0', persistentvolumeclaims: '0' };
+    const write = (after: JsonObject, before: JsonObject) =>
+      ask([quota(hard, none, scopes)], 'persistentvolumeclaims', after, { oldObject: old(before) });
+    expect((await write(of('gold'), of())).used).toEqual({ 'requests.storage': '5Gi', persistentvolumeclaims: '1' });
+    expect((await write(of('gold'), of('silver'))).used).toEqual(none);
+    expect(await write(of(), of())).toEqual({ refused: undefined, used: none });
+  });
+
+  it('counts a pod that is to be ended now among those', async () => {
+    const [hard, none] = [
+      { pods: '5', memory: '1Gi' },
+      { pods: '0', memory: '0' },
+    ];
+    const pod = (memory: JsonObject, more: JsonObject = {}) => podOf({ resources: { requests: memory } }, more);
+    const write = (after: JsonObject, before: JsonObject) =>
+      ask([quota(hard, none, { scopes: ['Terminating'] })], 'pods', after, { oldObject: old(before) });
+    const ending = { activeDeadlineSeconds: 5 };
+    expect(await write(pod({ memory: '1' }, ending), pod({ memory: '1' }))).toEqual({
+      refused: undefined,
+      used: { pods: '1', memory: '1' },
+    });
+    expect((await write(pod({}, ending), pod({}))).refused).toBe('failed quota: q: must specify memory for: c');
+    // A pod that was there before the quota may go on as it is.
+    expect(await write(pod({}, ending), pod({}, ending))).toEqual({ refused: undefined, used: none });
+  });
+
+  it('counts of a resize what it adds to what the pod holds already', async () => {
+    const pod = (cpu: string, status: JsonObject = {}) => ({
+      ...podOf({ resources: { requests: { cpu } } }),
+      status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }], ...status },
+    });
+    const resize = async (before: JsonObject, after: JsonObject) => {
+      const part = { subresource: 'resize', oldObject: old(before) };
+      const found = await ask([quota({ 'requests.cpu': '10' }, { 'requests.cpu': '2' })], 'pods', after, part);
+      return found.used['requests.cpu'];
+    };
+    expect(await resize(pod('2'), pod('3'))).toBe('3');
+    expect(await resize(pod('2'), pod('1'))).toBe('2');
+    // It still holds two although it asks for one.
+    expect(await resize(pod('1'), pod('2'))).toBe('2');
+    const refused = { conditions: [{ type: 'PodResizePending', reason: 'Infeasible' }] };
+    expect(await resize(pod('5', refused), pod('6'))).toBe('6');
+  });
+
   it.each([
     [{ scopes: ['BestEffort'] }, podOf(), true],
+    [{ scopes: ['BestEffort'] }, podOf({}, { resources: { requests: { cpu: '1' } } }), false],
     [{ scopes: ['BestEffort'] }, podOf({ resources: { limits: { cpu: '1' } } }), false],
     [{ scopes: ['NotBestEffort'] }, podOf({ resources: { limits: { cpu: '1' } } }), true],
     [{ scopes: ['Terminating'] }, podOf({}, { activeDeadlineSeconds: 5 }), true],

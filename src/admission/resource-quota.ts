@@ -22,14 +22,15 @@ export function resourceQuota(world: World): AdmissionPlugin {
     return meter;
   };
   const check = (request: AdmissionRequest, quotas: readonly ApiObject[]) => {
-    const { object } = request;
+    const { object, oldObject, subresource } = request;
     if (quotas.length === 0 || object === undefined) return undefined;
     const meter = meterFor(request);
+    if (oldObject !== undefined && subresource === '' && meter.moves?.(object, oldObject) === false) return undefined;
     return quotas.some((quota) => counts(quota, meter, object)) ? charge(ledger, request, object, meter) : undefined;
   };
   return {
     name: 'ResourceQuota',
-    handles: isMetered,
+    handles: (place) => isMetered(place, names),
     validate: (request) => {
       if (request.namespace === '') return undefined;
       const quotas = objects.list('resourcequotas', request.namespace);
@@ -41,9 +42,13 @@ export function resourceQuota(world: World): AdmissionPlugin {
 async function charge(ledger: Ledger, request: AdmissionRequest, object: ApiObject, meter: Meter): Promise<void> {
   const { oldObject, namespace, dryRun } = request;
   const usage = meter.usage(object);
-  const more = oldObject === undefined ? usage : lessAtLeastZero(usage, meter.usage(oldObject));
+  const growth = oldObject === undefined ? usage : lessAtLeastZero(usage, meter.usage(oldObject));
+  const moreFor = (quota: ApiObject) =>
+    // An object that only now comes under a quota is counted there as a whole.
+    oldObject === undefined || counts(quota, meter, oldObject) ? growth : usage;
   const entries = await ledger.charge(namespace, {
-    share: (quota) => (counts(quota, meter, object) ? shareOf(request, quota, object, meter, more) : undefined),
+    share: (quota) =>
+      counts(quota, meter, object) ? shareOf(request, quota, object, meter, moreFor(quota)) : undefined,
     refuse: (why) => refusal(request, why),
     rehearse: dryRun,
   });
@@ -58,9 +63,8 @@ function shareOf(request: AdmissionRequest, quota: ApiObject, object: ApiObject,
   const missing = meter.missing?.(object, limited);
   if (missing !== undefined) throw refusal(request, `failed quota: ${name}: ${missing}`);
   const counted = readAmounts(used);
-  const unknown = limited.filter((resource) => !counted.has(resource)).sort();
-  if (unknown.length > 0) {
-    throw refusal(request, `status unknown for quota: ${name}, resources: ${unknown.join(',')}`);
+  if (limited.some((resource) => !counted.has(resource))) {
+    throw refusal(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
   }
   const names = new Set(limited);
   return new Map([...more].filter(([resource, { nano }]) => names.has(resource) && nano > 0n));

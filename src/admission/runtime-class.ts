@@ -1,6 +1,7 @@
-import { type ApiObject, type Json, type JsonObject, jsonCopy, jsonEqual, setKey } from '../meta/index.ts';
-import { readAmounts, writeAmounts } from './amounts.ts';
-import { fieldsAt, fieldsOf, listAt, objectsOf, on, refusal, specOf, textOf } from './fields.ts';
+import { type ApiObject, type JsonObject, jsonCopy, setKey } from '../meta/index.ts';
+import { readAmounts, sameAmounts } from './amounts.ts';
+import { fieldsAt, fieldsOf, objectsOf, on, refusal, specOf, textOf } from './fields.ts';
+import { mergeTolerations } from './tolerations.ts';
 import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
 
 /** A pod takes over what its runtime class costs, and where it can run. */
@@ -29,7 +30,7 @@ export function runtimeClass({ names, objects }: Pick<AdmissionWorld, 'names' | 
       const found = await classOf(request, pod);
       const { overhead } = specOf(pod);
       if (found?.['overhead'] !== undefined) {
-        if (!sameAmounts(fieldsOf(found['overhead'])['podFixed'], overhead)) throw refusal(request, mismatch);
+        if (!sameAmounts(fixedOf(found), readAmounts(overhead))) throw refusal(request, mismatch);
       } else if (overhead !== undefined) {
         throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
       }
@@ -39,14 +40,13 @@ export function runtimeClass({ names, objects }: Pick<AdmissionWorld, 'names' | 
 
 const mismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 
-const sameAmounts = (a: Json | undefined, b: Json | undefined): boolean =>
-  jsonEqual(writeAmounts(readAmounts(a)), writeAmounts(readAmounts(b)));
+const fixedOf = ({ overhead }: ApiObject) => readAmounts(fieldsOf(overhead)['podFixed']);
 
-function setOverhead(request: AdmissionRequest, spec: JsonObject, { overhead }: ApiObject): void {
-  if (overhead === undefined) return;
-  const { podFixed } = fieldsOf(overhead);
-  const given = fieldsOf(spec['overhead']);
-  if (Object.keys(given).length > 0 && !sameAmounts(podFixed, given)) throw refusal(request, mismatch);
+function setOverhead(request: AdmissionRequest, spec: JsonObject, found: ApiObject): void {
+  if (found['overhead'] === undefined) return;
+  const { overhead } = spec;
+  if (overhead !== undefined && !sameAmounts(fixedOf(found), readAmounts(overhead))) throw refusal(request, mismatch);
+  const { podFixed } = fieldsOf(found['overhead']);
   if (podFixed !== undefined) spec['overhead'] = jsonCopy(podFixed);
 }
 
@@ -62,10 +62,6 @@ function setScheduling(request: AdmissionRequest, spec: JsonObject, scheduling: 
       setKey(selector, key, value);
     }
   }
-  const tolerations = objectsOf(scheduling['tolerations']);
-  if (tolerations.length === 0) return;
-  const held = listAt(spec, 'tolerations');
-  for (const toleration of tolerations) {
-    if (!held.some((other) => jsonEqual(other, toleration))) held.push(jsonCopy(toleration));
-  }
+  const merged = mergeTolerations(objectsOf(spec['tolerations']), objectsOf(scheduling['tolerations']));
+  if (merged.length > 0) spec['tolerations'] = jsonCopy(merged);
 }

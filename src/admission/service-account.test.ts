@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
+import { admit, createChain } from './chain.ts';
 import { serviceAccount } from './service-account.ts';
-import { fakeWorld, held, outcome, podOf, requestFor } from './testing/world.ts';
+import { fakeWorld, held, old, outcome, podOf, requestFor } from './testing/world.ts';
 
 const create = (pod: JsonObject, account: JsonObject = {}, name = 'default') =>
   outcome(serviceAccount(fakeWorld([held('serviceaccounts', name, account, 'n')])), requestFor('pods', pod));
@@ -109,5 +110,25 @@ describe('service account', () => {
     const account = { metadata: { annotations }, secrets: [{ name: 'own' }], imagePullSecrets: [{ name: 'own' }] };
     expect(await create(podOf(container, spec), account)).toBe(message);
     expect(await create(podOf(container, spec), {})).toBeTypeOf('object');
+  });
+
+  const listing = { metadata: { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } } };
+
+  it('refuses before anything else is said of the pod', async () => {
+    const chain = createChain([serviceAccount(fakeWorld([held('serviceaccounts', 'default', listing, 'n')]))]);
+    const pod = podOf({}, { volumes: [{ name: 'v', secret: { secretName: 's' } }] });
+    await expect(admit(chain, requestFor('pods', pod))).rejects.toMatchObject({ code: 403 });
+  });
+
+  it('looks at containers that are added later for a while', async () => {
+    const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
+    const add = (serviceAccountName: string) => {
+      const pod = podOf({ env }, { serviceAccountName, ephemeralContainers: [{ name: 'e', env }] });
+      const part = { subresource: 'ephemeralcontainers', oldObject: old(pod) };
+      const world = fakeWorld([held('serviceaccounts', 'default', listing, 'n')]);
+      return outcome(serviceAccount(world), requestFor('pods', pod, part));
+    };
+    expect(await add('default')).toBe(denied('ephemeral container e with envVar E referencing secret.secretName="s"'));
+    expect(await add('')).toBe('no service account specified for pod n/x');
   });
 });

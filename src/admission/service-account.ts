@@ -30,6 +30,20 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
     const missing = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`;
     throw refusal(request, missing);
   };
+  const check = async (request: AdmissionRequest): Promise<void> => {
+    const { object: pod, operation } = request;
+    if (pod === undefined) return;
+    if (operation === 'CREATE' && isMirror(pod, names)) return checkMirror(request, specOf(pod));
+    if (textOf(specOf(pod)['serviceAccountName']) === '') {
+      const { namespace, name } = request;
+      throw refusal(request, `no service account specified for pod ${namespace}/${name}`);
+    }
+    const account = await accountOf(request, pod);
+    const restricted = annotationOf(account, `${names.labels}/enforce-mountable-secrets`) ?? '';
+    if (!/^(1|t|T|true|TRUE|True)$/.test(restricted)) return;
+    const why = foreignSecret(specOf(pod), account, operation === 'CREATE');
+    if (why !== undefined) throw refusal(request, why);
+  };
   return {
     name: 'ServiceAccount',
     handles: ({ resource, operation, subresource }) =>
@@ -37,7 +51,8 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
       (operation === 'CREATE' ? subresource === '' : operation === 'UPDATE' && subresource === 'ephemeralcontainers'),
     mutate: async (request) => {
       const { object: pod, operation } = request;
-      if (pod === undefined || operation !== 'CREATE' || isMirror(pod, names)) return;
+      if (pod === undefined || operation !== 'CREATE') return;
+      if (isMirror(pod, names)) return check(request);
       const spec = specOf(pod);
       if (textOf(spec['serviceAccountName']) === '') spec['serviceAccountName'] = 'default';
       spec['serviceAccount'] = spec['serviceAccountName'] ?? 'default';
@@ -47,20 +62,10 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
       if (objectsOf(spec['imagePullSecrets']).length === 0 && secrets.length > 0) {
         spec['imagePullSecrets'] = jsonCopy(secrets);
       }
+      // What the account forbids is told before anything else that may be wrong with the pod.
+      return check(request);
     },
-    validate: async (request) => {
-      const { object: pod, operation } = request;
-      if (pod === undefined) return;
-      if (isMirror(pod, names)) {
-        if (operation === 'CREATE') checkMirror(request, specOf(pod));
-        return;
-      }
-      const account = await accountOf(request, pod);
-      const restricted = annotationOf(account, `${names.labels}/enforce-mountable-secrets`) ?? '';
-      if (!/^(1|t|T|true|TRUE|True)$/.test(restricted)) return;
-      const why = foreignSecret(specOf(pod), account, operation === 'CREATE');
-      if (why !== undefined) throw refusal(request, why);
-    },
+    validate: check,
   };
 }
 

@@ -9,6 +9,7 @@ export interface AdmissionRequest {
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
   readonly subresource: string;
   readonly namespace: string;
+  /** Empty while plugins may still change an object whose name the server is to make up. */
   readonly name: string;
   /** The object to be stored; mutating plugins change it in place. Undefined for DELETE. */
   readonly object: ApiObject | undefined;
@@ -94,6 +95,10 @@ export interface AdmissionWorld {
    * undefined when another writer was first or there is none any more.
    */
   readonly chargeQuota: (quota: ApiObject, used: JsonObject) => Promise<ApiObject | undefined>;
+  /** Creates a namespace. @throws StatusError 409 when it is there already */
+  readonly createNamespace: (name: string) => Promise<void>;
+  /** How long pods stay on a node that has become unready or out of reach when they do not say so themselves. */
+  readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
   /** The organizations of the subject of a certificate request (PEM); undefined when it cannot be read. */
   readonly organizationsOf: (request: string) => readonly string[] | undefined;
 }

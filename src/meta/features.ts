@@ -88,7 +88,8 @@ export const featureGates = {
   StrictIPCIDRValidation: alpha('addresses have one spelling only: not here', fixed),
   SupplementalGroupsPolicy: beta(field('pod.spec.securityContext.supplementalGroupsPolicy')),
   TopologyAwareHints: stable(field('endpointslice.endpoints[].hints')),
-  UserNamespacesPodSecurityStandards: alpha('pod security knows user namespaces: not here', fixed),
+  // Pod security follows later releases than the rest: its levels only ever learn.
+  UserNamespacesPodSecurityStandards: stable('pod security asks less of pods in a user namespace of their own'),
   UserNamespacesSupport: beta(field('pod.spec.hostUsers')),
   VolumeAttributesClass: beta(field('volumeAttributesClassName'), off),
   // On by default in 1.32 and since 1.34: clients count on it, and it costs nothing.

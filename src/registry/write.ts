@@ -136,7 +136,8 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
-  const mutated = await admit(core.admission, request);
+  // A name that was made up is not known before the object is complete.
+  const mutated = await admit(core.admission, draft.generated ? { ...request, name: '' } : request);
   if (!deletes) dropDoubleOwners(draft, job.options, 'admission');
   // What plugins change may call for other defaults.
   if (mutated) strategy.defaults?.(draft.object, context);

@@ -12,6 +12,7 @@ import {
 import { namespaceLookup, type Registry, type WriteOptions } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { requestedOrganizations } from './certificate-request.ts';
+import type { ServerSettings } from './flags.ts';
 import { decodeObject, objectLookup } from './object-lookup.ts';
 
 interface Surroundings {
@@ -19,12 +20,13 @@ interface Surroundings {
   readonly random: Random;
   readonly store: Store;
   readonly authorize: Authorizer;
+  readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
   /** Asked only once a write is on its way. */
   readonly registry: () => Registry;
 }
 
 /** What plugins are handed, out of the registry that they are a part of. */
-export function admissionWorld({ names, random, store, authorize, registry }: Surroundings): AdmissionWorld {
+export function admissionWorld({ names, random, store, authorize, settings, registry }: Surroundings): AdmissionWorld {
   let kinds: Map<string, KindPlace> | undefined;
   return {
     names,
@@ -36,6 +38,11 @@ export function admissionWorld({ names, random, store, authorize, registry }: Su
       kinds ??= kindsOf(registry());
       return kinds.get(`${apiVersion} ${kind}`);
     },
+    tolerationSeconds: {
+      notReady: settings.defaultNotReadyTolerationSeconds,
+      unreachable: settings.defaultUnreachableTolerationSeconds,
+    },
+    createNamespace: (name) => createNamespace(registry(), name),
     chargeQuota: (quota, used) => writeUsed(registry(), quota, used),
     organizationsOf: requestedOrganizations,
   };
@@ -52,6 +59,24 @@ function kindsOf({ resources }: Registry): Map<string, KindPlace> {
   return out;
 }
 
+/** How plugins write: for the server itself. */
+const ownWrite = (): WriteOptions => ({
+  requester: { name: 'system:apiserver', groups: ['system:masters'] },
+  dryRun: false,
+  fieldManager: 'apiserver',
+  fieldValidation: 'Ignore',
+  force: false,
+  warnings: new Set(),
+});
+
+async function createNamespace(registry: Registry, name: string): Promise<void> {
+  const resource = registry.find('', 'v1', 'namespaces');
+  if (resource === undefined) return;
+  const value = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  const target = { resource, version: 'v1', namespace: '', name: '', subresource: '' };
+  await registry.write(target, { verb: 'create', object: { value, findings: [] } }, ownWrite());
+}
+
 /** The quota as it was written; undefined when it was no longer as given. */
 async function writeUsed(registry: Registry, quota: ApiObject, used: JsonObject): Promise<ApiObject | undefined> {
   const resource = registry.find('', 'v1', 'resourcequotas');
@@ -60,17 +85,8 @@ async function writeUsed(registry: Registry, quota: ApiObject, used: JsonObject)
   const status = { ...(isJsonObject(quota['status']) ? quota['status'] : {}), used };
   const target = { resource, version: 'v1', namespace, name, subresource: 'status' };
   const change = { verb: 'update', object: { value: { ...quota, status }, findings: [] } } as const;
-  const requester = { name: 'system:apiserver', groups: ['system:masters'] };
-  const how: WriteOptions = {
-    requester,
-    dryRun: false,
-    fieldManager: 'apiserver',
-    fieldValidation: 'Ignore',
-    force: false,
-    warnings: new Set(),
-  };
   try {
-    const { object } = await registry.write(target, change, how);
+    const { object } = await registry.write(target, change, ownWrite());
     return object === undefined ? undefined : decodeObject(object);
   } catch (error) {
     if (error instanceof StatusError && (error.code === 409 || error.code === 404)) return undefined;

@@ -82,6 +82,45 @@ describe('admission in a server', () => {
     );
   });
 
+  it('tells the name of a pod only once it has one', async () => {
+    await openNamespace('generated', { 'pod-security.kubernetes.io/enforce': 'baseline' });
+    const generated = (spec: JsonObject) => {
+      const metadata = { generateName: 'web-', name: '' };
+      const containers = [{ name: 'c', image: 'i' }];
+      return create('Pod', 'pods', 'generated', '', { metadata, spec: { containers, ...spec } });
+    };
+    // As controllers show it in their events.
+    await expect(generated({ priorityClassName: 'none' })).rejects.toMatchObject(
+      failure('pods "web-" is forbidden: no PriorityClass with name none was found'),
+    );
+    await expect(generated({ hostPID: true })).rejects.toMatchObject({
+      message: expect.stringMatching(/^pods "web-\w{5}" is forbidden: violates PodSecurity /) as string,
+    });
+  });
+
+  it('makes namespaces, and waits for nodes, when it is told to', async () => {
+    const other = await createServer({
+      apiDomain: 'k8s.io',
+      enableAdmissionPlugins: ['NamespaceAutoProvision'],
+      disableAdmissionPlugins: ['ServiceAccount', 'NodeRestriction'],
+      defaultNotReadyTolerationSeconds: 7,
+    });
+    try {
+      const spec = { containers: [{ name: 'c', image: 'i' }] };
+      const made = await other.client.create<ApiObject>(at('pods', 'new'), {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p' },
+        spec,
+      });
+      expect(made).toMatchObject({ spec: { tolerations: [{ tolerationSeconds: 7 }, { tolerationSeconds: 300 }] } });
+      const place = { apiVersion: 'v1', resource: 'namespaces', name: 'new' };
+      expect(await other.client.get(place)).toMatchObject({ status: { phase: 'Active' } });
+    } finally {
+      await other.close();
+    }
+  });
+
   it('keeps to limit ranges as recorded', async () => {
     await openNamespace('limits');
     const limit = {
@@ -112,6 +151,24 @@ describe('admission in a server', () => {
         422,
       ),
     );
+  });
+
+  it('tells a pod where it runs', async () => {
+    const zone = { 'topology.kubernetes.io/zone': 'a' };
+    await client.create(
+      { apiVersion: 'v1', resource: 'nodes' },
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'placed', labels: zone } },
+    );
+    await openNamespace('placed');
+    await pod('placed', 'p');
+    await client.create(
+      { ...at('pods', 'placed'), name: 'p', subresource: 'binding' },
+      { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p' }, target: { kind: 'Node', name: 'placed' } },
+    );
+    expect(await client.get({ ...at('pods', 'placed'), name: 'p' })).toMatchObject({
+      metadata: { labels: zone },
+      spec: { nodeName: 'placed' },
+    });
   });
 
   it('taints nodes and protects volumes', async () => {

@@ -178,8 +178,12 @@ export function switches(
   };
 }
 
-/** Words out of a list, with commas between; `what` is what they name. */
-export function someOf(what: string, words: readonly string[]): FlagType<readonly string[]> {
+/** Words out of a list, with commas between; `what` is what they name. `absent` are known, and cannot be had. */
+export function someOf(
+  what: string,
+  words: readonly string[],
+  absent: readonly string[] = [],
+): FlagType<readonly string[]> {
   return {
     placeholder: 'name,…',
     parse: (value) => {
@@ -188,9 +192,11 @@ export function someOf(what: string, words: readonly string[]): FlagType<readonl
         .map((part) => part.trim())
         .filter((part) => part !== '');
       const unknown = given.find((word) => !words.includes(word));
-      return unknown === undefined
-        ? { value: [...new Set(given)] }
-        : { problem: `names an unknown ${what} ${JSON.stringify(unknown)}${didYouMean(unknown, words)}` };
+      if (unknown === undefined) return { value: [...new Set(given)] };
+      const word = JSON.stringify(unknown);
+      return absent.includes(unknown)
+        ? { problem: `names the ${what} ${word}, which this server does not have` }
+        : { problem: `names an unknown ${what} ${word}${didYouMean(unknown, words)}` };
     },
     format: (value) => value.join(','),
     joins: true,

@@ -1,4 +1,4 @@
-import { admissionPlugins } from '../admission/index.ts';
+import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { checkGate } from './feature-gates.ts';
 import * as type from './flag-types.ts';
@@ -23,7 +23,7 @@ const flag = <T>(
 const pluginNames = (on: boolean): string[] =>
   admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);
 const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
-const plugins = type.someOf('admission plugin', [...pluginNames(true), ...pluginNames(false)]);
+const allPlugins = [...pluginNames(true), ...pluginNames(false)];
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
 /** Every setting of the server, in the order in which people read them. */
@@ -91,15 +91,28 @@ const flags = {
 
   enableAdmissionPlugins: flag(
     'API',
-    plugins,
+    type.someOf('admission plugin', allPlugins, absentPlugins),
     [],
     `Admission plugins to switch on beside those that are on anyway: ${code(pluginNames(false))}.`,
   ),
   disableAdmissionPlugins: flag(
     'API',
-    plugins,
+    // What is not there is off.
+    type.someOf('admission plugin', [...allPlugins, ...absentPlugins]),
     [],
     `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
+  ),
+  defaultNotReadyTolerationSeconds: flag(
+    'API',
+    type.integer(0, 1_000_000_000, 'seconds'),
+    300,
+    'How long pods stay on a node that is no longer ready, when they do not say so themselves.',
+  ),
+  defaultUnreachableTolerationSeconds: flag(
+    'API',
+    type.integer(0, 1_000_000_000, 'seconds'),
+    300,
+    'How long pods stay on a node that cannot be reached any more, when they do not say so themselves.',
   ),
 
   kubeletCertificateAuthority: flag(

@@ -86,7 +86,7 @@ export async function createParts(
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
     admission: makePlugins(
-      admissionWorld({ names, random, store, authorize, registry: () => registry }),
+      admissionWorld({ settings, names, random, store, authorize, registry: () => registry }),
       settings.enableAdmissionPlugins,
       settings.disableAdmissionPlugins,
     ),

@@ -55,6 +55,8 @@ export function fakeWorld(
             namespaced: kind !== 'Node',
           },
     chargeQuota: () => Promise.resolve(undefined),
+    createNamespace: () => Promise.resolve(),
+    tolerationSeconds: { notReady: 300, unreachable: 300 },
     organizationsOf: () => [],
   };
 }

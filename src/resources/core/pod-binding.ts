@@ -21,9 +21,9 @@ export const bindPod: Action = async (posted, { namespace, name, objects, now })
     const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);
     if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);
     pod.spec = { ...pod.spec, nodeName: node };
-    const { annotations = {} } = metadata;
-    if (Object.keys(annotations).length > 0) {
-      pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
+    for (const field of ['annotations', 'labels'] as const) {
+      const given = metadata[field] ?? {};
+      if (Object.keys(given).length > 0) pod.metadata[field] = { ...pod.metadata[field], ...given };
     }
     pod.status = { ...pod.status, conditions: withCondition(pod.status?.conditions, scheduled, now) };
   });

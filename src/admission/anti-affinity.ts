@@ -1,0 +1,19 @@
+import { fieldsOf, objectsOf, on, refusal, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** A pod may keep others off its node, and off nothing larger. */
+export function limitAntiAffinity({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+  const allowed = `${names.labels}/hostname`;
+  return {
+    name: 'LimitPodHardAntiAffinityTopology',
+    handles: on(['CREATE', 'UPDATE'], 'pods'),
+    validate: (request) => {
+      const { podAntiAffinity } = fieldsOf(specOf(request.object)['affinity']);
+      const terms = objectsOf(fieldsOf(podAntiAffinity)['requiredDuringSchedulingIgnoredDuringExecution']);
+      const wrong = terms.find(({ topologyKey }) => topologyKey !== allowed);
+      if (wrong === undefined) return;
+      const what = `has TopologyKey ${textOf(wrong['topologyKey'])} but only key ${allowed} is allowed`;
+      throw refusal(request, `affinity.PodAntiAffinity.RequiredDuringScheduling ${what}`);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { StatusError, statusError } from '../meta/index.ts';
+import { refusal } from './fields.ts';
+import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+
+const notOfNamespaces = ({ resource }: AdmissionPlace) => resource !== 'namespaces';
+
+/** Whoever creates something in a namespace that does not exist creates the namespace with it. */
+export function namespaceAutoProvision({
+  namespace: lookup,
+  createNamespace,
+}: Pick<AdmissionWorld, 'namespace' | 'createNamespace'>): AdmissionPlugin {
+  return {
+    name: 'NamespaceAutoProvision',
+    handles: (place) => place.operation === 'CREATE' && notOfNamespaces(place),
+    mutate: async (request) => {
+      const { namespace, dryRun } = request;
+      if (dryRun || namespace === '' || (await lookup(namespace)) !== undefined) return;
+      try {
+        await createNamespace(namespace);
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error;
+        if (error.code !== 409) throw refusal(request, error.message);
+      }
+    },
+  };
+}
+
+/** Nothing is written into, or deleted from, a namespace that does not exist. */
+export function namespaceExists({ namespace: lookup }: Pick<AdmissionWorld, 'namespace'>): AdmissionPlugin {
+  return {
+    name: 'NamespaceExists',
+    handles: (place) => place.operation !== 'CONNECT' && notOfNamespaces(place),
+    validate: async ({ namespace }: AdmissionRequest) => {
+      if (namespace === '' || (await lookup(namespace)) !== undefined) return;
+      throw statusError.notFound({ group: '', resource: 'namespaces' }, namespace);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { fieldsAt, fieldsOf, on, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+
+/** A pod can tell where it runs: it gets the labels of its node that say so, with the node itself. */
+export function podTopologyLabels({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+  const keys = ['zone', 'region'].map((word) => `topology.${names.labels}/${word}`);
+  return {
+    name: 'PodTopologyLabels',
+    handles: on(['CREATE'], 'pods', 'pods/binding'),
+    mutate: async (request) => {
+      const { object } = request;
+      const name = nodeOf(request);
+      if (object === undefined || name === '') return;
+      const { labels = {} } = (await objects.get('nodes', '', name))?.metadata ?? {};
+      for (const key of keys) {
+        const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+        if (value !== undefined) fieldsAt(object.metadata, 'labels')[key] = value;
+      }
+    },
+  };
+}
+
+/** The node of a new pod, or the one that a pod is to get; empty when there is none yet. */
+function nodeOf({ object, subresource }: AdmissionRequest): string {
+  if (subresource === '') return textOf(specOf(object)['nodeName']);
+  const { kind, name } = fieldsOf(object?.['target']);
+  return kind === 'Node' ? textOf(name) : '';
+}

@@ -1,0 +1,28 @@
+import { isExtended } from './amounts.ts';
+import { containersOf, fieldsAt, fieldsOf, initContainersOf, listAt, objectsOf, on, textOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+
+/** Nodes with rare devices are kept free for pods that ask for those: such a pod tolerates their taint. */
+export function resourceTolerations({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+  return {
+    name: 'ExtendedResourceToleration',
+    handles: on(['CREATE', 'UPDATE'], 'pods'),
+    mutate: ({ object: pod }) => {
+      if (pod === undefined) return;
+      const spec = fieldsAt(pod, 'spec');
+      const asked = [...containersOf(spec), ...initContainersOf(spec)].flatMap((container) =>
+        Object.keys(fieldsOf(fieldsOf(container['resources'])['requests'])),
+      );
+      for (const key of [...new Set(asked)].filter((name) => isExtended(name, names)).sort()) {
+        const held = objectsOf(spec['tolerations']).some(
+          (one) =>
+            one['key'] === key &&
+            one['effect'] === 'NoSchedule' &&
+            one['operator'] === 'Exists' &&
+            textOf(one['value']) === '',
+        );
+        if (!held) listAt(spec, 'tolerations').push({ key, operator: 'Exists', effect: 'NoSchedule' });
+      }
+    },
+  };
+}

@@ -174,6 +174,14 @@ function refuseType({ resources }: Core, target: Target, given: GivenType): neve
     throw unknownKind(given.kind, given.apiVersion, 'objects');
   }
   const from = `${parseGroupVersion(given.apiVersion)?.version}.${given.kind}`;
-  const to = `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
-  throw statusError.badRequest(`converting (${from}) to (${to}): unknown conversion`);
+  throw statusError.badRequest(`converting (${from}) to (${internalName(target)}): unknown conversion`);
+}
+
+/** What the wire's messages call the kind that is spoken at a target: `apps.Deployment`. */
+export function internalName(target: Target): string {
+  const { definition } = target.resource;
+  if (definition.custom === true) return 'unstructured.Unstructured';
+  const { kind, group } =
+    target.subresource === '' ? { ...definition.storage, kind: definition.kind } : spokenOf(target);
+  return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
 }

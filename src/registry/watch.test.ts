@@ -271,7 +271,7 @@ describe('events as they are sent', () => {
   });
 
   it('metadata alone', async () => {
-    const [first, last] = await shown({ as: 'metadata' });
+    const [first, last] = await shown({ as: 'metadata', version: 'v1' });
     const kind = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
     expect(first).toMatchObject({ type: 'ADDED', object: { ...kind, metadata: { name: 'a' } } });
     expect(Object.keys(first?.['object'] as JsonObject)).toEqual(['kind', 'apiVersion', 'metadata']);
@@ -279,7 +279,7 @@ describe('events as they are sent', () => {
   });
 
   it('as tables, whose columns come with the first alone', async () => {
-    const [first, last] = await shown({ as: 'table', includeObject: 'Metadata', now: 0 });
+    const [first, last] = await shown({ as: 'table', version: 'v1', includeObject: 'Metadata', now: 0 });
     expect(first).toMatchObject({
       type: 'ADDED',
       object: {

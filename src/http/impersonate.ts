@@ -17,7 +17,10 @@ function impersonated(
   const uid = headers['impersonate-uid'] ?? '';
   const asked = listed(headers['impersonate-group']);
   const extra = extraOf(headers);
-  if (name === '') throw statusError.badRequest('the impersonation headers name no user: add Impersonate-User');
+  if (name === '') {
+    const user = `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${goTexts(asked)}, Extra:${goExtra(extra)}}`;
+    throw statusError.badRequest(`requested ${user} without impersonating a user name`);
+  }
   const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
   const reviews = `authentication.${names.domain}`;
   const rights = [
@@ -51,6 +54,17 @@ export async function impersonate(
     if (!allowed) throw refuse(attributes, reason);
   }
   return user;
+}
+
+// As the wire's message shows what it was asked for.
+const quote = (text: string): string => JSON.stringify(text);
+const goTexts = (texts: readonly string[]): string =>
+  texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quote).join(', ')}}`;
+
+function goExtra(extra: { readonly [key: string]: readonly string[] }): string {
+  const entries = Object.keys(extra).sort();
+  if (entries.length === 0) return 'map[string][]string(nil)';
+  return `map[string][]string{${entries.map((key) => `${quote(key)}:${goTexts(extra[key] ?? [])}`).join(', ')}}`;
 }
 
 const right = (group: string, resource: string, name: string, namespace = '') => ({

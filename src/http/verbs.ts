@@ -19,8 +19,9 @@ import {
   type WriteParameters,
   type WriteResult,
 } from '../registry/index.ts';
+import { type CompiledType, compile } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
-import { readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
+import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
 import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
@@ -31,6 +32,7 @@ import { WatchBody } from './watch-body.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
+  readonly deleteOptionsType: CompiledType;
   readonly objects: Forms;
   readonly lists: Forms;
   readonly watches: Forms;
@@ -47,6 +49,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
   const { names, registry, protobuf } = options;
   const verbs: Verbs = {
     ...options,
+    deleteOptionsType: compile(protobuf.known(deleteOptionsKind), names),
     objects: { all: objectForms(names, protobuf, 'plain'), text: objectForms(names, undefined, 'plain') },
     lists: { all: objectForms(names, protobuf, 'streams'), text: objectForms(names, undefined, 'streams') },
     watches: { all: watchForms(names, protobuf), text: watchForms(names, undefined) },
@@ -277,8 +280,9 @@ const readNames = [
   'labelSelector',
   'fieldSelector',
   'sendInitialEvents',
+  'timeoutSeconds',
 ] as const;
-const watchNames = [...readNames, 'allowWatchBookmarks', 'timeoutSeconds'] as const;
+const watchNames = [...readNames, 'allowWatchBookmarks'] as const;
 const noOptions: ReadOptions = {};
 
 function pick(query: Query, names: readonly string[]): { [name: string]: string } {
@@ -309,8 +313,11 @@ function writeOptions(
 }
 
 /** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
-async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call): Promise<JsonObject> {
-  const body = await readOptionsBody(request, protobuf, names);
+async function deleteOptions(
+  { protobuf, names, deleteOptionsType }: Verbs,
+  { request, info }: Call,
+): Promise<JsonObject> {
+  const body = await readOptionsBody(request, deleteOptionsType, protobuf, names);
   const { query } = info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
@@ -320,6 +327,8 @@ async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call
     'orphanDependents',
     'propagationPolicy',
     'ignoreStoreReadErrorWithClusterBreakingPotential',
+    'uid',
+    'resourceVersion',
   ]);
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }

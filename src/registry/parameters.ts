@@ -14,17 +14,23 @@ export function readFlag(text: string | undefined): boolean | undefined {
   return text !== '0' && text.toLowerCase() !== 'false';
 }
 
-/** A whole number of 64 bits; undefined when absent or empty. */
+/** A whole number of 64 bits; undefined when absent. @throws StatusError 400 */
 export function readInteger(text: string | undefined): number | undefined {
-  if (text === undefined || text === '') return undefined;
-  if (!/^[+-]?[0-9]{1,18}$/.test(text)) {
-    throw statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Number(text);
+  if (text === undefined) return undefined;
+  // Beyond 2^53 the last digits are lost, which no limit and no time has a use for.
+  const value = /^[+-]?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  if (Math.abs(value) <= 2 ** 63) return value;
+  const fault = Number.isNaN(value) ? 'invalid syntax' : outOfRange;
+  throw statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${fault}`);
 }
 
-const unreadableVersion = (text: string) =>
-  `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+const outOfRange = 'value out of range';
+
+/** The whole numbers among the parameters of a list or watch; 0 when absent. @throws StatusError 400 */
+export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: number; seconds: number } {
+  const seconds = readInteger(timeoutSeconds) ?? 0;
+  return { limit: Math.max(0, readInteger(limit) ?? 0), seconds };
+}
 
 /** A resourceVersion as a number: 0 for `0`, undefined when absent or empty. Lists refuse others with a 400. */
 export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'watch'): number | undefined {
@@ -33,7 +39,9 @@ export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'wa
     const revision = Number(text);
     if (Number.isSafeInteger(revision)) return revision;
   }
-  const why = unreadableVersion(text);
+  const fault = /^[0-9]+$/.test(text) ? outOfRange : 'invalid syntax';
+  const shown = JSON.stringify(text);
+  const why = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${fault}`;
   throw verb === 'list' ? statusError.badRequest(`invalid resource version: ${why}`) : new StatusError(500, '', why);
 }
 

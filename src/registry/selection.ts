@@ -4,6 +4,7 @@ import {
   type FieldTerm,
   parseFieldSelector,
   parseLabelSelector,
+  pathSegmentName,
   statusError,
 } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
@@ -56,10 +57,13 @@ function indexedField(resource: Resource, fields: FieldSelector | undefined): Se
 }
 
 function checkField({ definition }: Resource, path: string): void {
-  if (path === 'metadata.name' || path === 'metadata.namespace') return;
-  if (definition.selectableFields.some((field) => field.path === path)) return;
+  const { selectableFields, namespaced, custom } = definition;
+  // Who has fields of its own says of each of them, these two included, whether it is one.
+  const own = selectableFields.length > 0 || custom === true;
+  if (path === 'metadata.name' || (path === 'metadata.namespace' && (namespaced || !own))) return;
+  if (selectableFields.some((field) => field.path === path)) return;
   throw statusError.badRequest(
-    definition.selectableFields.length > 0
+    own
       ? `field label not supported: ${path}`
       : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
@@ -69,6 +73,13 @@ function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean 
   const actual =
     field === 'metadata.name' ? object.name : field === 'metadata.namespace' ? object.namespace : object.fields[field];
   return ((actual ?? '') === value) !== not;
+}
+
+/** @throws StatusError 400 for a name that could not be a part of a path */
+export function checkName({ name }: Target): void {
+  const faults = pathSegmentName(name);
+  if (faults.length === 0) return;
+  throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${faults.join(';')}`);
 }
 
 /** All keys that a selection can mean begin with this. */

@@ -216,6 +216,7 @@ describe('refusals', () => {
       422,
       forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     ],
+    [{ limit: 'x' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     [{ timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
   ];
   it.each(cases)('%j', async (options, code, message) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mediaTypeName, negotiator, stringifyYaml } from '../codec/index.ts';
 import type { JsonObject, Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
-import type { Group, ServedResource, ServedVersion } from './catalogue.ts';
+import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiResponse, RequestHeaders } from './types.ts';
@@ -79,11 +79,6 @@ const mediaTypes = ['json', 'yaml', 'protobuf'] as const;
 
 /** Whether a document is found on the same way as the resources: one that knows media types, and no method but GET. */
 export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)?|apis\/[^/]+\/[^/]+)\/?$/.test(path);
-
-/** Where the resources of a version are found: `/api/v1`, `/apis/apps/v1`. */
-export function rootOf(version: { readonly group: string; readonly version: string }): string {
-  return version.group === '' ? `/api/${version.version}` : `/apis/${version.group}/${version.version}`;
-}
 
 // The form that tells all at once
 

@@ -1,6 +1,6 @@
 import type { Attributes, Authenticator, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { StatusError, statusError, type User } from '../meta/index.ts';
+import { quote, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
@@ -151,14 +151,12 @@ function attributesOf({ verb, path, query, resource }: RequestInfo, user: User):
 }
 
 function forbidden({ user, verb, resource, path }: Attributes, reason: string): StatusError {
-  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  const who = `User ${quote(user.name)} cannot ${verb}`;
   const because = reason === '' ? '' : `: ${reason}`;
-  if (resource === undefined)
-    return statusError.forbidden(undefined, '', `${who} path ${JSON.stringify(path)}${because}`);
+  if (resource === undefined) return statusError.forbidden(undefined, '', `${who} path ${quote(path)}${because}`);
   const what = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
-  const where =
-    resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(resource.namespace)}`;
-  const why = `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(resource.group)} ${where}${because}`;
+  const where = resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(resource.namespace)}`;
+  const why = `${who} resource ${quote(what)} in API group ${quote(resource.group)} ${where}${because}`;
   return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why);
 }
 

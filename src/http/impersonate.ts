@@ -1,5 +1,5 @@
 import type { Attributes, Authorizer } from '../auth/index.ts';
-import { type Names, statusError, type User } from '../meta/index.ts';
+import { type Names, quote, statusError, type User } from '../meta/index.ts';
 import type { RequestHeaders } from './types.ts';
 
 /** Whether a request speaks for someone else. */
@@ -57,7 +57,6 @@ export async function impersonate(
 }
 
 // As the wire's message shows what it was asked for.
-const quote = (text: string): string => JSON.stringify(text);
 const goTexts = (texts: readonly string[]): string =>
   texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quote).join(', ')}}`;
 

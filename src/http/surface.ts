@@ -2,8 +2,8 @@ import { encodeText, type JsonObject, type Names, statusError } from '../meta/in
 import type { Registry } from '../registry/index.ts';
 import { jsonAnswer, pageNotFound } from './answers.ts';
 import type { Call, Surface } from './call.ts';
-import { catalogueOf } from './catalogue.ts';
-import { createDiscovery, isRouted, rootOf } from './discovery.ts';
+import { catalogueOf, rootOf } from './catalogue.ts';
+import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenApi, type FindType } from './openapi.ts';

@@ -1,5 +1,13 @@
-import { isPrintable, managerName } from '../merge/index.ts';
-import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
+import { managerName } from '../merge/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  isPrintable,
+  type Names,
+  quote,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import type { Core } from './core.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
@@ -21,7 +29,7 @@ export function readInteger(text: string | undefined): number | undefined {
   const value = /^[+-]?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(value) <= 2 ** 63) return value;
   const fault = Number.isNaN(value) ? 'invalid syntax' : outOfRange;
-  throw statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${fault}`);
+  throw statusError.badRequest(`strconv.ParseInt: parsing ${quote(text)}: ${fault}`);
 }
 
 const outOfRange = 'value out of range';
@@ -32,16 +40,18 @@ export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: nu
   return { limit: Math.max(0, readInteger(limit) ?? 0), seconds };
 }
 
+/** Why a text is no version, which is a number of 64 bits without a sign; undefined when it is one. */
+export function versionFault(text: string): string | undefined {
+  const fault = /^[0-9]+$/.test(text) ? (Number(text) <= 2 ** 64 ? '' : outOfRange) : 'invalid syntax';
+  return fault === '' ? undefined : `strconv.ParseUint: parsing ${quote(text)}: ${fault}`;
+}
+
 /** A resourceVersion as a number: 0 for `0`, undefined when absent or empty. Lists refuse others with a 400. */
 export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'watch'): number | undefined {
   if (text === undefined || text === '') return undefined;
-  if (/^[0-9]{1,16}$/.test(text)) {
-    const revision = Number(text);
-    if (Number.isSafeInteger(revision)) return revision;
-  }
-  const fault = /^[0-9]+$/.test(text) ? outOfRange : 'invalid syntax';
-  const shown = JSON.stringify(text);
-  const why = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${fault}`;
+  const fault = versionFault(text);
+  if (fault === undefined) return Number(text);
+  const why = `resourceVersion: Invalid value: ${quote(text)}: ${fault}`;
   throw verb === 'list' ? statusError.badRequest(`invalid resource version: ${why}`) : new StatusError(500, '', why);
 }
 

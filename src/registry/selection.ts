@@ -5,6 +5,7 @@ import {
   parseFieldSelector,
   parseLabelSelector,
   pathSegmentName,
+  quote,
   statusError,
 } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
@@ -65,7 +66,7 @@ function checkField({ definition }: Resource, path: string): void {
   throw statusError.badRequest(
     own
       ? `field label not supported: ${path}`
-      : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+      : `${quote(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
 }
 
@@ -79,7 +80,7 @@ function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean 
 export function checkName({ name }: Target): void {
   const faults = pathSegmentName(name);
   if (faults.length === 0) return;
-  throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${faults.join(';')}`);
+  throw statusError.badRequest(`Name parameter invalid: ${quote(name)}: ${faults.join(';')}`);
 }
 
 /** All keys that a selection can mean begin with this. */

@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   type Names,
+  quote,
   statusError,
 } from '../meta/index.ts';
 import { isCorrupt, metadataText, readObject } from './bytes.ts';
@@ -28,7 +29,7 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
   if (text === undefined || text === '') return 'Metadata';
   if (text === 'None' || text === 'Metadata' || text === 'Object') return text;
   throw statusError.badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 

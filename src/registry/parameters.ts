@@ -25,10 +25,10 @@ export function readFlag(text: string | undefined): boolean | undefined {
 /** A whole number of 64 bits; undefined when absent. @throws StatusError 400 */
 export function readInteger(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
+  const whole = /^(?:\+(?=[0-9]))?(-?[0-9]+)$/.exec(text)?.[1];
   // Beyond 2^53 the last digits are lost, which no limit and no time has a use for.
-  const value = /^[+-]?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-  if (Math.abs(value) <= 2 ** 63) return value;
-  const fault = Number.isNaN(value) ? 'invalid syntax' : outOfRange;
+  if (whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole)) return Number(whole);
+  const fault = whole === undefined ? 'invalid syntax' : outOfRange;
   throw statusError.badRequest(`strconv.ParseInt: parsing ${quote(text)}: ${fault}`);
 }
 
@@ -42,7 +42,7 @@ export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: nu
 
 /** Why a text is no version, which is a number of 64 bits without a sign; undefined when it is one. */
 export function versionFault(text: string): string | undefined {
-  const fault = /^[0-9]+$/.test(text) ? (Number(text) <= 2 ** 64 ? '' : outOfRange) : 'invalid syntax';
+  const fault = /^[0-9]+$/.test(text) ? (BigInt(text) >> 64n === 0n ? '' : outOfRange) : 'invalid syntax';
   return fault === '' ? undefined : `strconv.ParseUint: parsing ${quote(text)}: ${fault}`;
 }
 

@@ -142,6 +142,13 @@ describe('list', () => {
       400,
       'strconv.ParseInt: parsing "99999999999999999999": value out of range',
     ],
+    [
+      'limit of one more than 64 bits',
+      { limit: '9223372036854775808' },
+      400,
+      'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+    ],
+    ['limit with two signs', { limit: '+-1' }, 400, 'strconv.ParseInt: parsing "+-1": invalid syntax'],
     ['time that is no number', { timeoutSeconds: 'x' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     [
       'version of more than 64 bits',

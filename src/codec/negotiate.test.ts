@@ -7,6 +7,7 @@ const collection: Offer = {
   types: ['json', 'yaml'],
   listed: ['json', 'yaml', 'protobuf'],
   watchable: true,
+  route: 'streams',
   transforms: metaTransforms(names),
 };
 const accept = negotiator(collection, names);
@@ -24,12 +25,15 @@ describe('Accept', () => {
   it.each<[string | undefined, string, string | undefined]>([
     [undefined, 'json', undefined],
     ['*/*', 'json', undefined],
-    ['application/*', 'json', undefined],
+    ['', 'json', undefined],
+    ['application/*, application/xml, */*;q=0.1', 'json', undefined],
     ['application/yaml', 'yaml', undefined],
     ['text/html, application/json', 'json', undefined],
     ['application/json;q=0.2, application/yaml', 'yaml', undefined],
     ['*/*, application/yaml', 'yaml', undefined],
     ['application/json;q=0, application/yaml;q=0.1', 'yaml', undefined],
+    ['application/json;q=0', 'json', undefined],
+    ['application/json;q=much, application/yaml;q=0.1', 'yaml', undefined],
     ['application/json; charset=utf-8', 'json', undefined],
     ['APPLICATION/JSON', 'json', undefined],
     // Protobuf is not produced: whoever asks for it first gets the next best.
@@ -62,7 +66,23 @@ describe('Accept', () => {
       undefined,
     ]);
     expect(refusal(() => accept('application/vnd.kubernetes.protobuf')).code).toBe(406);
-    expect(refusal(() => accept('application/json;q=0')).code).toBe(406);
+  });
+
+  it('names the streams of collections alone, and looks for whole names first', () => {
+    const plain = negotiator({ ...collection, route: 'plain' }, names);
+    for (const header of ['application/*', 'application/xml;q=1']) {
+      const { code, message, details } = refusal(() => plain(header));
+      expect([code, message, details]).toEqual([
+        406,
+        '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+        {},
+      ]);
+    }
+    const unrouted = negotiator({ ...collection, route: 'none' }, names);
+    expect(unrouted('application/*').mediaType).toBe('json');
+    expect(refusal(() => unrouted('text/html')).message).toBe(
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    );
   });
 
   it('keeps no more than it may, whatever clients send', () => {

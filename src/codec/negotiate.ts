@@ -19,6 +19,11 @@ export interface Offer {
   readonly listed: readonly MediaType[];
   /** Can be watched. */
   readonly watchable: boolean;
+  /**
+   * The way there is chosen by the names of the media types alone, before anybody looks at their parameters, and what is
+   * refused there is told so: with the streams of a collection, or without. `none`: everything is looked at at once.
+   */
+  readonly route: 'none' | 'plain' | 'streams';
   readonly transforms: readonly Transform[];
 }
 
@@ -57,7 +62,8 @@ export function metaTransforms(names: Names): Transform[] {
  */
 export function negotiator(offer: Offer, names: Names): (accept: string | undefined) => Representation {
   const memo = new Map<string, Representation>();
-  return (accept = '*/*') => {
+  return (header) => {
+    const accept = header || '*/*';
     const known = memo.get(accept);
     if (known !== undefined) return known;
     const chosen = choose(accept, offer, names);
@@ -80,6 +86,11 @@ export function mostWanted<T extends string>(accept: string | undefined, types: 
 
 function choose(accept: string, offer: Offer, names: Names): Representation {
   const clauses = parseAccept(accept);
+  const listed = offer.listed.map((type) => mediaTypeName(type, names));
+  if (offer.route !== 'none' && !clauses.some(({ range }) => range === '*/*' || listed.includes(range))) {
+    const streams = offer.route === 'plain' ? [] : listed.filter((type) => type !== 'application/yaml');
+    throw statusError.notAcceptable([...listed, ...streams.map((type) => `${type};stream=watch`)]);
+  }
   for (const clause of clauses) {
     for (const mediaType of offer.types) {
       if (!covers(clause.range, mediaTypeName(mediaType, names))) continue;
@@ -87,12 +98,7 @@ function choose(accept: string, offer: Offer, names: Names): Representation {
       if (found !== undefined) return found;
     }
   }
-  const listed = offer.listed.map((type) => mediaTypeName(type, names));
-  if (clauses.some(({ range }) => listed.some((type) => covers(range, type)))) {
-    throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${listed.join(', ')}`);
-  }
-  const streams = offer.watchable ? listed.filter((type) => type !== 'application/yaml') : [];
-  throw statusError.notAcceptable([...listed, ...streams.map((type) => `${type};stream=watch`)]);
+  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${listed.join(', ')}`);
 }
 
 /** One media type, or range of them, of an `Accept` header, with its parameters. */
@@ -102,13 +108,13 @@ interface Clause {
   readonly quality: number;
 }
 
-/** The clauses of a header, the most wanted first; among equals the more exact, then the earlier. */
+/** The clauses of a header, the most wanted first; among equals the more exact, then the earlier. None is ruled out by 0. */
 function parseAccept(accept: string): Clause[] {
   const vague = ({ range }: Clause) => (range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0);
   return accept
     .split(',')
     .map(parseClause)
-    .filter(({ range, quality }) => range !== '' && quality > 0)
+    .filter(({ range }) => range !== '')
     .sort((a, b) => b.quality - a.quality || vague(a) - vague(b));
 }
 
@@ -121,7 +127,7 @@ function parseClause(text: string): Clause {
     }),
   );
   const quality = Number(parameters.get('q') ?? 1);
-  return { range: range.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
+  return { range: range.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 0 : quality };
 }
 
 const covers = (range: string, type: string): boolean =>

@@ -167,7 +167,8 @@ describe('the type that is wanted most', () => {
     ['application/json;q=0.5, application/x+protobuf;q=0.6', 'application/x+protobuf'],
     ['text/html, */*;q=0.1, application/X+protobuf;q=0.2', 'application/x+protobuf'],
     ['*/*, application/x+protobuf', 'application/x+protobuf'],
-    ['application/x+protobuf;q=0', undefined],
+    // No quality rules a type out, as with the reference server.
+    ['application/x+protobuf;q=0', 'application/x+protobuf'],
     ['text/html', undefined],
   ])('of %s is %s', (accept, expected) => {
     expect(mostWanted(accept, types)).toBe(expected);

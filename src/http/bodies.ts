@@ -19,6 +19,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
+import type { CompiledType } from '../schema/index.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
 
@@ -88,21 +89,30 @@ export async function readPatch(
   }
 }
 
-/** The options in the body of a delete request; undefined when it has none. */
+/** The options in the body of a delete request, by their type; undefined when it has none. Throws 400, 408, 413 or 415. */
 export async function readOptionsBody(
   request: ApiRequest,
+  type: CompiledType,
   protobuf: Protobuf,
   names: Names,
 ): Promise<JsonObject | undefined> {
   const bytes = await request.body(maxBody);
   if (bytes.length === 0) return undefined;
-  const type = typeOf(request, protobuf, names);
-  const { value } = type === 'protobuf' ? protobuf.read(bytes, deleteOptions) : await parse(type, bytes);
-  if (isJsonObject(value)) return value;
-  throw statusError.badRequest('the options of a delete request must be an object');
+  const form = typeOf(request, protobuf, names);
+  if (form === 'protobuf') return protobuf.read(bytes, deleteOptionsKind).value;
+  return type.decode(await optionsIn(form, bytes)).value;
 }
 
-const deleteOptions: TypeMeta = { apiVersion: 'v1', kind: 'DeleteOptions' };
+async function optionsIn(form: MediaType, bytes: Uint8Array): Promise<JsonObject> {
+  try {
+    return objectIn((await parse(form, bytes)).value);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
+    throw statusError.badRequest(`couldn't get version/kind; json parse error: ${error.message}`, error);
+  }
+}
+
+export const deleteOptionsKind: TypeMeta = { apiVersion: 'v1', kind: 'DeleteOptions' };
 
 function typeOf({ headers }: ApiRequest, protobuf: Protobuf | undefined, names: Names): MediaType {
   const types = protobuf === undefined ? textTypes : listed;

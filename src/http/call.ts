@@ -3,6 +3,7 @@ import type { Clock, Names, User } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
+import type { AnswerFailure } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import type { FindType } from './openapi.ts';
 import type { Protobuf } from './protobuf.ts';
@@ -39,6 +40,7 @@ export interface HandlerOptions {
 /** What a handler works with: what it was given, and what it made of that. */
 export interface Serving extends HandlerOptions {
   readonly protobuf: Protobuf;
+  readonly answerFailure: AnswerFailure;
   /** Throws 403 unless the requester may do this too to what the call is about. */
   readonly permit: (call: Call, verb: string) => Promise<void>;
 }

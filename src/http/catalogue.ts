@@ -22,6 +22,11 @@ export interface ServedResource {
   readonly version: ResourceVersion;
 }
 
+/** Where the resources of a version are found: `/api/v1`, `/apis/apps/v1`. */
+export function rootOf(version: { readonly group: string; readonly version: string }): string {
+  return version.group === '' ? `/api/${version.version}` : `/apis/${version.group}/${version.version}`;
+}
+
 /** Groups that clients try first, in this order; the others follow by name. */
 const firstGroups = [
   '',

@@ -80,13 +80,37 @@ describe('discovery', () => {
     expect(found).toEqual(expected['res'] ?? expected['apps']);
   });
 
-  it('gives older clients the older aggregated form, and the plain one to the rest', async () => {
-    const older = await server.send('GET', '/apis', { headers: { accept: aggregated.replace('v=v2', 'v=v2beta1') } });
-    expect(older.json()).toMatchObject({ apiVersion: 'apidiscovery.k8s.io/v2beta1' });
-    const unknown = aggregated.replace('v=v2', 'v=v9');
+  // The beta version of the form that tells all at once is gone since 1.33.
+  it.each(['v2beta1', 'v9'])('knows no %s, and gives the plain form to whoever takes it', async (version) => {
+    const unknown = aggregated.replace('v=v2', `v=${version}`);
     const plain = await server.send('GET', '/apis', { headers: { accept: `${unknown},application/json` } });
     expect(plain.json()).toMatchObject({ kind: 'APIGroupList' });
     expect((await server.send('GET', '/apis', { headers: { accept: unknown } })).status).toBe(406);
+  });
+
+  it.each([
+    ['/api', 'APIVersions'],
+    ['/api/v1', 'APIResourceList'],
+    ['/apis', 'APIGroupList'],
+    ['/apis/apps', 'APIGroup'],
+    ['/apis/apps/v1', 'APIResourceList'],
+  ])('%s is there in every form', async (path, kind) => {
+    const ask = (accept: string, method = 'GET') => server.send(method, path, { headers: { accept } });
+    const yaml = await ask('text/html, application/yaml');
+    expect([yaml.headers['content-type'], yaml.text]).toEqual([
+      'application/yaml',
+      expect.stringContaining(`kind: ${kind}\n`),
+    ]);
+    const protobuf = await ask('application/vnd.kubernetes.protobuf');
+    expect([protobuf.headers['content-type'], protobuf.text]).toEqual([
+      'application/vnd.kubernetes.protobuf',
+      expect.stringContaining(kind),
+    ]);
+    expect((await ask('text/html')).status).toBe(406);
+    // The groups are told by a handler of their own, which looks at no method and knows what stands for any type.
+    const own = path === '/apis' || path === '/apis/apps';
+    expect((await ask('*/*', 'POST')).status).toBe(own ? 200 : 405);
+    expect((await ask('application/*')).status).toBe(own ? 200 : 406);
   });
 
   it('sends a document only to those who do not have it', async () => {

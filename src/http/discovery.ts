@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { negotiator } from '../codec/index.ts';
+import { mediaTypeName, negotiator, stringifyYaml } from '../codec/index.ts';
 import type { JsonObject, Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
-import type { Group, ServedResource, ServedVersion } from './catalogue.ts';
+import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
+import type { Protobuf } from './protobuf.ts';
 import type { ApiResponse, RequestHeaders } from './types.ts';
 
 /** Says what there is: `/api`, `/apis` and the documents below them, plain and in the form that tells all at once. */
@@ -12,27 +13,14 @@ export interface Discovery {
   serve(path: string, headers: RequestHeaders): ApiResponse | undefined;
 }
 
-const json = 'application/json';
-
 /** With `hashes` each resource says by one how it is stored. */
 export function createDiscovery(
   groups: readonly Group[],
   names: Names,
+  protobuf: Protobuf,
   serverAddress: () => string,
   hashes: boolean,
 ): Discovery {
-  const made = new Map<string, Document>();
-  const cached = (key: string, make: () => JsonObject): Document => {
-    let document = made.get(key);
-    if (document === undefined) {
-      document = documentOf(`${JSON.stringify(make())}\n`);
-      made.set(key, document);
-    }
-    return document;
-  };
-  const group = `apidiscovery.${names.domain}`;
-  const transforms = forms.map((version) => ({ kind: 'APIGroupDiscoveryList', group, version }));
-  const choose = negotiator({ types: ['json'], listed: ['json'], watchable: false, transforms }, names);
   const plain = new Map<string, () => JsonObject>();
   const named = groups.filter((group) => group.name !== '');
   const core = groups.filter((group) => group.name === '');
@@ -44,40 +32,60 @@ export function createDiscovery(
   for (const version of groups.flatMap((group) => group.versions)) {
     plain.set(rootOf(version), () => resourceList(version, hashes));
   }
+  const write = {
+    json: (value: JsonObject) => `${JSON.stringify(value)}\n`,
+    yaml: stringifyYaml,
+    // There every object has a version.
+    protobuf: (value: JsonObject) => protobuf.write({ apiVersion: 'v1', ...value }),
+  };
+  const offer = { types: mediaTypes, listed: mediaTypes, watchable: false, transforms: [] } as const;
+  const chooseRouted = negotiator({ ...offer, route: 'plain' }, names);
+  const choose = negotiator({ ...offer, route: 'none' }, names);
+  const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}`, version: 'v2' };
+  const chooseAll = (route: 'none' | 'plain') => negotiator({ ...offer, route, transforms: [whole] }, names);
+  const roots = new Map([
+    ['/api', { choose: chooseAll('plain'), groups: core }],
+    ['/apis', { choose: chooseAll('none'), groups: named }],
+  ]);
+  const made = new Map<string, Document>();
   return {
     serve(path, headers) {
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       const make = plain.get(key);
       if (make === undefined) return undefined;
-      const tag = headers['if-none-match'];
-      if (key !== '/api' && key !== '/apis') return serveDocument(cached(key, make), json, tag);
-      const form = choose(headers['accept']).as?.version as Form | undefined;
-      const vary = { vary: 'Accept' };
-      if (form === undefined) return serveDocument(cached(key, make), json, tag, vary);
-      const all = key === '/api' ? core : named;
-      const document = cached(`${key} ${form}`, () => groupDiscoveryList(all, form, names));
-      return serveDocument(document, aggregatedType(form, names), tag, vary);
+      const root = roots.get(key);
+      const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
+      const { mediaType, as } = accept(headers['accept']);
+      const id = `${mediaType} ${as?.version} ${key}`;
+      let document = made.get(id);
+      if (document === undefined) {
+        const all = as !== undefined && root !== undefined;
+        document = documentOf(write[mediaType](all ? groupDiscoveryList(root.groups, names) : make()));
+        made.set(id, document);
+      }
+      const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
+      const contentType = `${mediaTypeName(mediaType, names)}${parameters}`;
+      return serveDocument(
+        document,
+        contentType,
+        headers['if-none-match'],
+        root === undefined ? {} : { vary: 'Accept' },
+      );
     },
   };
 }
 
-/** Where the resources of a version are found: `/api/v1`, `/apis/apps/v1`. */
-export function rootOf(version: { readonly group: string; readonly version: string }): string {
-  return version.group === '' ? `/api/${version.version}` : `/apis/${version.group}/${version.version}`;
-}
+const mediaTypes = ['json', 'yaml', 'protobuf'] as const;
+
+/** Whether a document is found on the same way as the resources: one that knows media types, and no method but GET. */
+export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)?|apis\/[^/]+\/[^/]+)\/?$/.test(path);
 
 // The form that tells all at once
 
-const forms = ['v2', 'v2beta1'] as const;
-type Form = (typeof forms)[number];
-
-const aggregatedType = (form: Form, names: Names) =>
-  `${json};g=apidiscovery.${names.domain};v=${form};as=APIGroupDiscoveryList`;
-
-function groupDiscoveryList(groups: readonly Group[], form: Form, names: Names): JsonObject {
+function groupDiscoveryList(groups: readonly Group[], names: Names): JsonObject {
   return {
     kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.${names.domain}/${form}`,
+    apiVersion: `apidiscovery.${names.domain}/v2`,
     metadata: {},
     items: groups.map((group) => ({
       metadata: group.name === '' ? {} : { name: group.name },

@@ -9,7 +9,7 @@ export interface Document {
   readonly hash: string;
 }
 
-export function documentOf(text: string | Buffer): Document {
+export function documentOf(text: string | Uint8Array): Document {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const hash = createHash('sha512').update(bytes).digest('hex').toUpperCase();
   return { body: bytesOf(bytes), hash };

@@ -28,6 +28,8 @@ const wrongMethod = failure(
   {},
 );
 
+const reviews = '/apis/authorization.k8s.io/v1';
+
 describe('paths that lead nowhere, as recorded', () => {
   it.each([
     ['an unknown resource', 'GET', '/api/v1/namespaces/default/widgets', noSuchResource],
@@ -41,6 +43,13 @@ describe('paths that lead nowhere, as recorded', () => {
     ['an object of a namespace without one', 'GET', '/api/v1/configmaps/x', noSuchResource],
     ['more than a subresource', 'GET', '/api/v1/namespaces/default/status/x/y', noSuchResource],
     ['a verb that the resource does not have', 'DELETE', '/api/v1/namespaces', wrongMethod],
+    ['a name where nothing is kept', 'GET', `${reviews}/subjectaccessreviews/x`, noSuchResource],
+    ['a write to a name where nothing is kept', 'PUT', `${reviews}/subjectaccessreviews/x`, noSuchResource],
+    ['a list of what is not kept', 'GET', `${reviews}/subjectaccessreviews`, wrongMethod],
+    ['the same across namespaces', 'GET', '/api/v1/bindings', noSuchResource],
+    ['a watch of a subresource', 'GET', '/api/v1/watch/namespaces/default/pods/x/status', noSuchResource],
+    ['a post to a watch', 'POST', '/api/v1/watch/namespaces/default/configmaps', wrongMethod],
+    ['a document that cannot be written', 'POST', '/api/v1', wrongMethod],
   ])('%s', async (_, method, url, expected) => {
     const answer = await server.send(method, url, method === 'GET' ? {} : { body: {} });
     expect(answer.json()).toEqual(expected);
@@ -57,10 +66,11 @@ describe('paths that lead nowhere, as recorded', () => {
   it('HEAD tells no more than 405 of an object, and the length of a document', async () => {
     const object = await server.send('HEAD', `${configMaps}/x`);
     expect([object.status, object.text]).toEqual([405, '']);
-    const version = await server.send('HEAD', '/version');
-    const whole = await server.send('GET', '/version');
-    expect([version.status, version.text]).toEqual([200, '']);
-    expect(version.headers['content-length']).toBe(String(whole.text.length));
+    expect((await server.send('HEAD', '/version')).status).toBe(405);
+    const groups = await server.send('HEAD', '/apis');
+    const whole = await server.send('GET', '/apis');
+    expect([groups.status, groups.text]).toEqual([200, '']);
+    expect(groups.headers['content-length']).toBe(String(whole.text.length));
   });
 });
 
@@ -263,6 +273,33 @@ describe('forms of an answer', () => {
     const partial = accept('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
     const body = (await server.send('GET', list, partial)).json() as { items: { [key: string]: unknown }[] };
     expect(Object.keys(body.items[0] ?? {})).toEqual(['kind', 'apiVersion', 'metadata']);
+    const older = accept('application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1');
+    const one = await server.send('GET', `${configMaps}/shown`, older);
+    expect(one.json()).toMatchObject({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1beta1' });
+  });
+
+  it.each([
+    ['GET', list, 'PartialObjectMetadata', 'is a list (*core.ConfigMapList)'],
+    ['GET', `${configMaps}/shown`, 'PartialObjectMetadataList', 'is not a list (*core.ConfigMap)'],
+    ['GET', '/apis/events.k8s.io/v1/events', 'PartialObjectMetadata', 'is a list (*core.EventList)'],
+    [
+      'DELETE',
+      '/apis/apps/v1/namespaces/default/deployments',
+      'PartialObjectMetadata',
+      'is a list (*apps.DeploymentList)',
+    ],
+  ])('%s %s is no %s', async (method, url, kind, what) => {
+    const answer = await server.send(method, url, accept(`application/json;as=${kind};g=meta.k8s.io;v=v1`));
+    const why = `you requested ${kind}, but the requested object ${what}`;
+    expect(answer.json()).toEqual(failure(406, 'NotAcceptable', why));
+  });
+
+  it('of a failure is chosen among all that the client takes', async () => {
+    const of = async (header: string) =>
+      (await server.send('GET', `${configMaps}/absent`, accept(header))).headers['content-type'];
+    expect(await of('text/html, application/yaml')).toBe('application/yaml');
+    expect(await of('application/json;as=Table;g=meta.k8s.io;v=v1, application/yaml')).toBe('application/yaml');
+    expect(await of('application/yaml;as=Table;g=meta.k8s.io;v=v1')).toBe('application/json');
   });
 
   it('is none of those that are not there, as recorded', async () => {
@@ -276,6 +313,12 @@ describe('forms of an answer', () => {
       ),
     );
     expect((await server.send('GET', list, accept('text/html, application/json'))).status).toBe(200);
+    // The way to one object is not that to a watch.
+    const one = await server.send('GET', `${configMaps}/shown`, accept('text/html'));
+    expect(one.json()).toMatchObject({
+      message:
+        '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    });
     expect((await server.send('GET', `${list}&watch=1`, accept('application/yaml'))).status).toBe(406);
   });
 

@@ -1,12 +1,12 @@
 import type { Attributes, Authenticator, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { StatusError, statusError, type User } from '../meta/index.ts';
+import { quote, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import { type Lane, laneOf } from './in-flight.ts';
-import { failureAnswer } from './media.ts';
+import { failureForms } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import { Protobuf } from './protobuf.ts';
 import { identify, type RequestInfo } from './request-info.ts';
@@ -19,9 +19,11 @@ import { withWarnings } from './warnings.ts';
 export function createHandler(options: HandlerOptions): Handler {
   const { authenticate, authorize, clock, metrics, names, surface } = options;
   const compress = options.registry.features.APIResponseCompression;
+  const protobuf = new Protobuf(options.findType, names);
   const serving: Serving = {
     ...options,
-    protobuf: new Protobuf(options.findType, options.names),
+    protobuf,
+    answerFailure: failureForms(names, protobuf),
     permit: ({ info, user }, verb) => authorized({ ...info, verb }, user, authorize, metrics),
   };
   const verbs = createVerbs(serving);
@@ -149,14 +151,12 @@ function attributesOf({ verb, path, query, resource }: RequestInfo, user: User):
 }
 
 function forbidden({ user, verb, resource, path }: Attributes, reason: string): StatusError {
-  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  const who = `User ${quote(user.name)} cannot ${verb}`;
   const because = reason === '' ? '' : `: ${reason}`;
-  if (resource === undefined)
-    return statusError.forbidden(undefined, '', `${who} path ${JSON.stringify(path)}${because}`);
+  if (resource === undefined) return statusError.forbidden(undefined, '', `${who} path ${quote(path)}${because}`);
   const what = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
-  const where =
-    resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(resource.namespace)}`;
-  const why = `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(resource.group)} ${where}${because}`;
+  const where = resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(resource.namespace)}`;
+  const why = `${who} resource ${quote(what)} in API group ${quote(resource.group)} ${where}${because}`;
   return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why);
 }
 
@@ -185,17 +185,17 @@ function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
 let failures = 0;
 
 /** The answer to a failure. What is not meant for the client goes to the log, under a number that the client gets. */
-function failed({ log, protobuf }: Serving, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
+function failed({ log, answerFailure }: Serving, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
   if (error instanceof StatusError) {
     if (error.code >= 500 && error.cause !== undefined) {
       log.error(error.message, { method: request.method, path: info.path, error: error.cause });
     }
-    return failureAnswer(error, request.headers, protobuf);
+    return answerFailure(error, request.headers);
   }
   failures += 1;
   const id = failures;
   log.error('request failed', { id, method: request.method, path: info.path, error });
-  return failureAnswer(statusError.internal(`unexpected failure ${id}`), request.headers, protobuf);
+  return answerFailure(statusError.internal(`unexpected failure ${id}`), request.headers);
 }
 
 /** What HEAD is answered with: the same, without the body. */

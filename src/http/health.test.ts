@@ -17,6 +17,12 @@ it('answers like the recorded exchanges when all is well', async () => {
   expect((await send('GET', '/livez?verbose&exclude=ping')).text).toBe(
     '[+]ping excluded: ok\n[+]log ok\nlivez check passed\n',
   );
+  expect((await send('GET', '/livez?verbose&exclude=a&exclude=b')).text).toBe(
+    '[+]ping ok\n[+]log ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
+  );
+  expect((await send('GET', '/livez/')).status).toBe(404);
+  // Who is asked by another method answers too.
+  expect((await send('POST', '/healthz')).text).toBe('ok');
   await close();
 });
 

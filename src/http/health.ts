@@ -1,3 +1,4 @@
+import { quote } from '../meta/index.ts';
 import { pageNotFound, textAnswer } from './answers.ts';
 import type { Query } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
@@ -34,7 +35,7 @@ export function createHealth(
       const endpoint = endpoints.find((e) => path === `/${e}` || path.startsWith(`/${e}/`));
       if (endpoint === undefined) return undefined;
       const name = path.slice(endpoint.length + 2);
-      if (name === '') return all(endpoint, of(endpoint), query, onFailure);
+      if (path === `/${endpoint}`) return all(endpoint, of(endpoint), query, onFailure);
       const single = of(endpoint).find((check) => check.name === name);
       return single === undefined ? Promise.resolve(pageNotFound) : one(single, onFailure);
     },
@@ -59,7 +60,7 @@ async function all(
     }
   }
   if (excluded.size > 0) {
-    const unknown = [...excluded].map((name) => JSON.stringify(name)).join(', ');
+    const unknown = [...excluded].map(quote).join(',');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown}`);
   }
   const text = `${lines.join('\n')}\n${endpoint} check`;

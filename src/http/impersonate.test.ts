@@ -76,6 +76,15 @@ describe('impersonation', () => {
   });
 
   it('names a user or is no request', async () => {
-    await expect(speak({ 'impersonate-group': 'dev' })).rejects.toMatchObject({ code: 400 });
+    // As recorded, and the rest as the platform prints it.
+    await expect(speak({ 'impersonate-group': 'x' })).rejects.toMatchObject({
+      code: 400,
+      message:
+        'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"x"}, Extra:map[string][]string(nil)} without impersonating a user name',
+    });
+    await expect(speak({ 'impersonate-uid': 'u', 'impersonate-extra-scope': 'a,b' })).rejects.toMatchObject({
+      message:
+        'requested &user.DefaultInfo{Name:"", UID:"u", Groups:[]string(nil), Extra:map[string][]string{"scope":[]string{"a", "b"}}} without impersonating a user name',
+    });
   });
 });

@@ -1,5 +1,5 @@
 import type { Attributes, Authorizer } from '../auth/index.ts';
-import { type Names, statusError, type User } from '../meta/index.ts';
+import { type Names, quote, statusError, type User } from '../meta/index.ts';
 import type { RequestHeaders } from './types.ts';
 
 /** Whether a request speaks for someone else. */
@@ -17,7 +17,10 @@ function impersonated(
   const uid = headers['impersonate-uid'] ?? '';
   const asked = listed(headers['impersonate-group']);
   const extra = extraOf(headers);
-  if (name === '') throw statusError.badRequest('the impersonation headers name no user: add Impersonate-User');
+  if (name === '') {
+    const user = `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${goTexts(asked)}, Extra:${goExtra(extra)}}`;
+    throw statusError.badRequest(`requested ${user} without impersonating a user name`);
+  }
   const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
   const reviews = `authentication.${names.domain}`;
   const rights = [
@@ -51,6 +54,16 @@ export async function impersonate(
     if (!allowed) throw refuse(attributes, reason);
   }
   return user;
+}
+
+// As the wire's message shows what it was asked for.
+const goTexts = (texts: readonly string[]): string =>
+  texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quote).join(', ')}}`;
+
+function goExtra(extra: { readonly [key: string]: readonly string[] }): string {
+  const entries = Object.keys(extra).sort();
+  if (entries.length === 0) return 'map[string][]string(nil)';
+  return `map[string][]string{${entries.map((key) => `${quote(key)}:${goTexts(extra[key] ?? [])}`).join(', ')}}`;
 }
 
 const right = (group: string, resource: string, name: string, namespace = '') => ({

@@ -1,6 +1,7 @@
 import {
   metaTransforms,
   negotiator,
+  type Offer,
   prettyJson,
   type Representation,
   readOwnJson,
@@ -38,12 +39,16 @@ export interface Chosen extends Form {
 /** Chooses how to answer a request. Throws 406 when nothing that the client takes can be had. */
 export type ChooseForm = (request: ApiRequest, info: RequestInfo) => Chosen;
 
+const textTypes = ['json', 'yaml'] as const;
 const listed = ['json', 'yaml', 'protobuf'] as const;
 
-/** For what answers at once: JSON, YAML or, where there is such a form, protobuf; as objects, tables or metadata. */
-export function objectForms(names: Names, protobuf: Protobuf | undefined): ChooseForm {
-  const types = protobuf === undefined ? (['json', 'yaml'] as const) : (['json', 'yaml', 'protobuf'] as const);
-  const choose = negotiator({ types, listed, watchable: true, transforms: metaTransforms(names) }, names);
+/**
+ * For what answers at once: JSON, YAML or, where there is such a form, protobuf; as objects, tables or metadata. The way
+ * to a list is that to its watch.
+ */
+export function objectForms(names: Names, protobuf: Protobuf | undefined, route: Offer['route']): ChooseForm {
+  const types = protobuf === undefined ? textTypes : listed;
+  const choose = negotiator({ types, listed, watchable: true, route, transforms: metaTransforms(names) }, names);
   return ({ headers }, { query }) => {
     const { mediaType, as, pretty } = choose(headers['accept']);
     if (mediaType === 'protobuf') return { yaml: false, protobuf, pretty: false, as };
@@ -56,7 +61,10 @@ export function objectForms(names: Names, protobuf: Protobuf | undefined): Choos
 /** For watches: the pieces of YAML could not be told apart. */
 export function watchForms(names: Names, protobuf: Protobuf | undefined): ChooseForm {
   const types = protobuf === undefined ? (['json'] as const) : (['json', 'protobuf'] as const);
-  const choose = negotiator({ types, listed, watchable: true, transforms: metaTransforms(names) }, names);
+  const choose = negotiator(
+    { types, listed, watchable: true, route: 'streams', transforms: metaTransforms(names) },
+    names,
+  );
   return ({ headers }) => {
     const { mediaType, as } = choose(headers['accept']);
     return { yaml: false, protobuf: mediaType === 'protobuf' ? protobuf : undefined, pretty: false, as };
@@ -89,14 +97,24 @@ export function valueAnswer(status: number, value: Json, form: Form): ApiRespons
   return { status, headers: headersOf(form), body: formatValue(value, form) };
 }
 
-/** Answers with the Status of a failure: as YAML or protobuf when that is what the client wants first, else as JSON. */
-export function failureAnswer(error: StatusError, headers: RequestHeaders, known: Protobuf): ApiResponse {
-  const [first = ''] = (headers['accept'] ?? '').split(',', 1);
-  const wanted = first.split(';', 1)[0]?.trim().toLowerCase();
-  const yaml = wanted === 'application/yaml';
-  const protobuf = wanted === known.headers['content-type'] && !/;\s*as=Table\b/.test(first) ? known : undefined;
-  const pretty = !yaml && wantsPretty(undefined, headers['user-agent']);
-  const answer = valueAnswer(error.code, error.toStatus() as unknown as Json, { yaml, protobuf, pretty });
-  const seconds = error.details?.retryAfterSeconds;
-  return seconds === undefined ? answer : { ...answer, headers: { ...answer.headers, 'retry-after': String(seconds) } };
+/** Answers with the Status of a failure, in the form that the client wants or else as JSON. */
+export function failureForms(names: Names, protobuf: Protobuf): AnswerFailure {
+  const choose = negotiator({ types: listed, listed, watchable: false, route: 'none', transforms: [] }, names);
+  const formOf = (headers: RequestHeaders): Form => {
+    const pretty = wantsPretty(undefined, headers['user-agent']);
+    try {
+      const { mediaType } = choose(headers['accept']);
+      return { yaml: mediaType === 'yaml', protobuf: mediaType === 'protobuf' ? protobuf : undefined, pretty };
+    } catch {
+      return { yaml: false, protobuf: undefined, pretty };
+    }
+  };
+  return (error, headers) => {
+    const answer = valueAnswer(error.code, error.toStatus() as unknown as Json, formOf(headers));
+    const seconds = error.details?.retryAfterSeconds;
+    if (seconds === undefined) return answer;
+    return { ...answer, headers: { ...answer.headers, 'retry-after': String(seconds) } };
+  };
 }
+
+export type AnswerFailure = (error: StatusError, headers: RequestHeaders) => ApiResponse;

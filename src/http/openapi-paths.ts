@@ -1,8 +1,7 @@
 import type { JsonObject, Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { openApiName } from '../schema/index.ts';
-import type { ServedResource, ServedVersion } from './catalogue.ts';
-import { rootOf } from './discovery.ts';
+import { rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
 import {
   capital,
   type Dialect,

@@ -2,8 +2,7 @@ import { encodeOpenApi, encodeOpenApiPart, mostWanted, type OpenApiPart } from '
 import type { GroupVersionKind, JsonObject, Names } from '../meta/index.ts';
 import { setKey, statusError } from '../meta/index.ts';
 import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
-import type { Group, ServedResource, ServedVersion } from './catalogue.ts';
-import { rootOf } from './discovery.ts';
+import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Dialect } from './openapi-operations.ts';
 import { listTypeOf, metaTypes, pathsOf, subresourceType } from './openapi-paths.ts';

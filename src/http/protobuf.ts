@@ -48,16 +48,16 @@ export class Protobuf {
   /** An object or Status, by the kind and version that it says it is of. */
   write(value: JsonObject): Uint8Array {
     const type = typeOf(value);
-    return writeProtobuf(this.#known(type), type, value, this.#names);
+    return writeProtobuf(this.known(type), type, value, this.#names);
   }
 
   /** A list of objects of one type, to be filled. */
   list(item: TypeMeta): ProtobufList {
-    return new ProtobufList(this.#known(item), this.#names);
+    return new ProtobufList(this.known(item), this.#names);
   }
 
   finish(list: ProtobufList, { metadata, ...rest }: JsonObject): readonly Uint8Array[] {
-    const meta = this.#known({ apiVersion: 'v1', kind: 'ListMeta' });
+    const meta = this.known({ apiVersion: 'v1', kind: 'ListMeta' });
     return list.finish(typeOf(rest), metadata as Json, meta);
   }
 
@@ -90,7 +90,8 @@ export class Protobuf {
     return this.#findType(`${folder}/${version}.${kind}`) ?? this.#findType(`meta/v1.${kind}`);
   }
 
-  #known(type: TypeMeta): StructSchema {
+  /** The same, of a kind that must be there. */
+  known(type: TypeMeta): StructSchema {
     const schema = this.schemaOf(type);
     if (schema === undefined) throw statusError.internal(`${type.kind} has no protobuf form`);
     return schema;

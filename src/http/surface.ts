@@ -2,11 +2,12 @@ import { encodeText, type JsonObject, type Names, statusError } from '../meta/in
 import type { Registry } from '../registry/index.ts';
 import { jsonAnswer, pageNotFound } from './answers.ts';
 import type { Call, Surface } from './call.ts';
-import { catalogueOf } from './catalogue.ts';
-import { createDiscovery, rootOf } from './discovery.ts';
+import { catalogueOf, rootOf } from './catalogue.ts';
+import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenApi, type FindType } from './openapi.ts';
+import { Protobuf } from './protobuf.ts';
 import type { ApiResponse } from './types.ts';
 
 export interface SurfaceOptions {
@@ -28,7 +29,13 @@ export function createSurface(options: SurfaceOptions): Surface {
   const { registry, names, health, metrics } = options;
   const groups = catalogueOf(registry, names);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
-  const discovery = createDiscovery(groups, names, options.serverAddress, hashes);
+  const discovery = createDiscovery(
+    groups,
+    names,
+    new Protobuf(options.findType, names),
+    options.serverAddress,
+    hashes,
+  );
   const openApi = createOpenApi({
     groups,
     names,
@@ -52,7 +59,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   const serve = ({ request, info }: Call) => {
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
-    if (path === '/' || path === '') return index;
+    if (path === '/' || path === '' || path === '/index.html') return index;
     if (path === '/metrics') return metricsAnswer(metrics);
     return (
       health.serve(path, info.query) ??
@@ -64,8 +71,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   return (call) => {
     const answer = serve(call);
     if (answer === pageNotFound && belowKnownGroup(call.info.path, known)) throw statusError.noSuchResource();
-    const { method } = call.request;
-    if (method !== 'GET' && method !== 'HEAD' && answer !== pageNotFound) throw statusError.methodNotAllowed();
+    if (call.request.method !== 'GET' && isRouted(call.info.path)) throw statusError.methodNotAllowed();
     return answer;
   };
 }

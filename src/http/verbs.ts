@@ -1,8 +1,9 @@
 import type { TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, statusError } from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
   deleteOptionsOf,
+  internalName,
   isUnsafe,
   type ObjectBody,
   type ReadOptions,
@@ -10,6 +11,7 @@ import {
   readIncludeObject,
   readWriteOptions,
   type Target,
+  type Verb,
   type View,
   viewObject,
   type WatchOptions,
@@ -17,19 +19,22 @@ import {
   type WriteParameters,
   type WriteResult,
 } from '../registry/index.ts';
+import { type CompiledType, compile } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
-import { readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
+import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
 import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
 import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, valueAnswer, watchForms } from './media.ts';
-import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
+import type { Query, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
-  readonly forms: Forms;
+  readonly deleteOptionsType: CompiledType;
+  readonly objects: Forms;
+  readonly lists: Forms;
   readonly watches: Forms;
 }
 
@@ -44,14 +49,16 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
   const { names, registry, protobuf } = options;
   const verbs: Verbs = {
     ...options,
-    forms: { all: objectForms(names, protobuf), text: objectForms(names, undefined) },
+    deleteOptionsType: compile(protobuf.known(deleteOptionsKind), names),
+    objects: { all: objectForms(names, protobuf, 'plain'), text: objectForms(names, undefined, 'plain') },
+    lists: { all: objectForms(names, protobuf, 'streams'), text: objectForms(names, undefined, 'streams') },
     watches: { all: watchForms(names, protobuf), text: watchForms(names, undefined) },
   };
   const groups = new Set(registry.resources.map(({ definition }) => definition.group));
   return (call) => {
     const path = call.info.resource as ResourcePath;
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
-    const target = targetOf(registry, call.info, path);
+    const target = targetOf(registry, path);
     const verb = allowedVerb(call, target);
     warnOfEnd(call, target);
     if (connects(target)) return connectAnswer(options, call, target);
@@ -62,7 +69,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
 }
 
 /** What the path names. Throws 404 when there is nothing of that name. */
-function targetOf(registry: Registry, { verb }: RequestInfo, path: ResourcePath): Target {
+function targetOf(registry: Registry, path: ResourcePath): Target {
   const { version, name, subresource } = path;
   const resource = registry.find(path.group, version, path.resource);
   if (resource === undefined || (path.rest !== '' && subresource !== 'proxy')) throw statusError.noSuchResource();
@@ -74,26 +81,31 @@ function targetOf(registry: Registry, { verb }: RequestInfo, path: ResourcePath)
     return { resource, version, namespace: '', name, subresource };
   }
   if (path.namespace === '' && name !== '') throw statusError.noSuchResource();
-  // Across all namespaces one can look, and nothing else.
-  if (path.namespace === '' && verb !== 'list' && verb !== 'watch') throw statusError.methodNotAllowed();
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
-/** The verb, when it may be asked of the target. Throws 404 for an unknown subresource, 405 for another verb. */
-function allowedVerb({ request, info }: Call, { resource, name, subresource }: Target): string {
+/** The verb, when it may be asked of the target. Throws 404 where no verb is served at all, 405 for another verb. */
+function allowedVerb({ request, info: { verb } }: Call, target: Target): string {
+  const { resource, name, subresource } = target;
   const { definition } = resource;
   const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
-  if (served === undefined) throw statusError.noSuchResource();
-  const { verb } = info;
+  const here = served?.verbs.filter((known) => fits(known, target)) ?? [];
+  if (here.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
   const connection = resource.subresources.get(subresource)?.declared.connect;
   if (connection?.answers === 'proxy' && name !== '' && proxyMethods.has(request.method)) return verb;
-  const onCollection = verb === 'create' || verb === 'list' || verb === 'deletecollection';
-  const fits =
-    verb === 'watch' ? request.method === 'GET' : onCollection ? (name === '') !== (subresource !== '') : name !== '';
-  if (!fits || request.method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb)) {
+  const { method } = request;
+  if (method === 'HEAD' || (verb === 'watch' && method !== 'GET') || !(here as readonly string[]).includes(verb)) {
     throw statusError.methodNotAllowed();
   }
   return verb;
+}
+
+/** Whether a verb has a place there: one is for collections, another for objects; across namespaces one can but look. */
+function fits(verb: Verb, { resource, namespace, name, subresource }: Target): boolean {
+  if (subresource !== '') return true;
+  if (name !== '') return verb !== 'create' && verb !== 'list' && verb !== 'deletecollection';
+  if (resource.definition.namespaced && namespace === '') return verb === 'list' || verb === 'watch';
+  return verb === 'create' || verb === 'list' || verb === 'deletecollection' || verb === 'watch';
 }
 
 const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
@@ -108,17 +120,19 @@ type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
 
 const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
+    const form = formOf(verbs, verbs.objects, call, target);
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
+    checkShape(target, form, 'object');
     const body = formatJson(viewObject(target, object, view), form);
     return { status: 200, headers: headersOf(form), body };
   },
 
   async list(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
+    const form = formOf(verbs, verbs.lists, call, target);
     const view = viewOf(verbs, call, form);
     const list = await verbs.registry.list(target, readOptions(call.info.query));
+    checkShape(target, form, 'list');
     return listAnswer(target, list, view, form);
   },
 
@@ -136,14 +150,14 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async create(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
+    const form = formOf(verbs, verbs.objects, call, target);
     const object = await readBody(verbs, call, target);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
 
   async update(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
+    const form = formOf(verbs, verbs.objects, call, target);
     const object = await readBody(verbs, call, target);
     const permitCreate = () => verbs.permit(call, 'create');
     const options = { ...writeOptions(verbs, call, 'update'), permitCreate };
@@ -151,15 +165,15 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async patch(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
     const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
+    const form = formOf(verbs, verbs.objects, call, target);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     const change = await readPatch(call.request, format);
     return written(verbs, call, target, change, { ...asked, permitCreate: () => verbs.permit(call, 'create') }, form);
   },
 
   async delete(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
+    const form = formOf(verbs, verbs.objects, call, target);
     const options = await deleteOptions(verbs, call);
     const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
     if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
@@ -167,11 +181,12 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async deletecollection(verbs, call, target) {
-    const form = formOf(verbs, verbs.forms, call, target);
+    const form = formOf(verbs, verbs.objects, call, target);
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
     const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
+    checkShape(target, form, 'list');
     return listAnswer(target, list, view, form);
   },
 };
@@ -193,6 +208,7 @@ async function written(
   const status = created ? 201 : begun ? 202 : 200;
   if (result.object === undefined)
     return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
+  checkShape(target, form, 'object');
   return { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
 }
 
@@ -236,13 +252,22 @@ function readBody({ protobuf, names }: Verbs, { request }: Call, target: Target)
 }
 
 const objectView: View = { as: 'object' };
-const metadataView: View = { as: 'metadata' };
 
 function viewOf({ clock }: Verbs, { info }: Call, { as }: Chosen): View {
   if (as === undefined) return objectView;
-  if (as.kind !== 'Table') return metadataView;
+  const { version } = as;
+  if (as.kind !== 'Table') return { as: 'metadata', version };
   const includeObject = readIncludeObject(info.query.get('includeObject') ?? undefined);
-  return { as: 'table', includeObject, now: clock.now() };
+  return { as: 'table', version, includeObject, now: clock.now() };
+}
+
+/** Metadata is asked for as what it is of. @throws StatusError 406, once it is known that there is something */
+function checkShape(target: Target, { as }: Chosen, shape: 'object' | 'list'): void {
+  if (as === undefined || as.kind === 'Table') return;
+  const list = shape === 'list';
+  if (as.kind === (list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) return;
+  const what = `${list ? 'is' : 'is not'} a list (*${internalName(target)}${list ? 'List' : ''})`;
+  throw new StatusError(406, 'NotAcceptable', `you requested ${as.kind}, but the requested object ${what}`);
 }
 
 // Query parameters
@@ -255,8 +280,9 @@ const readNames = [
   'labelSelector',
   'fieldSelector',
   'sendInitialEvents',
+  'timeoutSeconds',
 ] as const;
-const watchNames = [...readNames, 'allowWatchBookmarks', 'timeoutSeconds'] as const;
+const watchNames = [...readNames, 'allowWatchBookmarks'] as const;
 const noOptions: ReadOptions = {};
 
 function pick(query: Query, names: readonly string[]): { [name: string]: string } {
@@ -287,8 +313,11 @@ function writeOptions(
 }
 
 /** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
-async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call): Promise<JsonObject> {
-  const body = await readOptionsBody(request, protobuf, names);
+async function deleteOptions(
+  { protobuf, names, deleteOptionsType }: Verbs,
+  { request, info }: Call,
+): Promise<JsonObject> {
+  const body = await readOptionsBody(request, deleteOptionsType, protobuf, names);
   const { query } = info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
@@ -298,6 +327,8 @@ async function deleteOptions({ protobuf, names }: Verbs, { request, info }: Call
     'orphanDependents',
     'propagationPolicy',
     'ignoreStoreReadErrorWithClusterBreakingPotential',
+    'uid',
+    'resourceVersion',
   ]);
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }

@@ -2,7 +2,7 @@
 export { type Apply, applyIntent } from './apply.ts';
 export { anyStep, type FieldSet, recursiveDifference, setOf, within } from './field-set.ts';
 export { applyJsonPatch, operationFindings, readOperations, visitedBy } from './json-patch.ts';
-export { isPrintable, managerName } from './manager-name.ts';
+export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
 export { sameManagedFields } from './owners.ts';
 export { fieldElement, fieldPath } from './path.ts';

@@ -1,8 +1,7 @@
+import { isPrintable } from '../meta/index.ts';
+
 /** How long the name of a manager may be, in bytes. */
 const maxManagerBytes = 128;
-
-/** Whether a character of a manager's name can be seen; the plain space counts. */
-export const isPrintable = (character: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
 
 /**
  * The name under which a request owns what it writes: the one it gives, else the product of its user agent, printable

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import { quote } from './quote.ts';
 
 /** What is wrong with a field; the names are the `reason` of a Status cause. */
 export type FieldErrorReason =
@@ -40,7 +41,7 @@ export const fieldError = {
       field,
       'Unsupported value',
       quoteValue(value),
-      `supported values: ${supported.map((v) => JSON.stringify(v)).join(', ')}`,
+      `supported values: ${supported.map((v) => quote(v)).join(', ')}`,
     ),
   forbidden: (field: string, detail: string) => error('FieldValueForbidden', field, 'Forbidden', detail),
   notFound: (field: string, value: Json) => error('FieldValueNotFound', field, 'Not found', quoteValue(value)),
@@ -52,9 +53,11 @@ export const fieldError = {
   internal: (field: string, detail: string) => error('InternalError', field, 'Internal error', detail),
 };
 
-/** A value as messages show it: text in quotes, the rest as JSON. */
+/** A value as messages show it: text in quotes, the rest as JSON that could stand inside HTML. */
 function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
-  return JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? Number(v) : v));
+  if (typeof value === 'string') return quote(value);
+  const json = JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? Number(v) : v));
+  return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -52,6 +52,7 @@ export {
   type QuantityFormat,
   subtractQuantities,
 } from './quantity.ts';
+export { isPrintable, quote } from './quote.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

@@ -1,5 +1,6 @@
 import type { FieldError } from './field-error.ts';
 import { formatGroupResource, type GroupResource } from './gvk.ts';
+import { quote } from './quote.ts';
 
 export interface StatusCause {
   readonly reason?: string;
@@ -79,21 +80,16 @@ const named = (of: GroupResource, name: string): StatusDetails => ({
 /** One constructor for each reason of the wire (`reason` and `code` as the reference server pairs them). */
 export const statusError = {
   notFound: (of: GroupResource, name: string) =>
-    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${JSON.stringify(name)} not found`, named(of, name)),
+    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quote(name)} not found`, named(of, name)),
   /** A path that names no resource at all. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
-    new StatusError(
-      409,
-      'AlreadyExists',
-      `${formatGroupResource(of)} ${JSON.stringify(name)} already exists`,
-      named(of, name),
-    ),
+    new StatusError(409, 'AlreadyExists', `${formatGroupResource(of)} ${quote(name)} already exists`, named(of, name)),
   conflict: (of: GroupResource, name: string, why: string) =>
     new StatusError(
       409,
       'Conflict',
-      `Operation cannot be fulfilled on ${formatGroupResource(of)} ${JSON.stringify(name)}: ${why}`,
+      `Operation cannot be fulfilled on ${formatGroupResource(of)} ${quote(name)}: ${why}`,
       named(of, name),
     ),
   /** A write against a version that is no longer the latest. */
@@ -110,7 +106,7 @@ export const statusError = {
     return new StatusError(
       422,
       'Invalid',
-      `${what} ${JSON.stringify(name)} is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
+      `${what} ${quote(name)} is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
       {
         ...(name === '' ? {} : { name }),
         ...(kind.group === '' ? {} : { group: kind.group }),
@@ -124,7 +120,7 @@ export const statusError = {
   /** `who` may not do `what`; with no resource the details are empty. */
   forbidden: (of: GroupResource | undefined, name: string, why: string) => {
     if (of === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {});
-    const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${JSON.stringify(name)}`}`;
+    const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${quote(name)}`}`;
     return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, named(of, name));
   },
   methodNotAllowed: () =>

@@ -42,7 +42,7 @@ describe('metadata of a new object', () => {
       [
         'metadata.managedFields[0].operation: Invalid value: "Odd": must be `Apply` or `Update`',
         'metadata.managedFields[0].fieldsType: Invalid value: "FieldsV2": must be `FieldsV1`',
-        'metadata.managedFields[0].manager: Invalid value: "a\\u0007": should only contain printable characters',
+        'metadata.managedFields[0].manager: Invalid value: "a\\a": should only contain printable characters',
       ],
     ],
   ])('%s', (_, metadata, errors) => {

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from './field-error.ts';
 import { parseGroupVersion } from './gvk.ts';
 import type { Json } from './json.ts';
 import type { ObjectMeta, OwnerReference } from './object.ts';
+import { quote } from './quote.ts';
 import { textOf, validateLabels } from './selector-object.ts';
 import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from './validate-names.ts';
 
@@ -53,7 +54,7 @@ export function validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, 
   if (old.deletionTimestamp !== undefined) {
     const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer)).sort();
     if (added.length > 0) {
-      const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
+      const list = `[]string{${added.map(quote).join(', ')}}`;
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
       found.push(fieldError.forbidden(`${path}.finalizers`, why));
     }

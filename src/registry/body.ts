@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type ObjectMeta,
   parseGroupVersion,
+  quote,
   StatusError,
   statusError,
 } from '../meta/index.ts';
@@ -28,7 +29,7 @@ export function decodeBody(
 ): ApiObject {
   const { kind, apiVersion } = spokenOf(target);
   const given = typeOf(value, kind, apiVersion);
-  const said = `${given.kind} in version ${JSON.stringify(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
+  const said = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
     const decoded = decode(core, target, value, given, findings);
     const { object } = decoded;
@@ -136,8 +137,7 @@ function decode(
   object.kind = kind;
   object.apiVersion = apiVersion;
   object.metadata ??= {} as ObjectMeta & JsonObject;
-  const odd =
-    unknown.length === 0 ? findings : [...findings, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+  const odd = unknown.length === 0 ? findings : [...findings, ...unknown.map((path) => `unknown field ${quote(path)}`)];
   return { object: toStorage(target, object), odd };
 }
 
@@ -148,7 +148,7 @@ const schemes = {
 } as const;
 
 export function unknownKind(kind: string, apiVersion: string, of: keyof typeof schemes): StatusError {
-  const [what, version, scheme] = [kind, apiVersion, schemes[of]].map((text) => JSON.stringify(text));
+  const [what, version, scheme] = [kind, apiVersion, schemes[of]].map(quote);
   return statusError.badRequest(`no kind ${what} is registered for version ${version} in scheme ${scheme}`);
 }
 
@@ -174,6 +174,14 @@ function refuseType({ resources }: Core, target: Target, given: GivenType): neve
     throw unknownKind(given.kind, given.apiVersion, 'objects');
   }
   const from = `${parseGroupVersion(given.apiVersion)?.version}.${given.kind}`;
-  const to = `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
-  throw statusError.badRequest(`converting (${from}) to (${to}): unknown conversion`);
+  throw statusError.badRequest(`converting (${from}) to (${internalName(target)}): unknown conversion`);
+}
+
+/** What the wire's messages call the kind that is spoken at a target: `apps.Deployment`. */
+export function internalName(target: Target): string {
+  const { definition } = target.resource;
+  if (definition.custom === true) return 'unstructured.Unstructured';
+  const { kind, group } =
+    target.subresource === '' ? { ...definition.storage, kind: definition.kind } : spokenOf(target);
+  return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
 }

@@ -1,6 +1,5 @@
 import {
   type ApiObject,
-  at,
   type FieldError,
   fieldError,
   type JsonObject,
@@ -37,35 +36,49 @@ export function deleteOptionsOf(query: {
   readonly orphanDependents?: string;
   readonly propagationPolicy?: string;
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
 }): JsonObject {
   const grace = readInteger(query.gracePeriodSeconds);
   const orphan = readFlag(query.orphanDependents);
   const unsafe = readFlag(query[unsafeOption]);
+  const { uid, resourceVersion } = query;
   return {
     ...(query.dryRun === undefined ? {} : { dryRun: [...query.dryRun] }),
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(query.propagationPolicy === undefined ? {} : { propagationPolicy: query.propagationPolicy }),
     ...(unsafe === undefined ? {} : { [unsafeOption]: unsafe }),
+    ...(uid || resourceVersion
+      ? { preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) } }
+      : {}),
   };
 }
 
 const policies = ['Foreground', 'Background', 'Orphan'] as const;
+
+/** The fields of a body that was decoded by its type. */
+interface OptionsBody {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly dryRun?: readonly string[] | null;
+  readonly gracePeriodSeconds?: number | null;
+  readonly orphanDependents?: boolean | null;
+  readonly propagationPolicy?: string | null;
+  readonly preconditions?: { readonly uid?: string | null; readonly resourceVersion?: string | null } | null;
+}
 
 /** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
 export function readDeleteOptions(
   body: JsonObject,
   { names, features }: Pick<Core, 'names' | 'features'>,
 ): DeleteOptions {
-  const { kind, apiVersion } = body;
-  if (typeof kind === 'string' && kind !== '' && kind !== 'DeleteOptions') {
-    throw unknownKind(kind, typeof apiVersion === 'string' ? apiVersion : '', 'options');
-  }
-  const dryRun = texts(body, 'dryRun');
-  const policy = text(body, 'propagationPolicy');
-  const orphan = body['orphanDependents'] ?? undefined;
+  const { kind = '', apiVersion, ...given } = body as OptionsBody;
+  if (kind !== '' && kind !== 'DeleteOptions') throw unknownKind(kind, apiVersion || 'v1', 'options');
+  const dryRun = given.dryRun ?? [];
+  const policy = given.propagationPolicy ?? undefined;
+  const orphan = given.orphanDependents ?? undefined;
   const errors: FieldError[] = dryRunErrors(dryRun);
-  if (orphan !== undefined && typeof orphan !== 'boolean') throw wrongType('orphanDependents', 'bool');
   if (policy !== undefined && orphan !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set';
     errors.push(fieldError.invalid('propagationPolicy', policy, why));
@@ -74,18 +87,15 @@ export function readDeleteOptions(
   if (policy !== undefined && known === undefined) {
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
-  if (typeof (body[unsafeOption] ?? false) !== 'boolean') throw wrongType(unsafeOption, 'bool');
   const unsafe = features.AllowUnsafeMalformedObjectDeletion && isUnsafe(body);
   if (unsafe) errors.push(...aloneErrors(body));
   if (errors.length > 0) throw invalidOptions(names, 'DeleteOptions', errors);
-  const grace = body['gracePeriodSeconds'] ?? undefined;
-  if (grace !== undefined && !Number.isSafeInteger(grace)) throw wrongType('gracePeriodSeconds', 'int64');
   return {
     dryRun: dryRun.length > 0,
-    gracePeriodSeconds: grace as number | undefined,
+    gracePeriodSeconds: given.gracePeriodSeconds ?? undefined,
     policy: known ?? (orphan === undefined ? undefined : orphan ? 'Orphan' : 'Background'),
-    uid: preconditionOf(body, 'uid'),
-    resourceVersion: preconditionOf(body, 'resourceVersion'),
+    uid: given.preconditions?.uid ?? undefined,
+    resourceVersion: given.preconditions?.resourceVersion ?? undefined,
     unsafe,
   };
 }
@@ -110,27 +120,6 @@ export function refuseReadable({ id }: Resource, name: string): never {
   const why = 'is exclusively used to delete corrupt object(s), try again by removing this option';
   const kind = { group: id.group, kind: id.resource };
   throw statusError.invalid(kind, name, [fieldError.invalid(unsafeOption, true, why)]);
-}
-
-const wrongType = (field: string, type: string) =>
-  statusError.badRequest(`DeleteOptions.${field} is not of type ${type}`);
-
-function text(body: JsonObject, field: string): string | undefined {
-  const value = body[field] ?? undefined;
-  if (value !== undefined && typeof value !== 'string') throw wrongType(field, 'string');
-  return value;
-}
-
-function texts(body: JsonObject, field: string): string[] {
-  const value = body[field] ?? [];
-  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw wrongType(field, '[]string');
-  return value;
-}
-
-function preconditionOf(body: JsonObject, field: 'uid' | 'resourceVersion'): string | undefined {
-  const value = at(body, 'preconditions', field) ?? undefined;
-  if (value !== undefined && typeof value !== 'string') throw wrongType(`preconditions.${field}`, 'string');
-  return value;
 }
 
 /** @throws StatusError 409 when the object is not the one that was meant */

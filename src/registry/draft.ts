@@ -20,6 +20,7 @@ import { draftDelete } from './delete-draft.ts';
 import type { Draft, Job } from './job.ts';
 import { metadataOf } from './metadata.ts';
 import { ownedView } from './ownership.ts';
+import { versionFault } from './parameters.ts';
 import { applied, applyPatch } from './patch.ts';
 import type { Change, Target } from './types.ts';
 
@@ -106,11 +107,29 @@ function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | und
   const found = old?.metadata.uid ?? '';
   if (uid === '' || uid === found) return;
   const { group, resource: plural } = resource.id;
-  throw statusError.conflict(
-    subresourceView(target) === undefined ? resource.id : { group, resource: `${plural}/${subresource}` },
-    name,
-    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
-  );
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+  if (subresourceView(target) !== undefined) {
+    throw statusError.conflict({ group, resource: `${plural}/${subresource}` }, name, why);
+  }
+  // So the wire tells what was found out beside the stored object.
+  const where = `StorageError: invalid object, Code: 4, Key: ${wireKey(target)}, ResourceVersion: 0`;
+  throw statusError.conflict(resource.id, name, `${where}, AdditionalErrorMsg: ${why}`);
+}
+
+/** Resources that have another name in the keys that the wire tells. */
+const keyNames: { readonly [resource: string]: string } = {
+  endpoints: 'services/endpoints',
+  ingresses: 'ingress',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  services: 'services/specs',
+};
+
+/** The key of an object as the wire's messages tell it. */
+function wireKey({ resource: { definition }, namespace, name }: Target): string {
+  const { group, resource } = definition.storage;
+  const plural = definition.custom === true ? `${group}/${resource}` : (keyNames[resource] ?? resource);
+  return ['/registry', plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
 }
 
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
@@ -204,10 +223,17 @@ export function completeView({ target, change, context }: Job, { object, view: s
   view.write(object, sent);
 }
 
+/** Whether a text names a version; none and 0 do not. @throws StatusError 500 for what is no number */
+function isVersion(text: string): boolean {
+  const why = text === '' ? undefined : versionFault(text);
+  if (why !== undefined) throw new StatusError(500, '', why);
+  return Number(text) > 0;
+}
+
 function checkVersion(target: Target, change: Change, { resourceVersion = '' }: ObjectMeta, before: ObjectMeta): void {
   const { definition, id } = target.resource;
   if (resourceVersion === before.resourceVersion) return;
-  if (resourceVersion !== '' && resourceVersion !== '0') throw statusError.modified(id, target.name);
+  if (isVersion(resourceVersion)) throw statusError.modified(id, target.name);
   if (definition.strategy.unconditionalUpdate !== false || change.verb === 'patch') return;
   throw statusError.invalid(definition, target.name, [
     fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
@@ -251,6 +277,7 @@ function wishesDiffer(object: ApiObject, old: ApiObject): boolean {
 /** New objects have no version yet. */
 export function checkFresh({ object }: Draft): void {
   const { resourceVersion = '' } = object.metadata;
-  if (resourceVersion === '' || resourceVersion === '0') return;
+  // What is no version at all is as good as none.
+  if (!/^[0-9]+$/.test(resourceVersion) || !isVersion(resourceVersion)) return;
   throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
 }

@@ -1,4 +1,5 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
+export { internalName } from './body.ts';
 export {
   type Action,
   type ActionCall,

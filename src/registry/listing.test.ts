@@ -35,8 +35,8 @@ describe('virtual resources that can be read', () => {
     const at = target('gauges', { name: 'a' });
     const shown = async (view: Parameters<typeof viewObject>[2]) =>
       JSON.parse(viewObject(at, await registry.get(at, {}), view)) as unknown;
-    expect(await shown({ as: 'metadata' })).toMatchObject({ metadata: { name: 'a' } });
-    expect(await shown({ as: 'table', includeObject: 'Metadata', now: 0 })).toMatchObject({
+    expect(await shown({ as: 'metadata', version: 'v1' })).toMatchObject({ metadata: { name: 'a' } });
+    expect(await shown({ as: 'table', version: 'v1', includeObject: 'Metadata', now: 0 })).toMatchObject({
       rows: [{ cells: ['a', null], object: { metadata: { name: 'a' } } }],
     });
   });

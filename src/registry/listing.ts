@@ -2,7 +2,7 @@ import type { CachedObject } from '../cache/index.ts';
 import { formatGroupResource, StatusError, statusError } from '../meta/index.ts';
 import { describeText, storedText } from './bytes.ts';
 import type { Core } from './core.ts';
-import { checkListOptions } from './parameters.ts';
+import { checkListOptions, readNumbers } from './parameters.ts';
 import { select } from './selection.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
@@ -15,6 +15,7 @@ export async function getMade(core: Core, target: Target): Promise<CachedObject>
 
 /** The objects of a virtual resource: always all that are chosen, in one piece. */
 export async function listMade(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
+  readNumbers(options);
   checkListOptions(options, core.names);
   const { name, matches } = select(target, options);
   const items = (await made(core, target)).filter(

@@ -116,6 +116,11 @@ describe('apply', () => {
     const permitCreate = () => Promise.reject(new Error('no'));
     await failure(write('configmaps', { name: 'c' }, apply(note('c')), { ...by('one'), permitCreate }));
     expect(await failure(read('configmaps', 'c'))).toMatchObject({ code: 404 });
+    // That is asked of what is known to be valid.
+    const invalid = apply({ ...note('c'), metadata: { name: 'c', labels: { 'bad key!': '' } } });
+    expect(await failure(write('configmaps', { name: 'c' }, invalid, { ...by('one'), permitCreate }))).toMatchObject({
+      code: 422,
+    });
     await write('configmaps', { name: 'c' }, apply(note('c')), by('one'));
     const result = await write('configmaps', { name: 'c' }, apply(note('c', { b: '1' })), {
       ...by('one'),

@@ -1,5 +1,13 @@
-import { isPrintable, managerName } from '../merge/index.ts';
-import { type FieldError, fieldError, type Names, StatusError, statusError } from '../meta/index.ts';
+import { managerName } from '../merge/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  isPrintable,
+  type Names,
+  quote,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import type { Core } from './core.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
@@ -14,26 +22,36 @@ export function readFlag(text: string | undefined): boolean | undefined {
   return text !== '0' && text.toLowerCase() !== 'false';
 }
 
-/** A whole number of 64 bits; undefined when absent or empty. */
+/** A whole number of 64 bits; undefined when absent. @throws StatusError 400 */
 export function readInteger(text: string | undefined): number | undefined {
-  if (text === undefined || text === '') return undefined;
-  if (!/^[+-]?[0-9]{1,18}$/.test(text)) {
-    throw statusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Number(text);
+  if (text === undefined) return undefined;
+  const whole = /^(?:\+(?=[0-9]))?(-?[0-9]+)$/.exec(text)?.[1];
+  // Beyond 2^53 the last digits are lost, which no limit and no time has a use for.
+  if (whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole)) return Number(whole);
+  const fault = whole === undefined ? 'invalid syntax' : outOfRange;
+  throw statusError.badRequest(`strconv.ParseInt: parsing ${quote(text)}: ${fault}`);
 }
 
-const unreadableVersion = (text: string) =>
-  `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+const outOfRange = 'value out of range';
+
+/** The whole numbers among the parameters of a list or watch; 0 when absent. @throws StatusError 400 */
+export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: number; seconds: number } {
+  const seconds = readInteger(timeoutSeconds) ?? 0;
+  return { limit: Math.max(0, readInteger(limit) ?? 0), seconds };
+}
+
+/** Why a text is no version, which is a number of 64 bits without a sign; undefined when it is one. */
+export function versionFault(text: string): string | undefined {
+  const fault = /^[0-9]+$/.test(text) ? (BigInt(text) >> 64n === 0n ? '' : outOfRange) : 'invalid syntax';
+  return fault === '' ? undefined : `strconv.ParseUint: parsing ${quote(text)}: ${fault}`;
+}
 
 /** A resourceVersion as a number: 0 for `0`, undefined when absent or empty. Lists refuse others with a 400. */
 export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'watch'): number | undefined {
   if (text === undefined || text === '') return undefined;
-  if (/^[0-9]{1,16}$/.test(text)) {
-    const revision = Number(text);
-    if (Number.isSafeInteger(revision)) return revision;
-  }
-  const why = unreadableVersion(text);
+  const fault = versionFault(text);
+  if (fault === undefined) return Number(text);
+  const why = `resourceVersion: Invalid value: ${quote(text)}: ${fault}`;
   throw verb === 'list' ? statusError.badRequest(`invalid resource version: ${why}`) : new StatusError(500, '', why);
 }
 

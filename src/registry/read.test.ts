@@ -135,6 +135,27 @@ describe('list', () => {
 
   const refusals: [string, JsonObject, number, string][] = [
     ['limit that is no number', { limit: 'abc' }, 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
+    ['limit without a value', { limit: '' }, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
+    [
+      'limit of more than 64 bits',
+      { limit: '99999999999999999999' },
+      400,
+      'strconv.ParseInt: parsing "99999999999999999999": value out of range',
+    ],
+    [
+      'limit of one more than 64 bits',
+      { limit: '9223372036854775808' },
+      400,
+      'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+    ],
+    ['limit with two signs', { limit: '+-1' }, 400, 'strconv.ParseInt: parsing "+-1": invalid syntax'],
+    ['time that is no number', { timeoutSeconds: 'x' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    [
+      'version of more than 64 bits',
+      { resourceVersion: '99999999999999999999' },
+      400,
+      'invalid resource version: resourceVersion: Invalid value: "99999999999999999999": strconv.ParseUint: parsing "99999999999999999999": value out of range',
+    ],
     [
       'version that is no number',
       { resourceVersion: 'abc' },

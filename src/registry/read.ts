@@ -4,14 +4,15 @@ import { type StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import { describe, isCorrupt } from './bytes.ts';
 import { type Core, current, reached } from './core.ts';
-import { checkListOptions, readInteger, readVersion } from './parameters.ts';
-import { keyOf, rangeOf, type Selection, select } from './selection.ts';
+import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
+import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
 import { formatToken, readToken } from './token.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
 /** The object itself, as new as the request asks for. @throws StatusError 404 when there is none */
 export async function get(core: Core, target: Target, options: ReadOptions): Promise<CachedObject> {
   const { resource, name } = target;
+  checkName(target);
   const revision = readVersion(options.resourceVersion, 'get');
   const cache = await (revision === undefined ? current(core, resource) : reached(resource, revision));
   const key = keyOf(resource, target);
@@ -27,7 +28,7 @@ export const unreadable = ({ name }: CachedObject): StatusError =>
 /** A collection, or a piece of one, as new as the request asks for. */
 export async function list(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
   const { resource } = target;
-  const limit = Math.max(0, readInteger(options.limit) ?? 0);
+  const { limit } = readNumbers(options);
   checkListOptions(options, core.names);
   const selection = select(target, options);
   const { resourceVersionMatch: match = '', continue: token = '' } = options;

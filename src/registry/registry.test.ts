@@ -194,6 +194,10 @@ describe('parameters of writes', () => {
       }),
     ).toEqual({ dryRun: ['All'], gracePeriodSeconds: 5, orphanDependents: false, propagationPolicy: 'Orphan' });
     expect(deleteOptionsOf({})).toEqual({});
+    expect(deleteOptionsOf({ uid: 'u', resourceVersion: '7' })).toEqual({
+      preconditions: { uid: 'u', resourceVersion: '7' },
+    });
+    expect(deleteOptionsOf({ uid: '', resourceVersion: '' })).toEqual({});
     expect(() => deleteOptionsOf({ gracePeriodSeconds: 'x' })).toThrow('strconv.ParseInt');
   });
 });

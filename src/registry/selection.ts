@@ -4,6 +4,8 @@ import {
   type FieldTerm,
   parseFieldSelector,
   parseLabelSelector,
+  pathSegmentName,
+  quote,
   statusError,
 } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
@@ -65,7 +67,7 @@ function checkField({ definition }: Resource, path: string): void {
   throw statusError.badRequest(
     own
       ? `field label not supported: ${path}`
-      : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+      : `${quote(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
 }
 
@@ -73,6 +75,13 @@ function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean 
   const actual =
     field === 'metadata.name' ? object.name : field === 'metadata.namespace' ? object.namespace : object.fields[field];
   return ((actual ?? '') === value) !== not;
+}
+
+/** @throws StatusError 400 for a name that could not be a part of a path */
+export function checkName({ name }: Target): void {
+  const faults = pathSegmentName(name);
+  if (faults.length === 0) return;
+  throw statusError.badRequest(`Name parameter invalid: ${quote(name)}: ${faults.join(';')}`);
 }
 
 /** All keys that a selection can mean begin with this. */

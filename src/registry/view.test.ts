@@ -22,7 +22,12 @@ async function made(view: View, options: ReadOptions = {}, place: Partial<Target
 }
 
 describe('table', () => {
-  const table = (includeObject: 'None' | 'Metadata' | 'Object'): View => ({ as: 'table', includeObject, now: 0 });
+  const table = (includeObject: 'None' | 'Metadata' | 'Object'): View => ({
+    as: 'table',
+    version: 'v1',
+    includeObject,
+    now: 0,
+  });
 
   it('has the columns of the kind and a row for each object', async () => {
     const { list, one } = await made(table('Metadata'), {}, {}, 'deployments');
@@ -100,7 +105,7 @@ describe('table', () => {
 
 describe('metadata', () => {
   it('is all there is', async () => {
-    const { list, one } = await made({ as: 'metadata' });
+    const { list, one } = await made({ as: 'metadata', version: 'v1' });
     expect(list).toMatchObject({
       kind: 'PartialObjectMetadataList',
       apiVersion: 'meta.k8s.io/v1',

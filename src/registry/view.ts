@@ -1,6 +1,6 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ByteString, encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { type ByteString, encodeText, type JsonObject, type Names, quote, statusError } from '../meta/index.ts';
 import { metadataText, readObject } from './bytes.ts';
 import { rowText } from './cells.ts';
 import { encode, fromStorage, speaksStorage, subresourceView, versionOf } from './convert.ts';
@@ -11,9 +11,9 @@ import type { ObjectList, StreamEvent, Target } from './types.ts';
 export type View =
   | { readonly as: 'object' }
   /** Their metadata alone: `PartialObjectMetadata`. */
-  | { readonly as: 'metadata' }
+  | { readonly as: 'metadata'; readonly version: string }
   /** Rows of a `Table`, made at the time `now` (ms since 1970). */
-  | { readonly as: 'table'; readonly includeObject: IncludeObject; readonly now: number };
+  | { readonly as: 'table'; readonly version: string; readonly includeObject: IncludeObject; readonly now: number };
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** What a table is to hold besides its cells. @throws StatusError 400 */
@@ -21,11 +21,12 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
   if (text === undefined || text === '') return 'Metadata';
   if (text === 'None' || text === 'Metadata' || text === 'Object') return text;
   throw statusError.badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 
-const metaVersion = (names: Names): string => `meta.${names.domain}/v1`;
+/** The group and version of metadata and tables: they are spoken in each of theirs alike. */
+const metaVersion = (names: Names, version: string): string => JSON.stringify(`meta.${names.domain}/${version}`);
 
 /** One object, as the body of an answer. */
 export function viewObject(target: Target, object: CachedObject, view: View): ByteString {
@@ -33,9 +34,9 @@ export function viewObject(target: Target, object: CachedObject, view: View): By
     case 'object':
       return encode(target, object);
     case 'metadata':
-      return partial(target, object);
+      return partial(target, object, view.version);
     case 'table':
-      return table(target, String(object.revision), columnsText(target), row(target, object, view));
+      return table(target, view.version, String(object.revision), columnsText(target), row(target, object, view));
   }
 }
 
@@ -82,11 +83,11 @@ function frameOf(target: Target, list: ObjectList, view: View): { open: ByteStri
       return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
     }
     case 'metadata': {
-      const head = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(metaVersion(names))}`;
+      const head = `{"kind":"PartialObjectMetadataList","apiVersion":${metaVersion(names, view.version)}`;
       return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
     }
     case 'table': {
-      const head = `{"kind":"Table","apiVersion":${JSON.stringify(metaVersion(names))}`;
+      const head = `{"kind":"Table","apiVersion":${metaVersion(names, view.version)}`;
       const columns = columnsText(target);
       return {
         open: encodeText(`${head},"metadata":${metadata},"columnDefinitions":${columns},"rows":[`),
@@ -110,15 +111,15 @@ function item(target: Target, object: CachedObject, view: View): string {
       return encodeText(stringifyJson(rest));
     }
     case 'metadata':
-      return partial(target, object);
+      return partial(target, object, view.version);
     case 'table':
       return row(target, object, view);
   }
 }
 
-function partial(target: Target, object: CachedObject): ByteString {
+function partial(target: Target, object: CachedObject, version: string): ByteString {
   const { names, format } = target.resource;
-  const head = `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(metaVersion(names))},"metadata":`;
+  const head = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, version)},"metadata":`;
   const view = subresourceView(target);
   const metadata =
     view === undefined
@@ -160,17 +161,25 @@ function columnsText(target: Target): string {
   );
 }
 
-function table({ resource }: Target, version: string, columns: string, rows: string): ByteString {
-  const head = `{"kind":"Table","apiVersion":${JSON.stringify(metaVersion(resource.names))}`;
-  const metadata = `"metadata":{"resourceVersion":${JSON.stringify(version)}}`;
+function table({ resource }: Target, version: string, revision: string, columns: string, rows: string): ByteString {
+  const head = `{"kind":"Table","apiVersion":${metaVersion(resource.names, version)}`;
+  const metadata = `"metadata":{"resourceVersion":${JSON.stringify(revision)}}`;
   return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
 }
 
 /** One row, as bytes. */
-function row(target: Target, object: CachedObject, { includeObject, now }: View & { as: 'table' }): ByteString {
+function row(
+  target: Target,
+  object: CachedObject,
+  { version, includeObject, now }: View & { as: 'table' },
+): ByteString {
   const { names, definition } = target.resource;
   const shape = { columns: columnsOf(target), view: subresourceView(target), completion: definition.completion, names };
-  const shown = { None: () => 'null', Metadata: () => partial(target, object), Object: () => encode(target, object) };
+  const shown = {
+    None: () => 'null',
+    Metadata: () => partial(target, object, version),
+    Object: () => encode(target, object),
+  };
   return `{${rowText(shape, object, now)},"object":${shown[includeObject]()}}` as ByteString;
 }
 
@@ -181,7 +190,7 @@ export function viewEvent(target: Target, event: StreamEvent, view: View, first:
   if (view.as === 'object' && speaksStorage(target)) return event.frame;
   if (view.as !== 'table') return frame(type, viewObject(target, object, view));
   const columns = first ? columnsText(target) : 'null';
-  return frame(type, table(target, String(object.revision), columns, row(target, object, view)));
+  return frame(type, table(target, view.version, String(object.revision), columns, row(target, object, view)));
 }
 
 const frame = (type: string, object: ByteString): ByteString => `{"type":"${type}","object":${object}}\n` as ByteString;
@@ -197,9 +206,10 @@ function bookmark(target: Target, event: StreamEvent, view: View, first: boolean
   if (view.as === 'object') {
     return encodeText(stringifyJson({ kind: definition.kind, apiVersion: versionOf(target).apiVersion, metadata }));
   }
-  const shown = encodeText(stringifyJson({ kind: 'PartialObjectMetadata', apiVersion: metaVersion(names), metadata }));
+  const text = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, view.version)},"metadata":${stringifyJson(metadata)}}`;
+  const shown = encodeText(text);
   if (view.as === 'metadata') return shown;
   const cells = stringifyJson(columnsOf(target).map(() => ''));
   const columns = first ? columnsText(target) : 'null';
-  return table(target, metadata.resourceVersion, columns, `{"cells":${cells},"object":${shown}}`);
+  return table(target, view.version, metadata.resourceVersion, columns, `{"cells":${cells},"object":${shown}}`);
 }

@@ -216,6 +216,7 @@ describe('refusals', () => {
       422,
       forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     ],
+    [{ limit: 'x' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     [{ timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
   ];
   it.each(cases)('%j', async (options, code, message) => {
@@ -271,7 +272,7 @@ describe('events as they are sent', () => {
   });
 
   it('metadata alone', async () => {
-    const [first, last] = await shown({ as: 'metadata' });
+    const [first, last] = await shown({ as: 'metadata', version: 'v1' });
     const kind = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
     expect(first).toMatchObject({ type: 'ADDED', object: { ...kind, metadata: { name: 'a' } } });
     expect(Object.keys(first?.['object'] as JsonObject)).toEqual(['kind', 'apiVersion', 'metadata']);
@@ -279,7 +280,7 @@ describe('events as they are sent', () => {
   });
 
   it('as tables, whose columns come with the first alone', async () => {
-    const [first, last] = await shown({ as: 'table', includeObject: 'Metadata', now: 0 });
+    const [first, last] = await shown({ as: 'table', version: 'v1', includeObject: 'Metadata', now: 0 });
     expect(first).toMatchObject({
       type: 'ADDED',
       object: {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
 import { isCorrupt } from './bytes.ts';
 import { type Core, current, reached, toStatusError } from './core.ts';
-import { checkWatchOptions, readFlag, readInteger, readVersion } from './parameters.ts';
+import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange } from './read.ts';
 import { keyOf, type Selection, select } from './selection.ts';
 import type { StreamEvent, Target, WatchOptions, WatchStream } from './types.ts';
@@ -20,9 +20,9 @@ const initialSlice = 1_000;
  * a failure of the first step of the iteration, as it is of any later one.
  */
 export async function watch(core: Core, target: Target, options: WatchOptions): Promise<WatchStream> {
+  const { seconds } = readNumbers(options);
   checkWatchOptions(options, core);
   const selection = select(target, options);
-  const seconds = readInteger(options.timeoutSeconds) ?? 0;
   const revision = readVersion(options.resourceVersion, 'watch');
   const initial = readFlag(options.sendInitialEvents);
   const bookmarks = readFlag(options.allowWatchBookmarks) === true;

@@ -321,8 +321,15 @@ describe('update', () => {
       note('one', {}, { uid: 'other' }),
       409,
       expect.stringMatching(
-        /^Operation cannot be fulfilled on configmaps "one": Precondition failed: UID in precondition: other, UID in object meta: [0-9a-f-]{36}$/,
+        /^Operation cannot be fulfilled on configmaps "one": StorageError: invalid object, Code: 4, Key: \/registry\/configmaps\/[a-z-]+\/one, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: [0-9a-f-]{36}$/,
       ) as string,
+    ],
+    [
+      'a version that is no number',
+      'one',
+      note('one', {}, { resourceVersion: 'abc' }),
+      500,
+      'strconv.ParseUint: parsing "abc": invalid syntax',
     ],
     [
       'another creation time',

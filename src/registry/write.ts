@@ -25,7 +25,7 @@ import { dropDoubleOwners } from './owner-references.ts';
 import { keepOwners, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
-import { keyOf } from './selection.ts';
+import { checkName, keyOf } from './selection.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 
 /** How often a write begins anew because another one was first. */
@@ -133,7 +133,6 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     strategy.defaults?.(draft.object, context);
     if (change.verb !== 'patch') dropDoubleOwners(draft, job.options, 'writer');
     trackOwners(job, draft, old);
-    if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   }
   const request = admissionRequest(job, draft, old, undo);
   // A name that was made up is not known before the object is complete.
@@ -152,6 +151,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
     const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
     for (const text of advice ?? []) job.options.warnings.add(text);
   }
+  if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   await review(core.admission, request);
   // A rehearsal asks only whether the place is taken, as recorded.
   if (old === undefined && !job.dryRun) checkFresh(draft);
@@ -267,6 +267,7 @@ function nameTaken({ resource }: Target, name: string): StatusError {
 /** Checks what can be checked before the object is known. */
 export function readJob(core: Core, target: Target, change: Change, options: WriteOptions): Job {
   if (target.resource.definition.namespaced && target.namespace === '') throw statusError.methodNotAllowed();
+  checkName(target);
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core) : undefined;
   const { requester, warnings } = options;

@@ -113,7 +113,7 @@ function applied(
   const last = owners.find((owner) => sameOwner(owner, id));
   const others = owners.filter((owner) => owner !== last);
 
-  const fields = version.writable(fieldsOf(shape, intent));
+  const fields = version.writable(fieldsOf(shape, intent, last?.fields));
   const before = live ?? zeroObject(version.schema, type.names);
   let object = merge(shape, before, intent);
   const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);

@@ -57,6 +57,39 @@ const check = (law: (a: JsonObject, b: JsonObject) => void, numRuns = 150) =>
     { numRuns },
   );
 
+const named = (count: number): JsonObject[] => Array.from({ length: count }, (_, i) => ({ name: `c${i}` }));
+const entriesOf = (count: number): FieldSet => ({
+  'f:spec': {
+    'f:containers': Object.fromEntries(
+      named(count).map((key) => [`k:${JSON.stringify(key)}`, { '.': {}, 'f:name': {} }]),
+    ),
+  },
+});
+
+describe('what an applier owns', () => {
+  it('is the same beside any known set, and that set itself where it says the same', () => {
+    check((a, b) => {
+      const [fields, others] = [fieldsOf(shape, a), fieldsOf(shape, b)];
+      const known = JSON.parse(JSON.stringify(fields)) as FieldSet;
+      // What was met once is known better the second time.
+      for (let round = 0; round < 2; round++) {
+        expect(fieldsOf(shape, a, others)).toEqual(fields);
+        expect(fieldsOf(shape, b, known)).toEqual(others);
+        if (!isEmpty(known)) expect(fieldsOf(shape, a, known)).toBe(known);
+      }
+    });
+  });
+  it.each<[string, JsonObject, JsonObject, FieldSet]>([
+    ['a struct that was empty and holds an empty list', {}, { containers: [] }, {}],
+    ['entries in another order', { containers: named(60) }, { containers: named(60).reverse() }, entriesOf(60)],
+    ['entries that are gone', { containers: named(60) }, { containers: named(59) }, entriesOf(59)],
+  ])('takes nothing wrong from what is known: %s', (_, before, after, fields) => {
+    const known = fieldsOf(shape, { spec: before });
+    for (let round = 0; round < 2; round++) expect(fieldsOf(shape, { spec: before }, known)).toBe(known);
+    expect(fieldsOf(shape, { spec: after }, known)).toEqual(fields);
+  });
+});
+
 describe('laws of merging', () => {
   it('a merge with itself changes nothing', () => {
     check((a) => expect(merge(shape, a, a)).toBe(a));

@@ -12,7 +12,7 @@ export interface Owner {
   /** RFC 3339; when the manager last changed something of its own. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The entry on the wire, as long as it says the same. */
+  /** The entry that it was read from. */
   readonly wire?: JsonObject;
 }
 
@@ -35,15 +35,10 @@ export const sameOwner = (a: Omit<Owner, 'time' | 'fields'>, b: Omit<Owner, 'tim
 /** The owner with other fields, in another version too; itself when nothing changes. */
 export function withFields(owner: Owner, fields: FieldSet, apiVersion = owner.apiVersion): Owner {
   if (owner.apiVersion === apiVersion && (owner.fields === fields || equalSets(owner.fields, fields))) return owner;
-  return { ...rewritten(owner), apiVersion, fields };
+  return { ...owner, apiVersion, fields };
 }
 
-export const withTime = (owner: Owner, time: string): Owner => ({ ...rewritten(owner), time });
-
-/** The owner without the entry that said so. */
-function rewritten({ manager, operation, apiVersion, subresource, time, fields }: Owner): Owner {
-  return { manager, operation, apiVersion, subresource, time, fields };
-}
+export const withTime = (owner: Owner, time: string): Owner => ({ ...owner, time });
 
 /**
  * The owners that an object's own managedFields name, as this server wrote them.
@@ -60,7 +55,7 @@ export function storedOwners(entries: Json | undefined): Owner[] {
 export function givenOwners(entries: Json | undefined): Owner[] | undefined {
   try {
     const byKey = new Map<string, Owner>();
-    for (const owner of ownersOf(entries, parseFieldSet)) byKey.set(ownerKey(owner), rewritten(owner));
+    for (const owner of ownersOf(entries, parseFieldSet)) byKey.set(ownerKey(owner), owner);
     return byKey.size === 0 ? undefined : [...byKey.values()];
   } catch (error) {
     if (error instanceof StatusError) return undefined;
@@ -100,15 +95,16 @@ export function managedFieldsOf(owners: readonly Owner[], before: Json[] | undef
 }
 
 function entryOf(owner: Owner): JsonObject {
-  if (owner.wire !== undefined) return owner.wire;
-  const { manager, operation, apiVersion, time, fields, subresource } = owner;
+  const { manager, operation, apiVersion, time, fields, subresource, wire } = owner;
+  const kept = wire?.['fieldsV1'] === fields;
+  if (kept && wire['apiVersion'] === apiVersion && (wire['time'] ?? undefined) === time) return wire;
   return {
     manager,
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: toWire(fields),
+    fieldsV1: kept ? fields : toWire(fields),
     ...(subresource === '' ? {} : { subresource }),
   };
 }

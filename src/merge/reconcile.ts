@@ -7,8 +7,14 @@ import { type FieldShape, free, type Shape, type StructShape } from './shape.ts'
  * it conflicts. What the schema does not know any more is dropped. A set that needs none of this is given back itself.
  */
 export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
-  return isEmpty(set) ? set : (reconciled(shape, set) ?? leaf);
+  if (isEmpty(set) || asToday.get(set) === shape) return set;
+  const after = reconciled(shape, set) ?? leaf;
+  asToday.set(after, shape);
+  return after;
 }
+
+/** Sets that are known to be as a schema has them. */
+const asToday = new WeakMap<FieldSet, StructShape>();
 
 function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
   switch (shape.kind) {

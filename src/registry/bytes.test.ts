@@ -11,6 +11,7 @@ import {
   readObject,
   storedText,
 } from './bytes.ts';
+import { rememberOwners } from './recent-owners.ts';
 import { bench, failure, note, remove, update } from './testing/fixtures.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
@@ -36,6 +37,9 @@ const object = fc
   .record({ metadata, data: fc.dictionary(text, text) })
   .map((value) => JSON.parse(JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', ...value })) as ApiObject);
 
+/** As many as make a set worth remembering. */
+const manyFields = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f:${i}`, {}]));
+
 describe('stored and cached bytes', () => {
   it('hold the same object, with its version, and what filters need', () => {
     fc.assert(
@@ -53,6 +57,44 @@ describe('stored and cached bytes', () => {
         expect(describeText(format, cached.key, storedText(format, value), 7)).toEqual(cached);
       }),
     );
+  });
+
+  it('are read the same whatever is remembered of their owners', () => {
+    const owner = fc.record({
+      manager: text,
+      operation: fc.constant('Apply'),
+      fieldsType: fc.constant('FieldsV1'),
+      fieldsV1: fc.dictionary(text, fc.constant({})).map((set) => ({ ...set, ...manyFields })),
+    });
+    const owners = fc
+      .option(fc.array(owner, { minLength: 1, maxLength: 3 }), { nil: undefined })
+      .map((given) => given && (JSON.parse(JSON.stringify(given)) as Json[]));
+    fc.assert(
+      fc.property(object, owners, owners, owners, (value, own, inside, remembered) => {
+        // A field of the object may have the name and the text that its owners have.
+        const whole = JSON.parse(JSON.stringify({ ...value, spec: { managedFields: inside } })) as ApiObject;
+        if (own !== undefined) whole.metadata.managedFields = own;
+        const cached = describeEntry(format, entryOf(storedText(format, whole)));
+        const expected = { ...whole, metadata: { ...whole.metadata, resourceVersion: '7' } };
+        for (const known of [remembered, inside, own]) {
+          rememberOwners(cached.key, known);
+          expect(readObject(cached)).toEqual(expected);
+        }
+      }),
+    );
+  });
+
+  it('are read with the very sets that were written', () => {
+    const fieldsV1 = { 'f:data': manyFields };
+    const managedFields = [{ manager: 'ü', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1 }];
+    const value = note('one', {}) as ApiObject;
+    value.metadata = { ...value.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
+    const cached = describeEntry(format, entryOf(storedText(format, value)));
+    rememberOwners(cached.key, managedFields);
+    const [read] = readObject(cached).metadata.managedFields as JsonObject[];
+    expect(read?.['fieldsV1']).toBe(fieldsV1);
+    rememberOwners(cached.key, undefined);
+    expect(readObject(cached).metadata.managedFields).toEqual(managedFields);
   });
 
   it('change nothing but the version when the object is deleted', () => {

@@ -12,6 +12,7 @@ import {
 import type { Entry } from '../store/index.ts';
 import type { SelectableField } from './definition.ts';
 import { metaFields } from './metadata.ts';
+import { cutOwners, ownersText } from './recent-owners.ts';
 
 /**
  * How the objects of a resource are written. Stored and cached bytes begin with `head`, then come the fields of the
@@ -38,8 +39,8 @@ export function formatOf(
   return { kind, apiVersion, head, ...rest };
 }
 
-/** Stored fields of the metadata, in the order in which they are written. */
-const storedMetaFields = metaFields.filter((name) => name !== 'resourceVersion');
+/** Stored fields of the metadata, in the order in which they are written; behind them come the managedFields. */
+const storedMetaFields = metaFields.filter((name) => name !== 'resourceVersion' && name !== 'managedFields');
 
 /** Only a name, a generateName and a namespace stand before it, and in their texts a quote is escaped. */
 const uidMark = '"uid":"';
@@ -53,12 +54,20 @@ export function storedText(format: ObjectFormat, object: ApiObject): string {
     const value = object.metadata[name] as Json | undefined;
     if (value !== undefined) metadata[name] = value;
   }
-  let text = `{"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)},"metadata":${stringifyJson(metadata)}`;
+  const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)}`;
+  let text = `{${type},"metadata":${metadataTextOf(metadata, object.metadata.managedFields)}`;
   for (const key of Object.keys(object)) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
     text += `,${JSON.stringify(key)}:${stringifyJson(object[key] as Json)}`;
   }
   return `${text}}`;
+}
+
+function metadataTextOf(metadata: JsonObject, owners: Json[] | undefined): string {
+  const text = stringifyJson(metadata);
+  return owners === undefined
+    ? text
+    : `${text.slice(0, -1)}${text === '{}' ? '' : ','}"managedFields":${ownersText(owners)}}`;
 }
 
 /** Where texts are put together, so that what is kept is one flat string and no chain of pieces. */
@@ -219,9 +228,17 @@ function named(format: ObjectFormat, key: string, revision: number, bytes: ByteS
   return { key, namespace, name: path.slice(slash + 1), revision, bytes, labels: noLabels, fields: noFields };
 }
 
-/** The object itself, fresh, with its resourceVersion. */
-export function readObject(object: CachedObject): ApiObject {
-  return readOwnJson(decodeText(object.bytes)) as ApiObject;
+/** The object itself, with its resourceVersion; fresh but for who owns its fields, which is never changed in place. */
+export function readObject({ key, bytes }: CachedObject): ApiObject {
+  const cut = cutOwners(key, bytes);
+  if (cut !== undefined) {
+    const object = readOwnJson(decodeText(cut.rest)) as ApiObject;
+    if ((object.metadata.managedFields as Json | undefined) === 0) {
+      object.metadata.managedFields = cut.owners;
+      return object;
+    }
+  }
+  return readOwnJson(decodeText(bytes)) as ApiObject;
 }
 
 /** The text of the metadata, cut out of the bytes of an object that is not corrupt. */

@@ -19,7 +19,7 @@ import type { Subresource } from './definition.ts';
 import { draftDelete } from './delete-draft.ts';
 import type { Draft, Job } from './job.ts';
 import { metadataOf } from './metadata.ts';
-import { ownedView } from './ownership.ts';
+import { copyOf, ownedView } from './ownership.ts';
 import { versionFault } from './parameters.ts';
 import { applied, applyPatch } from './patch.ts';
 import type { Change, Target } from './types.ts';
@@ -174,7 +174,7 @@ function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: Api
   const before = old.metadata;
   const { view, part, ...declared } = target.resource.subresources.get(target.subresource)?.declared ?? {};
   const draft = { remove: false, generated: false };
-  if (view !== undefined) return { ...draft, object: jsonCopy(old as JsonObject as ApiObject), view: sent };
+  if (view !== undefined) return { ...draft, object: copyOf(old), view: sent };
   checkVersion(target, change, metadata, before);
   const after = metadataOf({
     ...metadata,
@@ -187,7 +187,7 @@ function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: Api
     deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds,
   });
   if (target.subresource !== '') {
-    const object = jsonCopy(old as JsonObject as ApiObject);
+    const object = copyOf(old);
     object.metadata = metadataBelow(declared, after, object.metadata);
     if (part === undefined) setField(object, 'status', sent['status']);
     else part.take(object, sent, context);

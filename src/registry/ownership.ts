@@ -22,6 +22,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonCopy,
   jsonEqual,
 } from '../meta/index.ts';
 import { fromStorage, spokenOf, subresourceView, toStorage, versionOf } from './convert.ts';
@@ -189,6 +190,11 @@ function replicasIn(target: Target): ReplicasPath {
   const path = fieldPath(...(subresourceView(target)?.replicas ?? []));
   const versions = [...target.resource.versions.values()];
   return (apiVersion) => (versions.some((version) => version.apiVersion === apiVersion) ? path : undefined);
+}
+
+/** A copy that shares nothing with the object but who owns its fields, which is never changed in place. */
+export function copyOf(object: ApiObject): ApiObject {
+  return withOwners(jsonCopy<JsonObject>(withOwners(object, undefined)) as ApiObject, object.metadata.managedFields);
 }
 
 function setOwners({ metadata }: ApiObject, owners: Json[] | undefined): void {

@@ -11,7 +11,6 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonCopy,
   jsonType,
   parseGroupVersion,
   statusError,
@@ -19,7 +18,7 @@ import {
 import { type Patched, tell } from './body.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Job } from './job.ts';
-import { ownedTypeOf, ownedView, writerOf } from './ownership.ts';
+import { copyOf, ownedTypeOf, ownedView, writerOf } from './ownership.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
 
 const patchTypes: { readonly [format in PatchFormat]: string } = {
@@ -89,7 +88,7 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   const type = ownedTypeOf(core, target);
   const object = applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
   tell(findings, options, 'error strict decoding YAML');
-  return toStorage(target, object === live ? jsonCopy(object as JsonObject as ApiObject) : object);
+  return toStorage(target, object === live ? copyOf(object) : object);
 }
 
 /** An apply says in full what it is about. */

@@ -2,6 +2,8 @@ import { type AdmissionRequest, admit, review } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import {
   type ApiObject,
+  bufferOf,
+  encodeText,
   type FieldError,
   formatGroupResource,
   jsonEqual,
@@ -25,6 +27,7 @@ import { dropDoubleOwners } from './owner-references.ts';
 import { keepOwners, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
+import { rememberOwners } from './recent-owners.ts';
 import { checkName, keyOf } from './selection.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 
@@ -176,7 +179,7 @@ async function commit(
   const revision = held?.revision ?? 0;
   const text = draft.remove ? '' : storedText(format, draft.object);
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
-  const value = draft.remove ? undefined : Buffer.from(text);
+  const value = draft.remove ? undefined : bufferOf(encodeText(text));
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
   const along = draft.remove ? goesAlong(job, draft) : [];
@@ -189,6 +192,7 @@ async function commit(
     return beaten(draft, entry === undefined ? undefined : describe(format, entry));
   }
   const stored = dryRun ? revision : answer.revision;
+  if (!dryRun) rememberOwners(key, draft.remove ? undefined : draft.object.metadata.managedFields);
   if (draft.passing === true && !dryRun) return pass(job, draft, old, describeText(format, key, text, stored));
   if (draft.remove) {
     const deletes = job.change.verb === 'delete' && held !== undefined;

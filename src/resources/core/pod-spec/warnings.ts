@@ -207,10 +207,12 @@ const warnOfContainers = (subject: Subject): string[] =>
 function warnOfEnv({ env = [] }: Container | EphemeralContainer, path: string): string[] {
   const seen = new Set<string>();
   return env.flatMap(({ name = '', value = '', valueFrom }, i) => {
-    const again = seen.has(name);
-    seen.add(name);
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
     const reference = `$(${name})`;
-    if (!again || (valueFrom === undefined && value !== reference && value.includes(reference))) return [];
+    if (valueFrom === undefined && value !== reference && value.includes(reference)) return [];
     const why = `hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
     return [`${path}.env[${i}]: ${why}`];
   });

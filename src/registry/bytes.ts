@@ -104,7 +104,13 @@ export function describeDeleted(format: ObjectFormat, last: CachedObject, revisi
   out.write(bytes, 0, 'latin1');
   out.copyWithin(mark + version.length, end, bytes.length);
   out.write(version, mark, 'latin1');
-  return { ...last, revision, bytes: out.toString('latin1', 0, length) as ByteString, cells: undefined };
+  return {
+    ...last,
+    revision,
+    bytes: out.toString('latin1', 0, length) as ByteString,
+    cells: undefined,
+    sizeOf: undefined,
+  };
 }
 
 /** The index behind `"uid":"…",` of stored bytes in the form of this resource; -1 when they have another form. */
@@ -140,6 +146,8 @@ function finish(
     // There from the start, so that all objects have one shape.
     cells: undefined,
     cellsOf: undefined,
+    size: undefined,
+    sizeOf: undefined,
   };
 }
 

@@ -69,6 +69,12 @@ function scratchFor(length: number): Buffer {
   return scratch;
 }
 
+/** The bytes of a text, until the next text is put together: for the store, which keeps none that it was given. */
+export function passingBytes(text: string): Buffer {
+  const out = scratchFor(Buffer.byteLength(text));
+  return out.subarray(0, out.write(text));
+}
+
 /** The cached form of a stored value. Never throws: what cannot be read is there with its name, and `isCorrupt`. */
 export function describe(format: ObjectFormat, entry: Entry): CachedObject {
   const { value, revision } = entry;

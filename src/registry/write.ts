@@ -12,7 +12,7 @@ import {
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
 import type { CommitResult, Write } from '../store/index.ts';
-import { describe, describeDeleted, describeText, isCorrupt, readObject, storedText } from './bytes.ts';
+import { describe, describeDeleted, describeText, isCorrupt, passingBytes, readObject, storedText } from './bytes.ts';
 import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
@@ -175,7 +175,7 @@ async function commit(
   const revision = held?.revision ?? 0;
   const text = draft.remove ? '' : storedText(format, draft.object);
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
-  const value = draft.remove ? undefined : Buffer.from(text);
+  const value = draft.remove ? undefined : passingBytes(text);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
   const along = draft.remove ? goesAlong(job, draft) : [];

@@ -3,7 +3,7 @@ import type { Entry, Store } from '../store/index.ts';
 
 /**
  * One object as the cache holds it: its bytes as they go over the wire, and beside them only what filters need.
- * Nothing but its `cells` changes after it was made, so that snapshots and events may share it.
+ * Nothing but its `cells` and `size` changes after it was made, so that snapshots and events may share it.
  */
 export interface CachedObject {
   readonly key: string;
@@ -23,6 +23,9 @@ export interface CachedObject {
    */
   cells?: ByteString | undefined;
   cellsOf?: object | undefined;
+  /** How long it is in another form (bytes), and in which. */
+  size?: number | undefined;
+  sizeOf?: object | undefined;
 }
 
 export interface CacheOptions {

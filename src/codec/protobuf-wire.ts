@@ -1,4 +1,4 @@
-import { type StatusError, statusError } from '../meta/index.ts';
+import { type ByteString, type StatusError, statusError } from '../meta/index.ts';
 import { MAX_DEPTH } from './json.ts';
 
 /** How a field's value lies on the wire. */
@@ -197,6 +197,11 @@ export class Output {
   /** A copy of what has been written. */
   copy(): Buffer {
     return Buffer.from(this.#bytes.subarray(this.#start));
+  }
+
+  /** The same as a string. */
+  bytes(): ByteString {
+    return this.#bytes.toString('latin1', this.#start) as ByteString;
   }
 
   copyTo(target: Buffer, at: number): void {

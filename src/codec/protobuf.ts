@@ -1,7 +1,16 @@
-import { type Json, type JsonObject, type Names, parseGroupVersion, StatusError, statusError } from '../meta/index.ts';
+import {
+  type ByteString,
+  bytesOf,
+  type Json,
+  type JsonObject,
+  type Names,
+  parseGroupVersion,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { type ParsedBody, summarizeBody } from './json.ts';
-import { putPart, scalarCodecs, takeParts, wrongWire } from './protobuf-scalars.ts';
+import { type Codec, putPart, scalarCodecs, takeParts, wrongWire } from './protobuf-scalars.ts';
 import { structCodec } from './protobuf-types.ts';
 import { Input, Output, SIZED } from './protobuf-wire.ts';
 
@@ -111,57 +120,38 @@ function putEnvelopeStart({ apiVersion, kind }: TypeMeta): void {
   out.raw(MAGIC);
 }
 
-/** Items of a list lie together in pieces of about this size (bytes). */
-const PIECE = 128 * 1024;
-
 /**
- * A list in its envelope, written object by object, so that others can have a turn between two of them. The envelope
- * begins with the length of all: nothing can be sent before the last object is there. What is held until then is the
- * list as it is sent, and no more.
+ * How objects are written into a list, one by one, so that others can have a turn between two of them. The list begins
+ * with the length of all of it: who knows how long each object is need not hold them all at once.
  */
 export class ProtobufList {
-  readonly #schema: StructSchema;
-  readonly #names: Names;
-  readonly #pieces: Uint8Array[] = [];
-  #piece = Buffer.alloc(0);
-  #filled = 0;
-  #size = 0;
+  readonly #codec: Codec;
+  readonly #metadata: Codec;
 
-  /** `schema` is that of the objects. */
-  constructor(schema: StructSchema, names: Names) {
-    this.#schema = schema;
-    this.#names = names;
+  /** The schemas of the objects, and of the list's metadata. */
+  constructor(item: StructSchema, listMeta: StructSchema, names: Names) {
+    this.#codec = structCodec(item, names);
+    this.#metadata = structCodec(listMeta, names);
   }
 
-  /** The next object, in the normal form of its schema. */
-  add(item: Json): void {
+  /** An object, in the normal form of its schema, as it stands in the list. */
+  item(value: Json): ByteString {
     out.reset();
-    putPart(out, 2, structCodec(this.#schema, this.#names), item);
-    const { size } = out;
-    this.#size += size;
-    if (size > this.#piece.length - this.#filled) {
-      this.#cut();
-      this.#piece = Buffer.allocUnsafeSlow(Math.max(PIECE, size));
-    }
-    out.copyTo(this.#piece, this.#filled);
-    this.#filled += size;
+    putPart(out, 2, this.#codec, value);
+    return out.bytes();
   }
 
-  /** The whole list in pieces. `type` is that of the list, `listMeta` the schema of its metadata. */
-  finish(type: TypeMeta, metadata: Json, listMeta: StructSchema): readonly Uint8Array[] {
-    this.#cut();
+  /** What stands before the objects, which are so long in all (bytes). `type` is that of the list. */
+  head(type: TypeMeta, metadata: Json, size: number): ByteString {
     out.reset();
-    putPart(out, 1, structCodec(listMeta, this.#names), metadata);
-    out.varint(out.size + this.#size);
+    putPart(out, 1, this.#metadata, metadata);
+    out.varint(out.size + size);
     putEnvelopeStart(type);
-    return [out.copy(), ...this.#pieces, ENDING];
+    return out.bytes();
   }
 
-  #cut(): void {
-    if (this.#filled > 0) this.#pieces.push(this.#piece.subarray(0, this.#filled));
-    this.#piece = Buffer.alloc(0);
-    this.#filled = 0;
-  }
+  /** What stands behind them. */
+  readonly tail = bytesOf(ENDING);
 }
 
 /**

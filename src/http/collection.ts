@@ -44,29 +44,69 @@ async function* inTurns(
   yield (piece + end) as ByteString;
 }
 
+type Item = ObjectList['items'] extends Iterable<infer T> ? T : never;
+
 /** Objects are written until so much JSON was read (bytes); then everybody else has a turn. */
 const strideBytes = 128 * 1024;
+/** Pieces of a list in protobuf are about this long, and so much of its beginning is written only once (bytes). */
+const pieceBytes = 64 * 1024;
+const keptBytes = 1024 * 1024;
 
-/** Answers with a list that is whole before its first byte is sent: its length comes first. */
+/**
+ * Answers with a list in protobuf. Its length comes first: what an object takes up is kept with it, so that none need
+ * be written before it is sent, its beginning aside.
+ */
 async function protobufAnswer(target: Target, list: ObjectList, view: View, protobuf: Protobuf): Promise<ApiResponse> {
-  const frame = readOwnBytes([...viewList(target, { ...list, items: [] }, view)].join('')) as JsonObject;
-  const kind = (frame['kind'] as string).replace(/List$/, '');
-  const written = protobuf.list({ apiVersion: frame['apiVersion'] as string, kind });
+  const { metadata, ...rest } = readOwnBytes(
+    [...viewList(target, { ...list, items: [] }, view)].join(''),
+  ) as JsonObject;
+  const { apiVersion, kind } = rest as { apiVersion: string; kind: string };
+  const { list: written, schema } = protobuf.list({ apiVersion, kind: kind.replace(/List$/, '') });
+  const write = (object: Item) => written.item(readOwnBytes(viewObject(target, object, view)));
+  const items: Item[] = [];
+  const kept: ByteString[] = [];
+  let size = 0;
   let read = 0;
   for (const object of list.items) {
-    written.add(readOwnBytes(viewObject(target, object, view)));
-    read += object.bytes.length;
+    read += 64;
+    if (object.sizeOf !== schema) {
+      const item = write(object);
+      if (size < keptBytes && kept.length === items.length) kept.push(item);
+      object.size = item.length;
+      object.sizeOf = schema;
+      read += object.bytes.length;
+    }
+    size += object.size ?? 0;
+    items.push(object);
     if (read < strideBytes) continue;
     read = 0;
     await nextTurn();
   }
-  const pieces = protobuf.finish(written, frame);
-  const body = pieces.length <= 3 ? Buffer.concat(pieces) : inOrder(pieces);
-  return { status: 200, headers: protobuf.headers, body };
+  const head = written.head({ apiVersion, kind }, metadata as Json, size);
+  const { headers } = protobuf;
+  if (size <= pieceBytes) {
+    const texts = items.map((object, i) => kept[i] ?? write(object));
+    return { status: 200, headers, body: [head, ...texts, written.tail].join('') as ByteString };
+  }
+  return { status: 200, headers, body: protobufPieces(items, kept, write, head, written.tail) };
 }
 
-async function* inOrder(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces;
+async function* protobufPieces(
+  items: readonly Item[],
+  kept: readonly ByteString[],
+  write: (object: Item) => ByteString,
+  head: ByteString,
+  tail: ByteString,
+): AsyncGenerator<ByteString> {
+  let piece: string = head;
+  for (const [i, object] of items.entries()) {
+    piece += kept[i] ?? write(object);
+    if (piece.length < pieceBytes) continue;
+    yield piece as ByteString;
+    piece = '';
+    await nextTurn();
+  }
+  yield (piece + tail) as ByteString;
 }
 
 /** The list in another form, made from its pieces: each holds whole items. */

@@ -127,15 +127,8 @@ function serve(
     if (connections.closing) connection.finish();
   });
   message.on('error', ignore);
-  // What still comes of a body when all is answered, nobody waits for.
-  out.once('finish', () => {
-    if (!message.complete)
-      message.once(
-        'close',
-        clock.after(limits.bodyMs, () => message.destroy()),
-      );
-  });
   const respond = (response: ApiResponse, last = connections.closing) => {
+    if (!message.complete) out.once('finish', () => dismiss(message, clock, limits.bodyMs));
     const write = { clock, stallMs: limits.stallMs, last };
     if ('stream' in out) writeHttp2(response, out.stream, write);
     else writeHttp1(response, out, write);
@@ -147,6 +140,15 @@ function serve(
   handler(new NodeRequest(message, answer, connection.peer, { clock, bodyTimeoutMs: limits.bodyMs }))
     .then((response) => respond(response))
     .catch(() => out.destroy());
+}
+
+/** What still comes of a body when all is answered, nobody waits for long. */
+function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
+  if (message.complete) return;
+  message.once(
+    'close',
+    clock.after(bodyMs, () => message.destroy()),
+  );
 }
 
 /** A request after which the connection may go over to another protocol: it is the last one in this protocol anyway. */

@@ -83,7 +83,14 @@ export class NodeRequest implements ApiRequest {
 
   body(limit: number): Promise<Uint8Array> {
     const message = this.#message;
-    if (Number(message.headers['content-length']) > limit) return Promise.reject(statusError.tooLarge(limit));
+    const length = Number(message.headers['content-length']);
+    if (length > limit) return Promise.reject(statusError.tooLarge(limit));
+    // A small body is there by now, having come with its head.
+    if (length > 0 && message.readableLength === length) {
+      const whole = message.read() as Buffer;
+      message.resume();
+      return Promise.resolve(whole);
+    }
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = [];
       let size = 0;

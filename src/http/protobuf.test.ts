@@ -142,6 +142,18 @@ describe('lists', () => {
     const partial = await send('GET', configMaps, undefined, { accept: media + as });
     expect(read(known('meta/v1.PartialObjectMetadataList'), partial.body)['items']).toHaveLength(count);
   });
+
+  it('have the right length in whatever form the objects were asked for before, and after a change', async () => {
+    const all = async () => (await send('GET', configMaps)).body;
+    const before = await all();
+    await send('GET', configMaps, undefined, { accept: `${media};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1` });
+    expect((await all()).equals(before)).toBe(true);
+    const name = 'c0001';
+    await server.send('PUT', `${configMaps}/${name}`, {
+      body: { metadata: { name }, data: { text: 'longer'.repeat(999) } },
+    });
+    expect(read(ConfigMapList, await all())).toMatchObject(await json(configMaps));
+  });
 });
 
 describe('watches', () => {

@@ -7,7 +7,7 @@ import {
   type TypeMeta,
   writeProtobuf,
 } from '../codec/index.ts';
-import { type Json, type JsonObject, type Names, parseGroupVersion, statusError } from '../meta/index.ts';
+import { type JsonObject, type Names, parseGroupVersion, statusError } from '../meta/index.ts';
 import type { Resource, StreamEvent } from '../registry/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { FindType } from './openapi.ts';
@@ -51,14 +51,11 @@ export class Protobuf {
     return writeProtobuf(this.known(type), type, value, this.#names);
   }
 
-  /** A list of objects of one type, to be filled. */
-  list(item: TypeMeta): ProtobufList {
-    return new ProtobufList(this.known(item), this.#names);
-  }
-
-  finish(list: ProtobufList, { metadata, ...rest }: JsonObject): readonly Uint8Array[] {
-    const meta = this.known({ apiVersion: 'v1', kind: 'ListMeta' });
-    return list.finish(typeOf(rest), metadata as Json, meta);
+  /** How a list of objects of one type is written, and the schema of these. */
+  list(item: TypeMeta): { readonly list: ProtobufList; readonly schema: StructSchema } {
+    const schema = this.known(item);
+    const listMeta = this.known({ apiVersion: 'v1', kind: 'ListMeta' });
+    return { list: new ProtobufList(schema, listMeta, this.#names), schema };
   }
 
   /** An event; `write` gives its object. Told to many, it is written once. `form` says what `write` would give. */

@@ -85,6 +85,7 @@ class Shapes {
   readonly #names: Names;
   readonly #structs = new WeakMap<StructSchema, { granular?: StructShape; atomic?: StructShape }>();
   readonly #objects = new WeakMap<StructSchema, StructShape>();
+  readonly #zeros = new WeakMap<StructSchema, JsonObject>();
 
   constructor(names: Names) {
     this.#names = names;
@@ -206,13 +207,16 @@ class Shapes {
     return zeros[schema.type] ?? null;
   }
 
-  /** A value of a struct that nobody filled in. */
+  /** A value of a struct that nobody filled in: the same one each time, which nobody may change. */
   zero(schema: StructSchema): JsonObject {
+    const known = this.#zeros.get(schema);
+    if (known !== undefined) return known;
     const zero: JsonObject = {};
     for (const [name, field] of fieldsOfStruct(schema, this.#names)) {
       const value = this.#zero(field);
       if (value !== undefined) setKey(zero, name, value);
     }
+    this.#zeros.set(schema, zero);
     return zero;
   }
 }
@@ -276,7 +280,7 @@ export function objectShape(schema: StructSchema, names: Names): StructShape {
   return shapesUnder(names).object(schema);
 }
 
-/** An object of a type before anyone filled it in: what a new object is compared with. */
+/** An object of a type before anyone filled it in: what a new object is compared with. Nobody may change it. */
 export function zeroObject(schema: StructSchema, names: Names): JsonObject {
   return shapesUnder(names).zero(schema);
 }

@@ -87,9 +87,18 @@ export function parseTime(text: string, micro = false): number {
   return seconds * 1000 + Math.floor(micros / 1000);
 }
 
+/** The second that was written last: who writes the present time writes one second over and over. */
+let lastSecond = 0;
+let lastText = '1970-01-01T00:00:00Z';
+
 /** `2024-01-31T23:59:59Z`: whole seconds, UTC. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastText = `${new Date(ms).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
 }
 
 /** `2024-01-31T23:59:59.123000Z`: six decimals, UTC. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, encodeText, type Json, type JsonObject } from '../meta/index.ts';
 import {
+  announced,
   describeDeleted,
   describe as describeEntry,
   describeText,
@@ -95,6 +96,37 @@ describe('stored and cached bytes', () => {
     expect(read?.['fieldsV1']).toBe(fieldsV1);
     rememberOwners(cached.key, undefined);
     expect(readObject(cached).metadata.managedFields).toEqual(managedFields);
+  });
+
+  it('tell the selectable fields of whatever they hold, announced or not, and read nothing twice', async () => {
+    let read = 0;
+    const value = (of: ApiObject) => {
+      read += 1;
+      return (of['data'] as { readonly [key: string]: string })['a'] ?? '';
+    };
+    const selecting = formatOf('ConfigMap', 'v1', {
+      namespaced: true,
+      keyPrefix: '/configmaps/',
+      fields: [{ path: 'data.a', value }],
+    });
+    const of = (a: string): ApiObject => ({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'one', namespace: 'ns', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' },
+      data: { a },
+    });
+    const [mine, other] = [of('ü mine'), of('ü ours')];
+    const { key } = entryOf('');
+    const fieldsOf = (object: ApiObject) => describeEntry(selecting, entryOf(storedText(selecting, object))).fields;
+    const seen = await announced(selecting, key, mine, storedText(selecting, mine), async () => {
+      const own = fieldsOf(mine);
+      const reads = read;
+      return { own, reads, others: fieldsOf(other) };
+    });
+    expect(seen).toEqual({ own: { 'data.a': 'ü mine' }, reads: 1, others: { 'data.a': 'ü ours' } });
+    expect([fieldsOf(mine), read, selecting.underway.size]).toEqual([{ 'data.a': 'ü mine' }, 3, 0]);
+    await expect(announced(selecting, key, mine, '', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
+    expect(selecting.underway.size).toBe(0);
   });
 
   it('change nothing but the version when the object is deleted', () => {

@@ -28,6 +28,13 @@ export interface ObjectFormat {
   readonly head: ByteString;
   /** Selectable fields beyond name and namespace, of every definition that shares the objects. */
   readonly fields: readonly SelectableField[];
+  /** Objects on their way to the store, by key: when they come back their fields are known. */
+  readonly underway: Map<string, Underway>;
+}
+
+interface Underway {
+  readonly stored: ByteString;
+  readonly fields: CachedObject['fields'];
 }
 
 export function formatOf(
@@ -36,7 +43,7 @@ export function formatOf(
   rest: Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'>,
 ): ObjectFormat {
   const head = encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`);
-  return { kind, apiVersion, head, ...rest };
+  return { kind, apiVersion, head, underway: new Map(), ...rest };
 }
 
 /** Stored fields of the metadata, in the order in which they are written; behind them come the managedFields. */
@@ -46,6 +53,7 @@ const storedMetaFields = metaFields.filter((name) => name !== 'resourceVersion' 
 const uidMark = '"uid":"';
 const versionMark = '"resourceVersion":"';
 const labelsMark = '"labels":{';
+const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The stored text of an object, which must have a uid and a creationTimestamp: without its resourceVersion. */
 export function storedText(format: ObjectFormat, object: ApiObject): string {
@@ -78,13 +86,37 @@ function scratchFor(length: number): Buffer {
   return scratch;
 }
 
+/** Commits an object, of which nothing need be read when its text comes back from the store. */
+export async function announced<T>(
+  { fields, underway }: ObjectFormat,
+  key: string,
+  object: ApiObject,
+  text: string,
+  commit: () => Promise<T>,
+): Promise<T> {
+  if (fields.length === 0) return commit();
+  const mine = { stored: encodeText(text), fields: selected(fields, object) };
+  underway.set(key, mine);
+  try {
+    return await commit();
+  } finally {
+    if (underway.get(key) === mine) underway.delete(key);
+  }
+}
+
+/** The bytes of a text, until the next text is put together: for the store, which keeps none that it was given. */
+export function passingBytes(text: string): Buffer {
+  const out = scratchFor(Buffer.byteLength(text));
+  return out.subarray(0, out.write(text));
+}
+
 /** The cached form of a stored value. Never throws: what cannot be read is there with its name, and `isCorrupt`. */
 export function describe(format: ObjectFormat, entry: Entry): CachedObject {
   const { value, revision } = entry;
   const view = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const at = behindUid(format, view);
   if (at < 0) return describeForeign(format, entry, view);
-  const insert = `${versionMark}${revision}",`;
+  const insert = versionText(revision);
   const out = scratchFor(view.length + insert.length);
   view.copy(out, 0, 0, at);
   out.write(insert, at, 'latin1');
@@ -113,7 +145,13 @@ export function describeDeleted(format: ObjectFormat, last: CachedObject, revisi
   out.write(bytes, 0, 'latin1');
   out.copyWithin(mark + version.length, end, bytes.length);
   out.write(version, mark, 'latin1');
-  return { ...last, revision, bytes: out.toString('latin1', 0, length) as ByteString, cells: undefined };
+  return {
+    ...last,
+    revision,
+    bytes: out.toString('latin1', 0, length) as ByteString,
+    cells: undefined,
+    sizeOf: undefined,
+  };
 }
 
 /** The index behind `"uid":"…",` of stored bytes in the form of this resource; -1 when they have another form. */
@@ -134,7 +172,7 @@ function finish(
   at: number,
 ): CachedObject | undefined {
   const labels = labelsOf(bytes, at);
-  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, bytes);
+  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, key, revision, bytes, at);
   if (labels === undefined || fields === undefined) return undefined;
   const path = key.slice(format.keyPrefix.length);
   const slash = format.namespaced ? path.indexOf('/') : -1;
@@ -149,6 +187,8 @@ function finish(
     // There from the start, so that all objects have one shape.
     cells: undefined,
     cellsOf: undefined,
+    size: undefined,
+    sizeOf: undefined,
   };
 }
 
@@ -176,15 +216,36 @@ function labelsOf(bytes: ByteString, at: number): CachedObject['labels'] | undef
   }
 }
 
-function fieldsOf(format: ObjectFormat, bytes: ByteString): CachedObject['fields'] | undefined {
+function fieldsOf(
+  format: ObjectFormat,
+  key: string,
+  revision: number,
+  bytes: ByteString,
+  at: number,
+): CachedObject['fields'] | undefined {
+  const known = format.underway.get(key);
+  if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
   try {
-    const object = readOwnJson(decodeText(bytes)) as ApiObject;
-    const fields: { [path: string]: string } = {};
-    for (const { path, value } of format.fields) fields[path] = value(object);
-    return fields;
+    return selected(format.fields, readOwnJson(decodeText(bytes)) as ApiObject);
   } catch {
     return undefined;
   }
+}
+
+/** Whether cached bytes are those stored ones, with the resourceVersion at `at`. */
+function isStored(stored: ByteString, revision: number, bytes: ByteString, at: number): boolean {
+  const rest = at + versionText(revision).length;
+  return (
+    bytes.length - rest === stored.length - at &&
+    bytes.slice(rest) === stored.slice(at) &&
+    bytes.startsWith(stored.slice(0, at))
+  );
+}
+
+function selected(fields: readonly SelectableField[], object: ApiObject): CachedObject['fields'] {
+  const found: { [path: string]: string } = {};
+  for (const { path, value } of fields) found[path] = value(object);
+  return found;
 }
 
 /** A value in another form than we write: read whole and written anew, or else kept by its name. */

@@ -148,8 +148,8 @@ function draftCreate({ core, target, context }: Job, object: ApiObject, sent: Js
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
   object.metadata = metadataOf({
     ...metadata,
-    ...(generated ? { name: generateName(core.random, metadata.generateName ?? '') } : {}),
-    ...(strategy.generation === true ? { generation: 1 } : {}),
+    name: generated ? generateName(core.random, metadata.generateName ?? '') : metadata.name,
+    generation: strategy.generation === true ? 1 : metadata.generation,
     uid: core.random.uuid(),
     creationTimestamp: formatTime(context.now),
     deletionTimestamp: undefined,

@@ -2,8 +2,6 @@ import { type AdmissionRequest, admit, review } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import {
   type ApiObject,
-  bufferOf,
-  encodeText,
   type FieldError,
   formatGroupResource,
   jsonEqual,
@@ -14,7 +12,16 @@ import {
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
 import type { CommitResult, Write } from '../store/index.ts';
-import { describe, describeDeleted, describeText, isCorrupt, readObject, storedText } from './bytes.ts';
+import {
+  announced,
+  describe,
+  describeDeleted,
+  describeText,
+  isCorrupt,
+  passingBytes,
+  readObject,
+  storedText,
+} from './bytes.ts';
 import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
@@ -179,13 +186,16 @@ async function commit(
   const revision = held?.revision ?? 0;
   const text = draft.remove ? '' : storedText(format, draft.object);
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
-  const value = draft.remove ? undefined : bufferOf(encodeText(text));
+  const value = draft.remove ? undefined : passingBytes(text);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
   const along = draft.remove ? goesAlong(job, draft) : [];
-  const answer = dryRun
-    ? await rehearse(core, key, revision)
-    : await core.store.commit([{ key, revision }, ...guards], [write, ...writes, ...along]);
+  const commit = () => core.store.commit([{ key, revision }, ...guards], [write, ...writes, ...along]);
+  const answer = await (dryRun
+    ? rehearse(core, key, revision)
+    : draft.remove
+      ? commit()
+      : announced(format, key, draft.object, text, commit));
   if (!answer.ok) {
     const [entry] = answer.found;
     if ((entry?.revision ?? 0) === revision) return beaten(draft, held, true);

@@ -61,7 +61,8 @@ export function decodePatched(
   const { kind, apiVersion } = spokenOf(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
-    const given = typeOf(patched, kind, apiVersion);
+    // What a strategic patch says of the type counts for nothing: its result is never read as a text again.
+    const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
     const { object, odd } = decode(core, target, patched, given, findings);
     tell(odd, options);
     return object;

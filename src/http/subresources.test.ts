@@ -143,6 +143,15 @@ describe('scale', () => {
   });
 });
 
+describe('a new object that claims to have a version', () => {
+  // Version 0 is none, and any other is looked at only when the object is kept.
+  it.each(['0', '5'])('is judged as a new one: %s', async (resourceVersion) => {
+    const answer = await ask('POST', `${ns}/persistentvolumeclaims`, { metadata: { name: 'v', resourceVersion } });
+    expect(answer.status).toBe(422);
+    expect(answer.body['message']).toContain('spec.accessModes: Required value: at least 1 access mode is required');
+  });
+});
+
 describe('status', () => {
   it('of a deployment leaves its labels alone', async () => {
     await make(deployments, {

@@ -53,6 +53,17 @@ describe('who is taken for the manager', () => {
 });
 
 describe('strategic merge patch', () => {
+  it.each([[{ kind: 'Secret' }], [{ kind: 'Other' }], [{ apiVersion: 'apps/v1' }]])(
+    'cannot change the type: %j',
+    async (patch) => {
+      await send('POST', maps, map('typed', { a: '1' }));
+      const { status, body } = await send('PATCH', `${maps}/typed`, { ...patch, data: { b: '2' } }, 'strategic');
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', data: { a: '1', b: '2' } });
+      expect((await send('PATCH', `${maps}/typed`, patch, 'merge')).status).not.toBe(200);
+    },
+  );
+
   it('merges containers by name', async () => {
     await send(
       'POST',

@@ -143,6 +143,15 @@ describe('scale', () => {
   });
 });
 
+describe('a new object that claims to have a version', () => {
+  // Version 0 is none, and any other is looked at only when the object is kept.
+  it.each(['0', '5'])('is judged as a new one: %s', async (resourceVersion) => {
+    const answer = await ask('POST', `${ns}/persistentvolumeclaims`, { metadata: { name: 'v', resourceVersion } });
+    expect(answer.status).toBe(422);
+    expect(answer.body['message']).toContain('spec.accessModes: Required value: at least 1 access mode is required');
+  });
+});
+
 describe('status', () => {
   it('of a deployment leaves its labels alone', async () => {
     await make(deployments, {
@@ -191,6 +200,9 @@ describe('binding', () => {
     await make(pods, pod('beside'));
     expect((await ask('POST', `${ns}/bindings`, to('beside'))).status).toBe(201);
     expect((await ask('GET', `${pods}/beside`)).body['spec']).toMatchObject({ nodeName: 'node-9' });
+    const message = async (name: string) => (await ask('POST', `${ns}/bindings`, to(name))).body['message'];
+    expect(await message('')).toBe('Name parameter required.');
+    expect(await message('../x')).toBe(`Name parameter invalid: "../x": may not contain '/'`);
   });
 
   it('of a rehearsal is not kept', async () => {
@@ -236,6 +248,14 @@ describe('eviction', () => {
     expect(await evict('free')).toMatchObject({ status: 201, body: { status: 'Success', code: 201 } });
     expect((await ask('GET', `${pods}/free`)).status).toBe(404);
     expect((await evict('free')).body['message']).toBe('pods "free" not found');
+  });
+
+  it('takes the former version of an eviction, and no other', async () => {
+    await make(pods, pod('former'));
+    const asked = await evict('former', { apiVersion: 'policy/v1alpha1' });
+    expect(asked).toMatchObject({ status: 400, body: { reason: 'BadRequest' } });
+    expect((await evict('former', { apiVersion: 'policy/v1beta1' })).status).toBe(201);
+    expect((await ask('GET', `${pods}/former`)).status).toBe(404);
   });
 
   it('waits for a budget that nobody has looked at', async () => {

@@ -62,7 +62,8 @@ export function decodePatched(
   const { kind, apiVersion } = spokenOf(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
-    const given = typeOf(patched, kind, apiVersion);
+    // What a strategic patch says of the type counts for nothing: its result is never read as a text again.
+    const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
     const { object, odd } = decode(core, target, patched, given, findings);
     tell(odd, options);
     return object;
@@ -131,7 +132,9 @@ function decode(
   findings: readonly string[],
 ): { object: ApiObject; odd: readonly string[] } {
   const { kind, apiVersion, type } = spokenOf(target);
-  if (given.kind !== kind || given.apiVersion !== apiVersion) refuseType(core, target, given);
+  if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
+    refuseType(core, target, given);
+  }
   const { value: decoded, unknown } = type.decode(value);
   const object = decoded as ApiObject;
   object.kind = kind;
@@ -139,6 +142,13 @@ function decode(
   object.metadata ??= {} as ObjectMeta & JsonObject;
   const odd = unknown.length === 0 ? findings : [...findings, ...unknown.map((path) => `unknown field ${quote(path)}`)];
   return { object: toStorage(target, object), odd };
+}
+
+/** Whether it is in a version of the subresource's kind that is no longer served, and still understood. */
+function isFormer(target: Target, { apiVersion }: GivenType): boolean {
+  const { group } = spokenOf(target);
+  const former = target.resource.subresources.get(target.subresource)?.declared.formerVersions ?? [];
+  return former.some((version) => formatGroupVersion({ group, version }) === apiVersion);
 }
 
 /** Where the wire's message looks for the kinds of bodies; clients compare whole messages. */

@@ -90,6 +90,8 @@ export interface Subresource<T = ApiObject> {
   readonly kind: string;
   readonly group?: string;
   readonly version?: string;
+  /** Former versions in which it may still be sent: they have the same fields. */
+  readonly formerVersions?: readonly string[];
   /** The feature without which it is not there. */
   readonly gate?: FeatureName;
   /** Of that kind, where it is another than that of the resource. */

@@ -9,6 +9,9 @@ import { persistentVolumeClaims } from './persistent-volume-claims.ts';
 import { persistentVolumes } from './persistent-volumes.ts';
 
 describe('nodes', () => {
+  const avoidKey = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
+  const avoid = `metadata.annotations.${avoidKey}`;
+  const avoiding = (text: string) => ({ metadata: { annotations: { [avoidKey]: text } } });
   const rows: readonly Row[] = [
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     [
@@ -16,6 +19,22 @@ describe('nodes', () => {
       { spec: { taints: [{ key: 'k', effect: 'Odd' }], podCIDR: 'x' } },
       ['metadata.taints[0].effect', 'NotSupported', unsupported('Odd', 'NoSchedule', 'PreferNoSchedule', 'NoExecute')],
       ['spec.podCIDRs[0]', 'Invalid', invalid('x', says.cidr)],
+    ],
+    ['pods to avoid', avoiding('{"preferAvoidPods":[{"podSignature":{"podController":{"controller":true}}}]}')],
+    [
+      'pods to avoid of no controller',
+      avoiding('{"preferAvoidPods":[{},{"podSignature":{"podController":{"controller":false}}}]}'),
+      [`${avoid}[0].PodSignature`, 'Required', missing],
+      [`${avoid}[1].PodSignature.PodController.Controller`, 'Invalid', invalid(false, 'must point to a controller')],
+    ],
+    [
+      'pods to avoid in no JSON',
+      avoiding('x'),
+      [
+        'metadata.annotations.AvoidPods',
+        'Invalid',
+        invalid(avoidKey, "invalid character 'x' looking for beginning of value"),
+      ],
     ],
     ['no effect', { spec: { taints: [{ key: 'k' }] } }, ['metadata.taints[0].effect', 'Required', missing]],
     [
@@ -166,6 +185,11 @@ describe('persistent volumes', () => {
       'a local one anywhere',
       volume({ local: { path: '/x' } }),
       ['spec.nodeAffinity', 'Required', required('Local volume requires node affinity')],
+    ],
+    [
+      'a local one besides another',
+      volume({ hostPath: { path: '/x' }, local: { path: '/x' } }),
+      ['spec.local', 'Forbidden', forbidden('may not specify more than 1 volume type')],
     ],
     [
       'nodes without terms',

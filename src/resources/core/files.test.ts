@@ -176,6 +176,9 @@ describe('namespaces', () => {
     expect(created(namespaces, { spec: { finalizers: ['a/b'] } })['spec']).toEqual({
       finalizers: ['a/b', 'kubernetes'],
     });
+    expect(created(namespaces, { spec: { finalizers: ['kubernetes', 'a/b', 'kubernetes'] } })['spec']).toEqual({
+      finalizers: ['kubernetes', 'a/b', 'kubernetes'],
+    });
   });
   test('through finalize they are told by their place', () => {
     const part = namespaces.subresources.find(({ name }) => name === 'finalize')?.part;

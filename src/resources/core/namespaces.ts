@@ -55,8 +55,9 @@ export const namespaces = resource({
     },
     prepareCreate: (namespace, { names }) => {
       namespace.status = { phase: 'Active' };
-      const finalizers = new Set(namespace.spec?.finalizers ?? []);
-      namespace.spec = { ...namespace.spec, finalizers: [...finalizers.add(names.product)] };
+      const given = namespace.spec?.finalizers ?? [];
+      const finalizers = given.includes(names.product) ? given : [...given, names.product];
+      namespace.spec = { ...namespace.spec, finalizers };
     },
     // Finalizers in the spec change through the `finalize` subresource alone.
     prepareUpdate: (namespace, old) => {

@@ -2,6 +2,7 @@ import { age, name, orNone, orUnknown } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Node } from '../types/core-v1.ts';
 import { proxyNode } from './connect.ts';
+import { validateNodeAnnotations } from './node-annotations.ts';
 import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate, warnOfNode } from './node-rules.ts';
 
 type NodeObject = ObjectOf<typeof Node>;
@@ -41,8 +42,15 @@ export const nodes = resource({
       alignRanges(spec);
       defaultAllocatable(status);
     },
-    validate: ({ spec = {}, status = {} }, { names }) => validateNode(spec, status, names),
-    validateUpdate: ({ spec = {}, status = {} }, old) => validateNodeUpdate(spec, status, old.spec ?? {}),
+    validate: ({ metadata, spec = {}, status = {} }, { names }) => [
+      ...validateNodeAnnotations(metadata.annotations ?? {}, names),
+      ...validateNode(spec, status, names),
+    ],
+    // What is wrong with annotations is told twice, as it is of taints.
+    validateUpdate: ({ metadata, spec = {}, status = {} }, old, { names }) => [
+      ...validateNodeAnnotations(metadata.annotations ?? {}, names),
+      ...validateNodeUpdate(spec, status, old.spec ?? {}),
+    ],
     warnings: ({ spec = {} }, _, { names }) => warnOfNode(spec, names),
   },
 });

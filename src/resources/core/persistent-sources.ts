@@ -14,6 +14,8 @@ type Rule = (source: never, path: string, context: VolumeContext) => FieldError[
 interface VolumeContext extends SpecContext {
   /** Of the volume; empty where it stands inside another object. */
   readonly volume: string;
+  /** Whether it tells the nodes that can reach it. */
+  readonly bound: boolean;
 }
 
 /** In the order in which the first of several is found. */
@@ -118,6 +120,9 @@ export function validateSources(spec: Source, path: string, context: VolumeConte
   const rule = (own[first] ?? sourceRules[first as keyof typeof sourceRules]) as Rule | undefined;
   return [
     ...(rule?.(spec[first] as never, `${path}.${first}`, context) ?? []),
+    ...(first === 'local' && !context.bound
+      ? [fieldError.required(`${path}.nodeAffinity`, 'Local volume requires node affinity')]
+      : []),
     ...more.map((name) =>
       fieldError.forbidden(`${path}.${refusedAs[name] ?? name}`, 'may not specify more than 1 volume type'),
     ),

@@ -1,4 +1,4 @@
-import { type ObjectMeta, StatusError, statusError } from '../../meta/index.ts';
+import { type ObjectMeta, pathSegmentName, StatusError, statusError } from '../../meta/index.ts';
 import type { Action } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { neverProbed, withCondition } from '../conditions.ts';
@@ -16,6 +16,11 @@ export const bindPod: Action = async (posted, { namespace, name, objects, now })
   }
   if (node === '') wrong.push('target.name: Required value');
   if (wrong.length > 0) throw new StatusError(500, '', wrong.length === 1 ? (wrong[0] ?? '') : `[${wrong.join(', ')}]`);
+  if (name === '') throw statusError.badRequest('Name parameter required.');
+  const odd = pathSegmentName(name);
+  if (odd.length > 0) {
+    throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${odd.join(';')}`);
+  }
   await objects.update('pods', namespace, name, (object) => {
     const pod = object as unknown as PodObject;
     const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);

@@ -44,6 +44,7 @@ export const pods = resource({
       kind: 'Eviction',
       group: 'policy',
       version: 'v1',
+      formerVersions: ['v1beta1'],
       schema: Eviction,
       act: evictPod,
     },

@@ -68,12 +68,13 @@ export function validateVolume(spec: Spec, metadata: ObjectMeta, names: Names): 
     ...validateModes(spec.accessModes ?? [], `${path}.accessModes`),
     ...validateCapacity(spec.capacity, `${path}.capacity`),
     ...validateAffinity(spec.nodeAffinity, `${path}.nodeAffinity`),
-    ...validateSources(spec, path, { names, volume: metadata.name ?? '' }),
+    ...validateSources(spec, path, {
+      names,
+      volume: metadata.name ?? '',
+      bound: spec.nodeAffinity !== undefined,
+    }),
   ];
-  const { hostPath, local, storageClassName: storage = '', volumeAttributesClassName: attributes } = spec;
-  if (local !== undefined && spec.nodeAffinity === undefined) {
-    found.push(fieldError.required(`${path}.nodeAffinity`, 'Local volume requires node affinity'));
-  }
+  const { hostPath, storageClassName: storage = '', volumeAttributesClassName: attributes } = spec;
   if (posix.normalize(hostPath?.path ?? '') === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle') {
     const why = "may not be 'recycle' for a hostPath mount of '/'";
     found.push(fieldError.forbidden(`${path}.persistentVolumeReclaimPolicy`, why));
@@ -134,7 +135,7 @@ export function validateInlineVolume(spec: Spec, path: string, names: Names): Fi
     const why = `may not specify volumeMode other than Filesystem ${place}`;
     found.push(fieldError.forbidden(`${path}.volumeMode`, why));
   }
-  return [...found, ...validateSources(spec, path, { names, volume: '' })];
+  return [...found, ...validateSources(spec, path, { names, volume: '', bound: false })];
 }
 
 const sourceOf = (spec: Spec): PersistentVolumeSource =>

@@ -52,7 +52,9 @@ export function defaultPod({ spec, status }: Pick<Pod, 'spec' | 'status'>): void
       const { resources } = container;
       if (resources?.limits !== undefined) resources.requests = withMissing(resources.requests, resources.limits);
       if (spec.hostNetwork !== true) continue;
-      for (const port of container.ports ?? []) port.hostPort ||= port.containerPort ?? 0;
+      for (const port of container.ports ?? []) {
+        if (port.containerPort) port.hostPort ||= port.containerPort;
+      }
     }
     defaultPodResources(spec);
     spec.enableServiceLinks ??= true;

@@ -154,6 +154,11 @@ describe('the network', () => {
       ['Invalid', 'spec.hostAliases[0].hostnames[0]', `Invalid value: "A": ${wording.subdomain}`],
     ],
     [
+      'no port, on the network of the node',
+      { hostNetwork: true, containers: [{ name: 'c', image: 'i', ports: [{}] }] },
+      ['Required', 'spec.containers[0].ports[0].containerPort', 'Required value'],
+    ],
+    [
       'another port on the node',
       { hostNetwork: true, containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 1, hostPort: 2 }] }] },
       [

@@ -13,6 +13,7 @@ export const customResourceDefinitions = resource({
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']] },
   strategy: {
+    bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,
     defaults: ({ spec }) => defaultDefinition(spec ?? {}),

@@ -38,6 +38,11 @@ const rows: readonly Row[] = [
     ['metadata.name', 'Invalid', invalid('wrong', 'must be spec.names.plural+"."+spec.group')],
   ],
   [
+    'a name to be made up',
+    { ...definition({}), metadata: { name: 'alphas.a.b', generateName: 'alphas' } },
+    ['metadata.generateName', 'Invalid', invalid('alphas', 'must be spec.names.plural+"."+spec.group')],
+  ],
+  [
     'no versions',
     definition({ versions: [] }),
     ['spec.versions', 'Invalid', invalid([], 'must have exactly one version marked as storage version')],

@@ -18,7 +18,7 @@ import {
   type CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../types/apiextensions-v1.ts';
-import { byRuleAsOne, same, unchanged } from '../validate/common.ts';
+import { byRuleAsOne, same, unchanged, validateNamed } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';
 import { validateSchema } from './schema-rules.ts';
 import { validateColumn, validateScale, validateSelectable } from './version-rules.ts';
@@ -214,12 +214,8 @@ export function validateNew(
   { metadata, spec = {} }: Definition,
   { domain, labels, product, extension }: Names,
 ): FieldError[] {
-  const { name = '' } = metadata;
   const { group = '', names } = spec;
-  const found: FieldError[] = [];
-  if (name !== '' && name !== `${names?.plural ?? ''}.${group}`) {
-    found.push(fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
-  }
+  const found = validateNamed(metadata, `${names?.plural ?? ''}.${group}`, 'must be spec.names.plural+"."+spec.group');
   if (spec.preserveUnknownFields === true) {
     const why = `cannot set to true, set ${extension}preserve-unknown-fields to true in spec.versions[*].schema instead`;
     found.push(fieldError.invalid('spec.preserveUnknownFields', true, why));

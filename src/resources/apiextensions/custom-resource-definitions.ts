@@ -1,7 +1,7 @@
 import { resource } from '../define.ts';
 import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { isNew } from '../validate/common.ts';
-import { defaultDefinition, noteStored, validateDefinition, validateNew, validateSame } from './rules.ts';
+import { defaultDefinition, noteStored, validateChange, validateDefinition, validateNew } from './rules.ts';
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -23,6 +23,6 @@ export const customResourceDefinitions = resource({
       ...validateDefinition(definition, names),
       ...(isNew(definition) ? validateNew(definition, names) : []),
     ],
-    validateUpdate: validateSame,
+    validateUpdate: (definition, old, { names }) => validateChange(definition, old, names),
   },
 });

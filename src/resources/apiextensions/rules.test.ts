@@ -244,4 +244,16 @@ describe('definitions of resources', () => {
       ['spec.scope', 'Invalid', immutable('Cluster')],
     ]);
   });
+  test('only what has kept undeclared fields goes on to keep them', () => {
+    const strict = created(customResourceDefinitions, definition({}));
+    const lax = { ...strict, spec: { ...(strict['spec'] as object), preserveUnknownFields: true } };
+    const turned = (before: typeof strict) =>
+      findings(
+        customResourceDefinitions,
+        replaced(customResourceDefinitions, before, definition({ preserveUnknownFields: true })),
+        before,
+      ).map(([field]) => field);
+    expect(turned(strict)).toEqual(['spec.preserveUnknownFields']);
+    expect(turned(lax)).toEqual([]);
+  });
 });

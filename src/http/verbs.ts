@@ -255,8 +255,9 @@ const readNames = [
   'labelSelector',
   'fieldSelector',
   'sendInitialEvents',
+  'timeoutSeconds',
 ] as const;
-const watchNames = [...readNames, 'allowWatchBookmarks', 'timeoutSeconds'] as const;
+const watchNames = [...readNames, 'allowWatchBookmarks'] as const;
 const noOptions: ReadOptions = {};
 
 function pick(query: Query, names: readonly string[]): { [name: string]: string } {

@@ -28,6 +28,8 @@ export const unreadable = ({ name }: CachedObject): StatusError =>
 export async function list(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
   const { resource } = target;
   const limit = Math.max(0, readInteger(options.limit) ?? 0);
+  // No list takes so long that its end would have to be told; the parameter must be readable all the same.
+  readInteger(options.timeoutSeconds);
   checkListOptions(options, core.names);
   const selection = select(target, options);
   const { resourceVersionMatch: match = '', continue: token = '' } = options;

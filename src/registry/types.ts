@@ -25,12 +25,12 @@ export interface ReadOptions {
   readonly continue?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  readonly timeoutSeconds?: string;
 }
 
 export interface WatchOptions extends ReadOptions {
   readonly allowWatchBookmarks?: string;
   readonly sendInitialEvents?: string;
-  readonly timeoutSeconds?: string;
 }
 
 /** A page of a collection. The objects are in the storage version; `view` says how to show them. */

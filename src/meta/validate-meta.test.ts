@@ -105,6 +105,14 @@ describe('change of metadata', () => {
     expect(summary(validateObjectMetaUpdate({ ...old, ...change }, old))).toEqual(errors);
   });
 
+  it('leaves no finalizer without a domain but those that are known', () => {
+    const change = { ...old, finalizers: ['mine', 'orphan', 'a/b'] };
+    expect(summary(validateObjectMetaUpdate(change, old, ['orphan']))).toEqual([
+      'metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+    ]);
+    expect(validateObjectMetaUpdate(change, old)).toEqual([]);
+  });
+
   it('takes an absent uid and creation time as unchanged', () => {
     expect(validateObjectMetaUpdate({ ...good, resourceVersion: '1' }, old)).toEqual([]);
   });

@@ -41,15 +41,21 @@ export function validateObjectMeta(metadata: ObjectMeta, rules: MetaRules, path 
   return [
     ...found,
     ...validateFreeFields(metadata, path),
-    ...validateFinalizers(finalizers, rules.finalizerNames, `${path}.finalizers`),
+    ...validateFinalizers(finalizers, `${path}.finalizers`),
+    ...validateBareFinalizers(finalizers, rules.finalizerNames, `${path}.finalizers`),
   ];
 }
 
 /**
  * What a change of metadata may not do. An absent uid, creation or deletion time or grace period means "as it was";
- * filling them in is the caller's.
+ * filling them in is the caller's. Of finalizers only those are refused that have no domain and are none of the names.
  */
-export function validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
+export function validateObjectMetaUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  finalizerNames?: readonly string[],
+): FieldError[] {
+  const path = 'metadata';
   const found: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
     const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer)).sort();
@@ -74,7 +80,11 @@ export function validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta, 
     const value = metadata[field];
     if (value !== undefined && value !== old[field]) found.push(immutable(`${path}.${field}`, value));
   }
-  return [...found, ...validateFreeFields(metadata, path)];
+  return [
+    ...found,
+    ...validateFreeFields(metadata, path),
+    ...validateBareFinalizers(metadata.finalizers ?? [], finalizerNames, `${path}.finalizers`),
+  ];
 }
 
 /** The finding that every change of a field that never changes gets. */
@@ -131,11 +141,7 @@ function validateOwners(owners: readonly OwnerReference[], path: string): FieldE
   return found;
 }
 
-function validateFinalizers(
-  finalizers: readonly string[],
-  bare: readonly string[] | undefined,
-  path: string,
-): FieldError[] {
+function validateFinalizers(finalizers: readonly string[], path: string): FieldError[] {
   const found = finalizers.flatMap((finalizer) =>
     qualifiedName(finalizer).map((why) => fieldError.invalid(path, finalizer, why)),
   );
@@ -143,13 +149,19 @@ function validateFinalizers(
     const why = 'finalizer orphan and foregroundDeletion cannot be both set';
     found.push(fieldError.invalid(path, [...finalizers], why));
   }
-  finalizers.forEach((finalizer, i) => {
-    if (bare !== undefined && !finalizer.includes('/') && !bare.includes(finalizer)) {
-      const why = 'name is neither a standard finalizer name nor is it fully qualified';
-      found.push(fieldError.invalid(`${path}[${i}]`, finalizer, why));
-    }
-  });
   return found;
+}
+
+function validateBareFinalizers(
+  finalizers: readonly string[],
+  names: readonly string[] | undefined,
+  path: string,
+): FieldError[] {
+  if (names === undefined) return [];
+  const why = 'name is neither a standard finalizer name nor is it fully qualified';
+  return finalizers.flatMap((finalizer, i) =>
+    finalizer.includes('/') || names.includes(finalizer) ? [] : [fieldError.invalid(`${path}[${i}]`, finalizer, why)],
+  );
 }
 
 function validateManagers(entries: readonly Json[], path: string): FieldError[] {

@@ -269,6 +269,8 @@ export interface WriteContext extends StrategyContext {
 export interface Strategy<T = ApiObject> {
   /** Says what is wrong with a name: a list of messages, empty when nothing is. Default: DNS-1123 subdomain. */
   readonly nameRule?: (name: string) => string[];
+  /** Finalizers may stand without a domain, whatever their name. */
+  readonly bareFinalizers?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. */
   readonly generation?: boolean;
   /** May be created by PUT to a name that does not exist. */

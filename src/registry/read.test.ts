@@ -134,6 +134,7 @@ describe('list', () => {
   });
 
   const refusals: [string, JsonObject, number, string][] = [
+    ['end that is no number', { timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
     ['limit that is no number', { limit: 'abc' }, 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
     ['limit without a value', { limit: '' }, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
     [

@@ -434,6 +434,24 @@ describe('patch', () => {
       'ConfigMap "m" is invalid: metadata.uid: Invalid value: "other": field is immutable',
     ],
     [
+      'a bare finalizer',
+      merge({ metadata: { finalizers: ['mine'] } }),
+      422,
+      'ConfigMap "m" is invalid: metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+    ],
+    [
+      'a finalizer that is no name',
+      merge({ metadata: { finalizers: ['a b/c'] } }),
+      422,
+      /^ConfigMap "m" is invalid: metadata\.finalizers: Invalid value: "a b\/c": prefix part /,
+    ],
+    [
+      'a start of a name that is none',
+      merge({ metadata: { generateName: 'a/b' } }),
+      422,
+      `ConfigMap "m" is invalid: metadata.generateName: Invalid value: "a/b": may not contain '/'`,
+    ],
+    [
       'another kind',
       merge({ kind: 'Namespace' }),
       422,

@@ -5,6 +5,7 @@ import {
   type FieldError,
   formatGroupResource,
   jsonEqual,
+  pathSegmentName,
   StatusError,
   statusError,
   validateObjectMeta,
@@ -350,18 +351,17 @@ function findErrors(
   const { strategy, namespaced } = definition;
   const { metadata } = object;
   const found: FieldError[] = [];
+  const { nameRule } = strategy;
+  const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
   if (old !== undefined) {
-    // Told twice over: once about any object, once about this kind.
-    const meta = validateObjectMetaUpdate(metadata, old.metadata);
-    found.push(...meta, ...meta);
-  } else {
     found.push(
-      ...validateObjectMeta(metadata, {
-        namespaced,
-        finalizerNames: [...bareFinalizers, core.names.product],
-        ...(strategy.nameRule === undefined ? {} : { nameRule: strategy.nameRule }),
-      }),
+      ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }),
+      // Told twice over: once about any object, once about this kind.
+      ...validateObjectMetaUpdate(metadata, old.metadata),
+      ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames),
     );
+  } else {
+    found.push(...validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) }));
   }
   found.push(...validate(object, storageVersion.type));
   const part = partOf(target);

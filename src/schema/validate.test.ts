@@ -76,6 +76,9 @@ describe('known values', () => {
   it('take empty text for absent, unless the field tells them apart', () => {
     expect(checkOne(string, { known: ['A'] }, '')).toEqual([]);
     expect(checkOne(string, { known: ['A'], nullable: true }, '')).toHaveLength(1);
+    expect(checkOne(list(string), { known: ['A'] }, [''])).toEqual([
+      ['it[0]', 'Unsupported value: "": supported values: "A"'],
+    ]);
   });
 
   it('carry the names in force', () => {

@@ -84,6 +84,28 @@ describe('webhooks', () => {
       ['webhooks[0].admissionReviewVersions[1]', 'Invalid', invalid('v2', 'duplicate version')],
       ['webhooks[0].admissionReviewVersions[2]', 'Invalid', invalid('1', says.label1035)],
     ],
+    ...(
+      [
+        ['50%', 'invalid URL escape "%"'],
+        ['https://x/%zz', 'invalid URL escape "%zz"'],
+        ['https://x:y', 'invalid port ":y" after host'],
+        ['https://a b', 'invalid character " " in host name'],
+        ['https://[::1', "missing ']' in host"],
+        ['1:2', 'first path segment in URL cannot contain colon'],
+        [':x', 'missing protocol scheme'],
+        ['https://x/\n', 'net/url: invalid control character in URL'],
+      ] as const
+    ).map(
+      ([text, fault]): Row => [
+        text,
+        url(text),
+        [
+          `${client}.url`,
+          'Required',
+          required(`url must be a valid URL: parse ${JSON.stringify(text)}: ${fault}${form}`),
+        ],
+      ],
+    ),
     [
       'an empty rule',
       hook({ rules: [{}] }),

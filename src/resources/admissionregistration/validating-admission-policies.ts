@@ -23,6 +23,7 @@ export const validatingAdmissionPolicies = resource({
     age,
   ],
   strategy: {
+    bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,
     defaults: (policy) => {

@@ -25,6 +25,7 @@ export const validatingAdmissionPolicyBindings = resource({
     age,
   ],
   strategy: {
+    bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,
     defaults: ({ spec }) => defaultMatch(spec?.matchResources),

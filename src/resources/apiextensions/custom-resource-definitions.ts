@@ -1,7 +1,7 @@
 import { resource } from '../define.ts';
 import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { isNew } from '../validate/common.ts';
-import { defaultDefinition, noteStored, validateDefinition, validateNew, validateSame } from './rules.ts';
+import { defaultDefinition, noteStored, validateChange, validateDefinition, validateNew } from './rules.ts';
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -13,6 +13,7 @@ export const customResourceDefinitions = resource({
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']] },
   strategy: {
+    bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,
     defaults: ({ spec }) => defaultDefinition(spec ?? {}),
@@ -22,6 +23,6 @@ export const customResourceDefinitions = resource({
       ...validateDefinition(definition, names),
       ...(isNew(definition) ? validateNew(definition, names) : []),
     ],
-    validateUpdate: validateSame,
+    validateUpdate: (definition, old, { names }) => validateChange(definition, old, names),
   },
 });

@@ -38,6 +38,11 @@ const rows: readonly Row[] = [
     ['metadata.name', 'Invalid', invalid('wrong', 'must be spec.names.plural+"."+spec.group')],
   ],
   [
+    'a name to be made up',
+    { ...definition({}), metadata: { name: 'alphas.a.b', generateName: 'alphas' } },
+    ['metadata.generateName', 'Invalid', invalid('alphas', 'must be spec.names.plural+"."+spec.group')],
+  ],
+  [
     'no versions',
     definition({ versions: [] }),
     ['spec.versions', 'Invalid', invalid([], 'must have exactly one version marked as storage version')],
@@ -238,5 +243,17 @@ describe('definitions of resources', () => {
       ['spec.group', 'Invalid', immutable('c.d')],
       ['spec.scope', 'Invalid', immutable('Cluster')],
     ]);
+  });
+  test('only what has kept undeclared fields goes on to keep them', () => {
+    const strict = created(customResourceDefinitions, definition({}));
+    const lax = { ...strict, spec: { ...(strict['spec'] as object), preserveUnknownFields: true } };
+    const turned = (before: typeof strict) =>
+      findings(
+        customResourceDefinitions,
+        replaced(customResourceDefinitions, before, definition({ preserveUnknownFields: true })),
+        before,
+      ).map(([field]) => field);
+    expect(turned(strict)).toEqual(['spec.preserveUnknownFields']);
+    expect(turned(lax)).toEqual([]);
   });
 });

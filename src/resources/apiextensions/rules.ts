@@ -18,7 +18,7 @@ import {
   type CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../types/apiextensions-v1.ts';
-import { byRuleAsOne, same, unchanged } from '../validate/common.ts';
+import { byRuleAsOne, same, unchanged, validateNamed } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';
 import { validateSchema } from './schema-rules.ts';
 import { validateColumn, validateScale, validateSelectable } from './version-rules.ts';
@@ -210,20 +210,13 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
 }
 
 /** What a new definition must be besides. */
-export function validateNew(
-  { metadata, spec = {} }: Definition,
-  { domain, labels, product, extension }: Names,
-): FieldError[] {
-  const { name = '' } = metadata;
-  const { group = '', names } = spec;
-  const found: FieldError[] = [];
-  if (name !== '' && name !== `${names?.plural ?? ''}.${group}`) {
-    found.push(fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
-  }
-  if (spec.preserveUnknownFields === true) {
-    const why = `cannot set to true, set ${extension}preserve-unknown-fields to true in spec.versions[*].schema instead`;
-    found.push(fieldError.invalid('spec.preserveUnknownFields', true, why));
-  }
+export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
+  const { domain, labels, product } = names;
+  const { group = '', names: { plural = '' } = {} } = spec;
+  const found = [
+    ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
+    ...validateStrictness(spec, names),
+  ];
   const isProtected = [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
   const key = `api-approved.${labels}`;
   if (isProtected && !metadata.annotations?.[key]) {
@@ -234,14 +227,26 @@ export function validateNew(
   return found;
 }
 
+/** Only what has always kept fields that nobody declares may keep them in this way. */
+function validateStrictness(spec: Spec, { extension }: Names): FieldError[] {
+  if (spec.preserveUnknownFields !== true) return [];
+  const why = `cannot set to true, set ${extension}preserve-unknown-fields to true in spec.versions[*].schema instead`;
+  return [fieldError.invalid('spec.preserveUnknownFields', true, why)];
+}
+
 /** Where objects lie never changes; what they are, not once any may be there. */
-export function validateSame({ spec }: Definition, { spec: old, status }: Definition): FieldError[] {
+export function validateChange(
+  { spec = {} }: Definition,
+  { spec: old, status }: Definition,
+  names: Names,
+): FieldError[] {
   const conditions = status?.conditions ?? [];
   const established = conditions.some((one) => one.type === 'Established' && one.status === 'True');
   return [
-    ...(established ? unchanged('spec.scope', spec?.scope, old?.scope) : []),
-    ...(established ? unchanged('spec.names.kind', spec?.names?.kind, old?.names?.kind) : []),
-    ...unchanged('spec.group', spec?.group, old?.group),
-    ...unchanged('spec.names.plural', spec?.names?.plural, old?.names?.plural),
+    ...(established ? unchanged('spec.scope', spec.scope, old?.scope) : []),
+    ...(established ? unchanged('spec.names.kind', spec.names?.kind, old?.names?.kind) : []),
+    ...unchanged('spec.group', spec.group, old?.group),
+    ...unchanged('spec.names.plural', spec.names?.plural, old?.names?.plural),
+    ...(old?.preserveUnknownFields === true ? [] : validateStrictness(spec, names)),
   ];
 }

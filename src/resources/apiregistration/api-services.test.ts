@@ -20,6 +20,11 @@ const rows: readonly Row[] = [
     ['spec.versionPriority', 'Invalid', invalid(0, 'must be positive and less than 1000')],
   ],
   [
+    'a name to be made up',
+    { ...service({}), metadata: { name: 'v1.a.b', generateName: 'v1' } },
+    ['metadata.generateName', 'Invalid', invalid('v1', 'must be `spec.version+"."+spec.group`: "v1.a.b"')],
+  ],
+  [
     'trust in oneself',
     service({ caBundle: 'eHl6', insecureSkipTLSVerify: true }),
     ['spec.caBundle', 'Invalid', invalid('3 bytes', 'local APIServices may not have a caBundle')],

@@ -11,6 +11,7 @@ import { age, name } from '../cells.ts';
 import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { APIService, type APIServiceSpec } from '../types/apiregistration-v1.ts';
+import { validateNamed } from '../validate/common.ts';
 import { defaultPort } from '../validate/webhook-client.ts';
 
 export const apiServices = resource({
@@ -38,6 +39,7 @@ export const apiServices = resource({
     age,
   ],
   strategy: {
+    bareFinalizers: true,
     nameRule: pathSegmentName,
     unconditionalUpdate: false,
     defaults: ({ spec }) => defaultPort(spec?.service),
@@ -64,11 +66,9 @@ const localCondition = (now: number) => ({
 });
 
 function validateName({ metadata, spec }: ObjectOf<typeof APIService>): FieldError[] {
-  const { name = '' } = metadata;
   const wanted = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
-  if (name === wanted || name === '' || pathSegmentName(name).length > 0) return [];
   const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`;
-  return [fieldError.invalid('metadata.name', name, why)];
+  return pathSegmentName(metadata.name ?? '').length > 0 ? [] : validateNamed(metadata, wanted, why);
 }
 
 function validateSpec(spec: APIServiceSpec): FieldError[] {

@@ -65,6 +65,13 @@ describe('selector and labels', () => {
     ]);
   });
 
+  test('a selector that selects nothing known', () => {
+    const found = judge(jobs, job({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }));
+    expect(found.map(([reason, field]) => [reason, field])).toEqual([
+      ['Required', 'spec.selector.matchExpressions[0].values'],
+    ]);
+  });
+
   test('a selector that is not the one to be made', () => {
     const found = judge(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([

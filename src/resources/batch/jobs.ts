@@ -110,11 +110,12 @@ const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
 
 function validateSpec(spec: JobSpec, names: Names): FieldError[] {
   const { selector, template = {} } = spec;
+  const faults = validateSelectorObject(selector as Json | undefined, 'spec.selector');
   return [
     ...validateJobSpec(spec, 'spec', names),
     ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
-    ...validateSelectorObject(selector as Json | undefined, 'spec.selector'),
-    ...validateSelected(selector, template, 'spec.template'),
+    ...faults,
+    ...(faults.length > 0 ? [] : validateSelected(selector, template, 'spec.template')),
   ];
 }
 
@@ -140,7 +141,8 @@ function validateGenerated(metadata: ObjectMeta, spec: JobSpec, names: Names): F
     if (value === undefined) return [fieldError.required(field, `must be '${wanted}'`)];
     return value === wanted ? [] : [fieldError.invalid(field, labels, `must be '${wanted}'`)];
   });
-  if (selectorFromObject(selector as Json).matches(generated)) return found;
+  const readable = validateSelectorObject(selector as Json, '').length === 0;
+  if (!readable || selectorFromObject(selector as Json).matches(generated)) return found;
   return [...found, fieldError.invalid('spec.selector', selector as Json, '`selector` not auto-generated')];
 }
 

@@ -1,4 +1,4 @@
-import { formatAge, type User } from '../../meta/index.ts';
+import { formatAge, pathSegmentName, type User } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
@@ -50,8 +50,8 @@ export const certificateSigningRequests = resource({
   ],
   selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
   strategy: {
-    // Any name goes: requests are often named after what they ask for.
-    nameRule: () => [],
+    // Requests are often named after what they ask for.
+    nameRule: pathSegmentName,
     // Who asks is not for the writer to say.
     prepareCreate: (request, { requester }) => {
       const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};

@@ -117,6 +117,15 @@ const rows: readonly Row[] = [
   ],
 ];
 
+test('a request is named by what a path can hold', () => {
+  const { nameRule } = certificateSigningRequests.strategy;
+  expect(['system:node:A_b', '..', '50%'].map((name) => nameRule?.(name))).toEqual([
+    [],
+    ["may not be '..'"],
+    ["may not contain '%'"],
+  ]);
+});
+
 describe('requests for certificates', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(certificateSigningRequests, fragment)).toEqual(sorted(expected));

@@ -202,7 +202,7 @@ describe('network policies', () => {
     [
       'a type',
       { spec: { podSelector: {}, policyTypes: ['Odd'] } },
-      ['spec.policyTypes[0]', 'NotSupported', unsupported('Odd', 'Egress', 'Ingress')],
+      ['spec.policyTypes[0]', 'NotSupported', unsupported('Odd', 'Ingress', 'Egress')],
     ],
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {

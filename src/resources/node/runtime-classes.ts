@@ -17,6 +17,7 @@ export const runtimeClasses = resource({
   namespaced: false,
   columns: [name, ['Handler', ({ handler = '' }) => handler], age],
   strategy: {
+    bareFinalizers: true,
     unconditionalUpdate: false,
     validate: (runtime, { names }) => validateRuntime(runtime, names),
     validateUpdate: ({ handler }, old) => unchanged('handler', handler, old.handler),

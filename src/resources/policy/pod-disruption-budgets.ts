@@ -20,6 +20,7 @@ export const podDisruptionBudgets = resource({
     age,
   ],
   strategy: {
+    bareFinalizers: true,
     generation: true,
     // No pod bears its name.
     nameRule: pathSegmentName,

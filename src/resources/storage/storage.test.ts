@@ -39,6 +39,11 @@ describe('storage classes', () => {
       ['allowedTopologies[0].matchLabelExpressions[0].values[1]', 'Duplicate', duplicate('a')],
       ['allowedTopologies[1].matchLabelExpressions', 'Duplicate', duplicate('')],
     ],
+    [
+      'no place',
+      { provisioner: 'p', allowedTopologies: [{}] },
+      ['allowedTopologies[0].matchLabelExpressions', 'Duplicate', duplicate('')],
+    ],
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(storageClasses, fragment)).toEqual(sorted(expected));

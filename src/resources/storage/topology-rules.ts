@@ -6,9 +6,10 @@ import { unique } from '../validate/common.ts';
 
 type Term = Infer<typeof TopologySelectorTerm>;
 
-/** Where volumes may be made: no term says the same as one before it. */
+/** Where volumes may be made: no term says the same as one before it, or nothing. */
 export function validateTopologies(terms: readonly Term[] | undefined, path: string): FieldError[] {
-  const seen = new Set<string>();
+  // A term that says nothing is told as a repetition, even the first.
+  const seen = new Set(['[]']);
   return eachOf(terms, path, ({ matchLabelExpressions: expressions = [] }, at) => {
     const list = `${at}.matchLabelExpressions`;
     const found = [

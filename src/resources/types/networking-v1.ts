@@ -37,7 +37,7 @@ export const NetworkPolicySpec = struct('networking/v1.NetworkPolicySpec', {
   podSelector: field(1, LabelSelector, { required: true, always: true }),
   ingress: field(2, list(NetworkPolicyIngressRule), { listType: 'atomic' }),
   egress: field(3, list(NetworkPolicyEgressRule), { listType: 'atomic' }),
-  policyTypes: field(4, list(string), { known: ['Egress', 'Ingress'], listType: 'atomic' }),
+  policyTypes: field(4, list(string), { known: ['Ingress', 'Egress'], listType: 'atomic' }),
 });
 export type NetworkPolicySpec = Infer<typeof NetworkPolicySpec>;
 

@@ -14,6 +14,12 @@ import { byRule, nonNegative } from '../core/pod-spec/findings.ts';
 /** Whether an object is being created: it has no version yet. Some rules hold for new objects alone. */
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
 
+/** A finding unless an object is named after what it holds; what its name was to start with is judged alike. */
+export const validateNamed = ({ name, generateName }: ObjectMeta, wanted: string, why: string): FieldError[] =>
+  Object.entries({ generateName, name })
+    .filter(([, text]) => (text ?? '') !== '' && text !== wanted)
+    .map(([field, text]) => fieldError.invalid(`metadata.${field}`, text as string, why));
+
 /** A value in the form of plain JSON: what a schema's type says without its name. */
 export const asJson = (value: unknown): Json | undefined => value as Json | undefined;
 

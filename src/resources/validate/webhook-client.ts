@@ -29,15 +29,16 @@ export function validateClient(client: Client | undefined, path: string): FieldE
 const form = '; desired format: https://host[/path]';
 
 function validateUrl(text: string, path: string): FieldError[] {
-  const [, scheme = '', host = '', query = '', fragment = ''] =
-    /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/s.exec(text) ?? [];
-  if (/[\0- \x7f]/.test(text) || !isHost(host)) {
-    return [fieldError.required(path, `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URL${form}`)];
-  }
-  const found: FieldError[] = [];
+  const [, scheme = '', host = '', place = '', query = '', fragment = ''] =
+    /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(text) ?? [];
   const at = host.lastIndexOf('@');
   const user = at < 0 ? undefined : host.slice(0, at);
   const server = host.slice(at + 1);
+  const fault = faultOf(text, server, scheme === '' || place.startsWith('/') ? place : '');
+  if (fault !== undefined) {
+    return [fieldError.required(path, `url must be a valid URL: parse ${JSON.stringify(text)}: ${fault}${form}`)];
+  }
+  const found: FieldError[] = [];
   if (scheme.toLowerCase() !== 'https') {
     found.push(fieldError.invalid(path, scheme.toLowerCase(), `'https' is the only allowed URL scheme${form}`));
   }
@@ -56,7 +57,19 @@ function validateUrl(text: string, path: string): FieldError[] {
   return found;
 }
 
-const isHost = (host: string): boolean => /^(?:[^@]*@)?(?:\[[^\]]*\]|[^:[\]]*)(?::[0-9]*)?$/.test(host);
+/** What keeps a text from being a URL, in the words that clients know. */
+function faultOf(text: string, server: string, path: string): string | undefined {
+  if (/[^ -~\x80-\uffff]/.test(text)) return 'net/url: invalid control character in URL';
+  if (text.startsWith(':')) return 'missing protocol scheme';
+  if (server.startsWith('[') && !server.includes(']')) return "missing ']' in host";
+  const [port = ''] = (server.startsWith('[') ? /[^\]]*$/ : /:[^:]*$/).exec(server) ?? [];
+  if (!/^(?::[0-9]*)?$/.test(port)) return `invalid port ${JSON.stringify(port)} after host`;
+  const [odd] = /[ \\^`{|}]/.exec(server) ?? [];
+  if (odd !== undefined) return `invalid character ${JSON.stringify(odd)} in host name`;
+  const [broken] = /%(?![0-9a-f]{2}).{0,2}/is.exec(server + path) ?? [];
+  if (broken !== undefined) return `invalid URL escape ${JSON.stringify(broken)}`;
+  return /^[^/]*:/.test(path) ? 'first path segment in URL cannot contain colon' : undefined;
+}
 
 function validateService(
   { namespace = '', name = '', path: target = '', port = 0 }: Service,

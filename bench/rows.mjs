@@ -45,9 +45,12 @@ async function against(bench, figure, budget, job, server, kind, body = '') {
   other.child.kill();
 }
 
+let made = 0;
+
 /** Lets a row have a server of its own, with so many objects in it. @param {number} count @param {number} size @param {(server: Server) => Promise<void>} work @param {typeof orch} make */
 async function withObjects(count, size, work, make = orch) {
-  const server = await make(`data-${count}-${size}`);
+  made += 1;
+  const server = await make(`data-${made}`);
   await fill(server, count, size);
   await work(server);
   server.child.kill();

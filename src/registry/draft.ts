@@ -146,8 +146,7 @@ function draftCreate({ core, target, context }: Job, object: ApiObject, sent: Js
   const { metadata } = object;
   placeNamespace(target, metadata);
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
-  object.metadata = metadataOf({
-    ...metadata,
+  object.metadata = metadataOf(metadata, {
     name: generated ? generateName(core.random, metadata.generateName ?? '') : metadata.name,
     generation: strategy.generation === true ? 1 : metadata.generation,
     uid: core.random.uuid(),
@@ -176,8 +175,7 @@ function draftUpdate({ target, change, context }: Job, sent: ApiObject, old: Api
   const draft = { remove: false, generated: false };
   if (view !== undefined) return { ...draft, object: copyOf(old), view: sent };
   checkVersion(target, change, metadata, before);
-  const after = metadataOf({
-    ...metadata,
+  const after = metadataOf(metadata, {
     uid: metadata.uid || before.uid,
     resourceVersion: before.resourceVersion,
     generation: before.generation,
@@ -208,8 +206,8 @@ function metadataBelow(
 ): ObjectMeta & JsonObject {
   const kept = writes === undefined ? keeps : [['metadata']];
   const names = kept.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
-  if (names.some(([name]) => name === undefined)) return metadataOf({ ...before, managedFields: given.managedFields });
-  return metadataOf({ ...given, ...Object.fromEntries(names.map(([name = '']) => [name, before[name]])) });
+  if (names.some(([name]) => name === undefined)) return metadataOf(before, { managedFields: given.managedFields });
+  return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
 }
 
 /** Writes what was sent to a view into the object. @throws StatusError 409, 422 */

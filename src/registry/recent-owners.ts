@@ -16,10 +16,13 @@ const recent = new Map<string, Known>();
 const maxLength = 1024 * 1024;
 let length = 0;
 
-/** Keeps the owners of an object that was written; nobody changes them any more. */
-export function rememberOwners(key: string, owners: Json[] | undefined): void {
+/** From how long a text on an object is large. */
+const largeText = 16 * 1024;
+
+/** Keeps the owners of an object that was written with so long a text; nobody changes them any more. */
+export function rememberOwners(key: string, owners: Json[] | undefined, textLength = largeText): void {
   forget(key);
-  if (owners === undefined || !owners.some(isLarge)) return;
+  if (textLength < largeText || owners === undefined || !owners.some(isLarge)) return;
   const text = encodeText(ownersText(owners));
   if (text.length > maxLength) return;
   recent.set(key, { text, owners });

@@ -203,7 +203,7 @@ async function commit(
     return beaten(draft, entry === undefined ? undefined : describe(format, entry));
   }
   const stored = dryRun ? revision : answer.revision;
-  if (!dryRun) rememberOwners(key, draft.remove ? undefined : draft.object.metadata.managedFields);
+  if (!dryRun) rememberOwners(key, draft.remove ? undefined : draft.object.metadata.managedFields, text.length);
   if (draft.passing === true && !dryRun) return pass(job, draft, old, describeText(format, key, text, stored));
   if (draft.remove) {
     const deletes = job.change.verb === 'delete' && held !== undefined;

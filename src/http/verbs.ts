@@ -89,12 +89,17 @@ function allowedVerb({ request, info: { verb } }: Call, target: Target): string 
   const { resource, name, subresource } = target;
   const { definition } = resource;
   const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
-  const here = served?.verbs.filter((known) => fits(known, target)) ?? [];
-  if (here.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
+  const known: readonly Verb[] = served?.verbs ?? [];
+  const isHere = known.some((one) => fits(one, target));
+  if (!isHere || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
   const connection = resource.subresources.get(subresource)?.declared.connect;
   if (connection?.answers === 'proxy' && name !== '' && proxyMethods.has(request.method)) return verb;
   const { method } = request;
-  if (method === 'HEAD' || (verb === 'watch' && method !== 'GET') || !(here as readonly string[]).includes(verb)) {
+  if (
+    method === 'HEAD' ||
+    (verb === 'watch' && method !== 'GET') ||
+    !known.some((one) => one === verb && fits(one, target))
+  ) {
     throw statusError.methodNotAllowed();
   }
   return verb;

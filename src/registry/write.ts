@@ -217,8 +217,9 @@ async function commit(
 
 /** What goes with an object that goes: whatever of it is there. */
 function goesAlong({ core, target }: Job, draft: Draft): Write[] {
+  const { takesAlong } = target.resource.definition.strategy;
+  if (takesAlong === undefined) return [];
   const place = { namespace: target.namespace, name: nameOf(draft) };
-  const { takesAlong = [] } = target.resource.definition.strategy;
   return core.resources.flatMap((resource) => {
     const key = takesAlong.includes(formatGroupResource(resource.id)) ? keyOf(resource, place) : undefined;
     return key === undefined ? [] : { key };

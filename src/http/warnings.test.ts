@@ -30,3 +30,30 @@ it('cuts long texts when all together exceed 4096 characters, and drops what is 
   const whole = warningsOf(['x'.repeat(4000)]) as string[];
   expect(whole[0]).toHaveLength(4000 + '299 - ""'.length);
 });
+
+it('tells the one that goes beyond the limit, and counts characters as Unicode does', () => {
+  expect(warningsOf(Array.from({ length: 20 }, (_, i) => `${String(i).padEnd(250)}x`))).toHaveLength(17);
+  const faces = (count: number) => '\u{1F600}'.repeat(count);
+  const [whole] = warningsOf([faces(4096)]) as [string];
+  expect(Buffer.from(whole, 'latin1').toString()).toBe(`299 - "${faces(4096)}"`);
+  const [cut] = warningsOf([faces(4097)]) as [string];
+  expect(Buffer.from(cut, 'latin1').toString()).toBe(`299 - "${faces(256)}"`);
+});
+
+it('looks at no more texts than could fit', () => {
+  let asked = 0;
+  const texts = new Set(Array.from({ length: 100_000 }, (_, i) => String(i)));
+  const counting = new Proxy(texts, {
+    get: (set, name) =>
+      name === Symbol.iterator
+        ? function* () {
+            for (const text of set) {
+              asked++;
+              yield text;
+            }
+          }
+        : Reflect.get(set, name, set),
+  });
+  expect(withWarnings(textAnswer(200, ''), counting).headers['warning']).toHaveLength(1_302);
+  expect(asked).toBe(4_097);
+});

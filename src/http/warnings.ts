@@ -1,30 +1,43 @@
 import { encodeText } from '../meta/index.ts';
 import type { ApiResponse } from './types.ts';
 
-/** All warnings of an answer together, and each one when that is too much (characters). */
+/** All warnings of an answer together, and each one when that is too much (Unicode characters). */
 const maxWarnings = 4096;
 const maxWarning = 256;
 
 /** The same answer with a `Warning` header for each text (RFC 7234, 5.5). */
 export function withWarnings(answer: ApiResponse, warnings: ReadonlySet<string>): ApiResponse {
   if (warnings.size === 0) return answer;
-  const texts = limit([...new Set([...warnings].map(clean).filter((text) => text !== ''))]);
-  const values = texts.map((text) => encodeText(`299 - "${text.replace(/[\\"]/g, '\\$&')}"`));
+  const texts = new Set<string>();
+  // No more of them could fit: each has a character at least.
+  for (const text of warnings) {
+    const shown = clean(text.slice(0, 3 * maxWarnings));
+    if (shown !== '' && texts.add(shown).size > maxWarnings) break;
+  }
+  const values = limited([...texts]).map((text) => encodeText(`299 - "${text.replace(/[\\"]/g, '\\$&')}"`));
   return { ...answer, headers: { ...answer.headers, warning: values } };
 }
 
-/** Long texts are cut when all together are too long; what is too much even then is left out. */
-function limit(texts: readonly string[]): readonly string[] {
-  if (texts.reduce((sum, text) => sum + text.length, 0) <= maxWarnings) return texts;
+/** Long texts are cut when all together are too long; those that come once even that is too much are left out. */
+function limited(texts: readonly string[]): readonly string[] {
+  if (!exceeds(texts)) return texts;
   const kept: string[] = [];
-  let left = maxWarnings;
+  let length = 0;
   for (const text of texts) {
-    const short = text.slice(0, maxWarning);
-    left -= short.length;
-    if (left < 0) break;
-    kept.push(short);
+    if (length >= maxWarnings) break;
+    const characters = [...text].slice(0, maxWarning);
+    length += characters.length;
+    kept.push(characters.join(''));
   }
   return kept;
+}
+
+function exceeds(texts: readonly string[]): boolean {
+  let length = 0;
+  return texts.some((text) => {
+    length += [...text].length;
+    return length > maxWarnings;
+  });
 }
 
 /** A header holds no control characters. */

@@ -1,5 +1,5 @@
-import type { Json } from './json.ts';
-import { quote } from './quote.ts';
+import { type Json, MAX_DEPTH } from './json.ts';
+import { maxShown, quote, shorten } from './quote.ts';
 
 /** What is wrong with a field; the names are the `reason` of a Status cause. */
 export type FieldErrorReason =
@@ -21,11 +21,40 @@ export interface FieldError {
   readonly message: string;
 }
 
-const error = (reason: FieldErrorReason, field: string, ...parts: string[]): FieldError => ({
-  reason,
-  field,
-  message: parts.filter((part) => part !== '').join(': '),
-});
+/** How many errors one validation makes before it is stopped. */
+const maxErrors = 1_000;
+
+/** The errors that the validation under way has made; undefined when none is. */
+let made: FieldError[] | undefined;
+
+class TooManyErrors extends Error {}
+
+/**
+ * The errors that a validation finds. One that makes more than 1,000 is stopped, and what it has made until then is
+ * the result: no rule need count what a caller makes it find.
+ */
+export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
+  const own: FieldError[] = [];
+  const outer = made;
+  made = own;
+  try {
+    return validation();
+  } catch (fault) {
+    if (fault instanceof TooManyErrors) return own;
+    throw fault;
+  } finally {
+    made = outer;
+  }
+}
+
+function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
+  const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
+  if (made !== undefined) {
+    if (made.length === maxErrors) throw new TooManyErrors();
+    made.push(found);
+  }
+  return found;
+}
 
 /** Constructors of findings, with the wording that clients know. */
 export const fieldError = {
@@ -53,11 +82,34 @@ export const fieldError = {
   internal: (field: string, detail: string) => error('InternalError', field, 'Internal error', detail),
 };
 
-/** A value as messages show it: text in quotes, the rest as JSON that could stand inside HTML. */
+/** A value as messages show it, cut when it is long: text in quotes, the rest as JSON that could stand inside HTML. */
 function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'string') return quote(value);
-  const json = JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? Number(v) : v));
+  if (typeof value === 'string') return shorten(quote(value.slice(0, maxShown)));
+  const json = shorten(jsonText(value, maxShown, MAX_DEPTH));
   return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The JSON text of a value; of one that takes more than `room` characters, at least that much of its beginning. */
+function jsonText(value: Json, room: number, levels: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, maxShown));
+  if (typeof value !== 'object' || value === null)
+    return JSON.stringify(typeof value === 'bigint' ? Number(value) : value);
+  if (levels === 0) return '...';
+  let text = '';
+  const add = (label: string, part: Json | undefined) => {
+    if (part === undefined) return;
+    text += `${text === '' ? '' : ','}${label}`;
+    text += jsonText(part, room - text.length, levels - 1);
+  };
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && text.length <= room; i++) add('', value[i]);
+    return `[${text}]`;
+  }
+  for (const key in value) {
+    if (text.length > room) break;
+    add(`${JSON.stringify(key.slice(0, maxShown))}:`, value[key]);
+  }
+  return `{${text}}`;
 }

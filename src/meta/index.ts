@@ -9,7 +9,7 @@ export {
   featureGates,
   featureList,
 } from './features.ts';
-export { type FieldError, type FieldErrorReason, fieldError } from './field-error.ts';
+export { type FieldError, type FieldErrorReason, fieldError, fieldErrors } from './field-error.ts';
 export {
   formatGroupResource,
   formatGroupVersion,
@@ -37,6 +37,8 @@ export {
   jsonCopy,
   jsonEqual,
   jsonType,
+  MAX_DEPTH,
+  nestsDeeper,
   setKey,
 } from './json.ts';
 export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';
@@ -52,7 +54,7 @@ export {
   type QuantityFormat,
   subtractQuantities,
 } from './quantity.ts';
-export { isPrintable, quote } from './quote.ts';
+export { isPrintable, quote, shorten } from './quote.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

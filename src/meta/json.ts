@@ -6,6 +6,9 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
+/** How deep objects and lists may nest in a body, and in an object that a patch has changed. */
+export const MAX_DEPTH = 512;
+
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -48,6 +51,18 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
     others--;
   }
   return others === 0;
+}
+
+/** Whether objects and lists nest deeper than so many levels. Never walks deeper itself. */
+export function nestsDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (nestsDeeper(item, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) if (nestsDeeper(value[key] as Json, levels - 1)) return true;
+  return false;
 }
 
 /** A copy that shares no object or array with the original. */

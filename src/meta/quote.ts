@@ -1,6 +1,13 @@
 /** Whether a character can be seen; the plain space counts. */
 export const isPrintable = (character: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
 
+/** How much of a text from outside one message shows, in characters. */
+export const maxShown = 10 * 1024;
+
+/** The text, or its beginning followed by `...` when it is longer than a message shows. */
+export const shorten = (text: string, most = maxShown): string =>
+  text.length <= most ? text : `${text.slice(0, most)}...`;
+
 const named: { readonly [character: string]: string } = {
   '"': '\\"',
   '\\': '\\\\',

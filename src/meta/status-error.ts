@@ -1,6 +1,6 @@
 import type { FieldError } from './field-error.ts';
 import { formatGroupResource, type GroupResource } from './gvk.ts';
-import { quote } from './quote.ts';
+import { quote, shorten } from './quote.ts';
 
 export interface StatusCause {
   readonly reason?: string;
@@ -34,6 +34,30 @@ export interface Status {
   readonly code?: number;
 }
 
+/** How long the message of a failure may be, and all of its causes together, in characters. */
+const maxMessage = 256 * 1024;
+const maxCauses = 128 * 1024;
+
+/**
+ * As many of the causes as fit, and behind them how many more of `total` there are. What does not fit is not asked for.
+ */
+export function boundedCauses(causes: Iterable<StatusCause>, total: number): StatusCause[] {
+  const told: StatusCause[] = [];
+  let left = maxCauses;
+  for (const { message = '', field, ...rest } of causes) {
+    const cause = {
+      ...rest,
+      message: shorten(message, maxCauses),
+      ...(field !== undefined && { field: shorten(field) }),
+    };
+    left -= cause.message.length + (cause.field ?? '').length;
+    if (left < 0 && told.length > 0) break;
+    told.push(cause);
+  }
+  if (told.length < total) told.push({ message: `and ${total - told.length} more` });
+  return told;
+}
+
 /** The one error that crosses a room's door: a failure with its `Status` for the client. */
 export class StatusError extends Error {
   readonly code: number;
@@ -49,7 +73,7 @@ export class StatusError extends Error {
     details?: StatusDetails,
     options: { cause?: unknown; metadata?: Status['metadata'] } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(shorten(message, maxMessage), 'cause' in options ? { cause: options.cause } : undefined);
     this.name = 'StatusError';
     this.code = code;
     this.reason = reason;
@@ -71,8 +95,10 @@ export class StatusError extends Error {
   }
 }
 
+const quoteName = (name: string): string => quote(shorten(name));
+
 const named = (of: GroupResource, name: string): StatusDetails => ({
-  ...(name === '' ? {} : { name }),
+  ...(name === '' ? {} : { name: shorten(name) }),
   ...(of.group === '' ? {} : { group: of.group }),
   kind: of.resource,
 });
@@ -80,16 +106,21 @@ const named = (of: GroupResource, name: string): StatusDetails => ({
 /** One constructor for each reason of the wire (`reason` and `code` as the reference server pairs them). */
 export const statusError = {
   notFound: (of: GroupResource, name: string) =>
-    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quote(name)} not found`, named(of, name)),
+    new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quoteName(name)} not found`, named(of, name)),
   /** A path that names no resource at all. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
-    new StatusError(409, 'AlreadyExists', `${formatGroupResource(of)} ${quote(name)} already exists`, named(of, name)),
+    new StatusError(
+      409,
+      'AlreadyExists',
+      `${formatGroupResource(of)} ${quoteName(name)} already exists`,
+      named(of, name),
+    ),
   conflict: (of: GroupResource, name: string, why: string) =>
     new StatusError(
       409,
       'Conflict',
-      `Operation cannot be fulfilled on ${formatGroupResource(of)} ${quote(name)}: ${why}`,
+      `Operation cannot be fulfilled on ${formatGroupResource(of)} ${quoteName(name)}: ${why}`,
       named(of, name),
     ),
   /** A write against a version that is no longer the latest. */
@@ -100,18 +131,21 @@ export const statusError = {
       'the object has been modified; please apply your changes to the latest version and try again',
     ),
   invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
+    const causes = boundedCauses(errors, errors.length);
     // A finding that several checks made is a cause each time, but told once.
-    const texts = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))];
+    const texts = [
+      ...new Set(causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))),
+    ];
     const what = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
     return new StatusError(
       422,
       'Invalid',
-      `${what} ${quote(name)} is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
+      `${what} ${quoteName(name)} is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
       {
-        ...(name === '' ? {} : { name }),
+        ...(name === '' ? {} : { name: shorten(name) }),
         ...(kind.group === '' ? {} : { group: kind.group }),
         ...(kind.kind === '' ? {} : { kind: kind.kind }),
-        causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+        causes,
       },
     );
   },
@@ -120,7 +154,7 @@ export const statusError = {
   /** `who` may not do `what`; with no resource the details are empty. */
   forbidden: (of: GroupResource | undefined, name: string, why: string) => {
     if (of === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {});
-    const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${quote(name)}`}`;
+    const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${quoteName(name)}`}`;
     return new StatusError(403, 'Forbidden', `${what} is forbidden: ${why}`, named(of, name));
   },
   methodNotAllowed: () =>

@@ -58,6 +58,22 @@ describe('metadata of a new object', () => {
     );
   });
 
+  it('shows of long references no more than a message holds', () => {
+    const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid: name, controller: true });
+    const ownerReferences = Array.from({ length: 50 }, (_, i) => owner(`${i}-${'x'.repeat(50_000)}`));
+    const errors = validateObjectMeta({ ...good, ownerReferences }, namespaced);
+    expect(errors).toHaveLength(49);
+    for (const { message } of errors) expect(message.length).toBeLessThan(35_000);
+  });
+
+  it('allows 10,000 field managers', () => {
+    const managedFields = Array.from({ length: 10_001 }, (_, i) => ({ manager: `m${i}`, operation: 'Apply' }));
+    expect(validateObjectMeta({ ...good, managedFields: managedFields.slice(1) }, namespaced)).toEqual([]);
+    expect(summary(validateObjectMeta({ ...good, managedFields }, namespaced))).toEqual([
+      'metadata.managedFields: Too many: 10001: must have at most 10000 items',
+    ]);
+  });
+
   it('knows what may stand in a name, by the rule of the kind', () => {
     expect(validateObjectMeta({ name: 'system:node' }, { namespaced: false, nameRule: pathSegmentName })).toEqual([]);
     expect(validateObjectMeta({ name: 'system:node' }, { namespaced: false })).toHaveLength(1);
@@ -123,5 +139,11 @@ describe('change of metadata', () => {
       'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/three"}',
     ]);
     expect(validateObjectMetaUpdate({ ...dying, finalizers: [] }, dying)).toEqual([]);
+  });
+
+  it('takes hundreds of thousands of finalizers', () => {
+    const finalizers = Array.from({ length: 300_000 }, (_, i) => `a/${i}`);
+    const dying = { ...old, deletionTimestamp: '2024-01-01T00:00:00Z', finalizers };
+    expect(validateObjectMetaUpdate(dying, { ...dying, finalizers: finalizers.toReversed() })).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from './field-error.ts';
 import { parseGroupVersion } from './gvk.ts';
 import type { Json } from './json.ts';
 import type { ObjectMeta, OwnerReference } from './object.ts';
-import { quote } from './quote.ts';
+import { quote, shorten } from './quote.ts';
 import { textOf, validateLabels } from './selector-object.ts';
 import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from './validate-names.ts';
 
@@ -10,6 +10,8 @@ import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from './
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 const MAX_MANAGER_BYTES = 128;
 const MAX_SUBRESOURCE_BYTES = 256;
+/** Every write looks at the fields of each manager. */
+const MAX_MANAGERS = 10_000;
 
 export interface MetaRules {
   readonly namespaced: boolean;
@@ -58,7 +60,8 @@ export function validateObjectMetaUpdate(
   const path = 'metadata';
   const found: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
-    const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer)).sort();
+    const before = new Set(old.finalizers);
+    const added = (metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer)).sort();
     if (added.length > 0) {
       const list = `[]string{${added.map(quote).join(', ')}}`;
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
@@ -132,9 +135,9 @@ function validateOwners(owners: readonly OwnerReference[], path: string): FieldE
     }
     if (owner['controller'] !== true) continue;
     if (controller !== undefined) {
-      const [first, second] = [controller, owner].map(({ kind, name }) => `${kind}/${name}`);
+      const [first, second] = [controller, owner].map(({ kind, name }) => shorten(`${kind}/${name}`));
       const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`;
-      found.push(fieldError.invalid(path, [...owners], why));
+      found.push(fieldError.invalid(path, owners as OwnerReference[], why));
     }
     controller ??= owner;
   }
@@ -165,6 +168,7 @@ function validateBareFinalizers(
 }
 
 function validateManagers(entries: readonly Json[], path: string): FieldError[] {
+  if (entries.length > MAX_MANAGERS) return [fieldError.tooMany(path, entries.length, MAX_MANAGERS)];
   const found: FieldError[] = [];
   entries.forEach((entry, i) => {
     if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return;

@@ -35,10 +35,22 @@ function mismatches(
   declared: readonly FieldError[],
 ): Omit<Mismatch, 'group' | 'kind'>[] {
   if (byHand.length + declared.length === 0) return [];
-  const fields = new Set([...byHand, ...declared].map(({ field }) => field).filter(cover));
-  const about = (field: string, findings: readonly FieldError[]) =>
-    [...new Set(findings.filter((found) => found.field === field).map(({ reason }) => reason))].sort();
-  return [...fields]
-    .map((field) => ({ field, byHand: about(field, byHand), declared: about(field, declared) }))
+  const [hands, rules] = [reasonsByField(byHand), reasonsByField(declared)];
+  return [...new Set([...hands.keys(), ...rules.keys()])]
+    .filter(cover)
+    .map((field) => ({
+      field,
+      byHand: [...(hands.get(field) ?? [])].sort(),
+      declared: [...(rules.get(field) ?? [])].sort(),
+    }))
     .filter((both) => both.byHand.join() !== both.declared.join());
+}
+
+function reasonsByField(findings: readonly FieldError[]): Map<string, Set<FieldError['reason']>> {
+  const found = new Map<string, Set<FieldError['reason']>>();
+  for (const { field, reason } of findings) {
+    const known = found.get(field) ?? new Set();
+    found.set(field, known.add(reason));
+  }
+  return found;
 }

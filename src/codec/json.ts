@@ -1,8 +1,7 @@
-import { type Json, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import { type Json, type JsonObject, MAX_DEPTH, StatusError, statusError } from '../meta/index.ts';
 import { parseExact } from './json-exact.ts';
 
-/** Deepest nesting of objects and lists that is read; what walks a value may therefore call itself. */
-export const MAX_DEPTH = 512;
+export { MAX_DEPTH };
 
 /** How much of a body that could not be read is shown. */
 const SUMMARY_BYTES = 30;
@@ -34,15 +33,18 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
     throw explain(bytes, error);
   }
   if (!shape.exact && countKeys(value) === shape.colons) return { value, findings: NO_FINDINGS };
-  const { value: exact, duplicates } = parseExact(text, { maxDepth: MAX_DEPTH });
+  const { value: exact, duplicates } = parseExact(text, { maxDepth });
   if (duplicates.length === 0) return { value: exact, findings: NO_FINDINGS };
   return { value: exact, findings: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`), json: bytes };
 }
 
+/** Stored objects nest deeper than bodies: their managedFields stand below the metadata. */
+const ownDepth = 2 * MAX_DEPTH;
+
 /** The value of JSON text that this program wrote: no key stands twice in it, and integers stay exact. */
 export function readOwnJson(text: string): Json {
   // Only a long run of digits can be an integer that a double does not hold.
-  return /[0-9]{16}/.test(text) ? parseJson(Buffer.from(text)).value : (JSON.parse(text) as Json);
+  return /[0-9]{16}/.test(text) ? parseJson(Buffer.from(text), ownDepth).value : (JSON.parse(text) as Json);
 }
 
 /** What is wrong is told of the bytes, each as a character of its own. */

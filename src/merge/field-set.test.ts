@@ -138,6 +138,16 @@ describe('the wire form', () => {
     ['a broken value', { 'v:x': {} }, '"v:x" is no path element'],
     ['an index that is none', { 'i:x': {} }, '"i:x" is no path element'],
     ['a negative index', { 'i:-1': {} }, '"i:-1" is no path element'],
+    [
+      'a value that nests too deep',
+      { [`v:${'['.repeat(1e4)}${']'.repeat(1e4)}`]: {} },
+      `"v:${'['.repeat(98)}" is no path element`,
+    ],
+    [
+      'a key that nests too deep',
+      { [`k:{"a":${'['.repeat(1e4)}${']'.repeat(1e4)}}`]: {} },
+      `${JSON.stringify(`k:{"a":${'['.repeat(93)}`)} is no path element`,
+    ],
     ['the outermost node itself', { '.': {} }, 'the outermost node cannot be a member'],
     ['something below "."', { 'f:a': { '.': { 'f:b': {} } } }, 'the member "." is not {}'],
     ['the same element twice', { 'k:{"a":1}': {}, 'k:{ "a":1}': {} }, '"k:{\\"a\\":1}" is there twice'],

@@ -4,6 +4,7 @@ export { anyStep, type FieldSet, recursiveDifference, setOf, within } from './fi
 export { applyJsonPatch, operationFindings, readOperations, visitedBy } from './json-patch.ts';
 export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
+export { checkNesting } from './nesting.ts';
 export { sameManagedFields } from './owners.ts';
 export { fieldElement, fieldPath } from './path.ts';
 export { type ReplicasPath, scaledManagedFields, scaleManagedFields } from './scale.ts';

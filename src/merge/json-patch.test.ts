@@ -69,6 +69,40 @@ describe('operations as they are read', () => {
   });
 });
 
+describe('what a patch may make of a document', () => {
+  const nested = (levels: number): Json => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as Json;
+  const below = (levels: number) => '/a'.repeat(levels);
+
+  it('is copied no deeper than a body may nest', () => {
+    const copies: JsonObject[] = [];
+    for (let i = 0; i < 13; i++) {
+      copies.push({ op: 'copy', from: '/a', path: '/b' }, { op: 'copy', from: '/b', path: below(2 ** i + 1) });
+    }
+    expect(() => applyJsonPatch({ a: {} }, copies)).toThrow(
+      expect.objectContaining({ code: 422, message: 'the patched object nests deeper than 512 levels' }) as Error,
+    );
+  });
+
+  it('may nest deeper than a body while it is tested', () => {
+    const parts = Array.from({ length: 20 }, (_, i) => ({ op: 'replace', path: below(500 * i), value: nested(500) }));
+    const test = { op: 'test', path: '', value: nested(500) };
+    const end = { op: 'replace', path: '', value: {} };
+    expect(applyJsonPatch({ a: {} }, [...parts, { ...test, path: below(9_500) }, end])).toEqual({});
+    expect(() => applyJsonPatch({ a: {} }, [...parts, test, end])).toThrow('the server rejected our request');
+  });
+
+  it('goes through the objects of operations that apply, not of members that mean nothing', () => {
+    const operations = [{ op: 'add', path: '/a/b/c', value: 1, from: '/x/y' }];
+    expect(visitedBy(operations)).toEqual({ a: { b: {} } });
+  });
+
+  it('is told of at most 100 things that mean nothing', () => {
+    const operations = readOperations(Array.from({ length: 300 }, () => ({ x: 1, y: 2 })));
+    expect(operationFindings(operations)).toHaveLength(100);
+    expect(() => operationFindings([...operations, { op: 1 }])).toThrow('cannot unmarshal number');
+  });
+});
+
 describe('RFC 6902, appendix A', () => {
   const cases: { name: string; document: Json; patch: Json; result: Json }[] = [
     {

@@ -4,11 +4,15 @@ import {
   type Json,
   type JsonArray,
   type JsonObject,
+  jsonCopy,
   jsonType,
+  MAX_DEPTH,
   StatusError,
   setKey,
+  shorten,
   statusError,
 } from '../meta/index.ts';
+import { nestsTooDeep } from './nesting.ts';
 
 export const maxJsonPatchOperations = 10_000;
 /** How much `copy` may add to a document, in bytes of JSON, roughly. */
@@ -36,8 +40,7 @@ export function applyJsonPatch(document: Json, operations: readonly JsonObject[]
     const limit = `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`;
     throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${limit}`);
   }
-  const state: Patching = { root: undefined, copied: 0, work: 0 };
-  state.root = copyOf(state, document, Number.POSITIVE_INFINITY);
+  const state: Patching = { root: jsonCopy(document), copied: 0, work: 0 };
   for (const operation of operations) apply(state, operation);
   if (state.root === undefined) throw inapplicable('the whole document was removed');
   return state.root;
@@ -55,20 +58,27 @@ export function readOperations(patch: Json): readonly JsonObject[] {
 }
 
 const textMembers = ['op', 'path', 'from'] as const;
+/** How many findings are told at most. */
+const maxFindings = 100;
 
 /**
- * What operations say that means nothing: `unknown field "[0].bogus"`.
+ * What operations say that means nothing: `unknown field "[0].bogus"`, at most 100 times.
  * @throws StatusError 400 when one names its kind or its places by something else than text
  */
 export function operationFindings(operations: readonly JsonObject[]): string[] {
-  return operations.flatMap((operation, i) => {
+  const findings: string[] = [];
+  for (const [i, operation] of operations.entries()) {
     for (const name of textMembers) {
       const value = getKey(operation, name) ?? '';
       if (typeof value !== 'string') throw misfit(value, `struct field jsonPatchOp.${name} of type string`);
     }
-    const unknown = Object.keys(operation).filter((name) => name !== 'value' && !textMembers.some((m) => m === name));
-    return unknown.map((name) => `unknown field ${JSON.stringify(`[${i}].${name}`)}`);
-  });
+    for (const name in operation) {
+      if (findings.length === maxFindings) break;
+      if (name === 'value' || textMembers.some((member) => member === name)) continue;
+      findings.push(`unknown field ${JSON.stringify(`[${i}].${shorten(name)}`)}`);
+    }
+  }
+  return findings;
 }
 
 const misfit = (value: Json, into: string) =>
@@ -88,13 +98,13 @@ function apply(state: Patching, operation: JsonObject): void {
   const path = pointer(operation, 'path');
   switch (getKey(operation, 'op')) {
     case 'add':
-      insert(state, path, copyOf(state, operand(operation), Number.POSITIVE_INFINITY));
+      insert(state, path, jsonCopy(operand(operation)));
       return;
     case 'remove':
       remove(state, path);
       return;
     case 'replace':
-      replace(state, path, copyOf(state, operand(operation), Number.POSITIVE_INFINITY));
+      replace(state, path, jsonCopy(operand(operation)));
       return;
     case 'move': {
       const from = pointer(operation, 'from');
@@ -105,7 +115,7 @@ function apply(state: Patching, operation: JsonObject): void {
       return;
     }
     case 'copy':
-      insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), maxCopied));
+      insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), MAX_DEPTH));
       return;
     case 'test':
       if (!same(state, found(state, path), operand(operation))) throw inapplicable('a test failed');
@@ -135,8 +145,8 @@ function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
 export function visitedBy(operations: readonly JsonObject[]): JsonObject {
   const visited: JsonObject = {};
   for (const operation of operations) {
-    for (const member of ['path', 'from'] as const) {
-      if (getKey(operation, member) === undefined) continue;
+    const op = getKey(operation, 'op');
+    for (const member of op === 'move' || op === 'copy' ? (['path', 'from'] as const) : (['path'] as const)) {
       let node = visited;
       for (const token of pointer(operation, member).slice(0, -1)) {
         const next = (getKey(node, token) ?? {}) as JsonObject;
@@ -235,19 +245,18 @@ function spend(state: Patching, members: number): void {
   }
 }
 
-/** A copy that shares nothing; `limit` bounds what all copies that have one may hold together. */
-function copyOf(state: Patching, value: Json, limit: number): Json {
-  if (limit !== Number.POSITIVE_INFINITY) {
-    state.copied += typeof value === 'string' ? value.length + 2 : 8;
-    spend(state, copyWork);
-    if (state.copied > limit) throw inapplicable('the patch copies too much');
-  }
+/** A copy that shares nothing. Operations may have put together what nests deeper than `levels`. */
+function copyOf(state: Patching, value: Json, levels: number): Json {
+  state.copied += typeof value === 'string' ? value.length + 2 : 8;
+  spend(state, copyWork);
+  if (state.copied > maxCopied) throw inapplicable('the patch copies too much');
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => copyOf(state, item, limit));
+  if (levels === 0) throw nestsTooDeep();
+  if (Array.isArray(value)) return value.map((item) => copyOf(state, item, levels - 1));
   const out: JsonObject = {};
   for (const key of Object.keys(value)) {
-    if (limit !== Number.POSITIVE_INFINITY) state.copied += key.length;
-    setKey(out, key, copyOf(state, value[key] as Json, limit));
+    state.copied += key.length;
+    setKey(out, key, copyOf(state, value[key] as Json, levels - 1));
   }
   return out;
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../meta/index.ts';
+import { type Json, type JsonObject, MAX_DEPTH, nestsDeeper } from '../meta/index.ts';
 
 /**
  * One step of a path, spelled as on the wire: `f:name` a field, `k:{"name":"x"}` the entry of a list with these keys,
@@ -61,7 +61,8 @@ function parse(element: string): Json | undefined {
   // Integers that a double does not hold keep their digits.
   if (/^-?[1-9][0-9]{15,40}$/.test(text)) return BigInt(text);
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import {
   applyIntent,
   applyJsonPatch,
   applyMergePatch,
+  checkNesting,
   operationFindings,
   readOperations,
   strategicMergePatch,
@@ -38,7 +39,13 @@ export function checkPatchFormat({ resource }: Target, format: PatchFormat): voi
 type Patch = Change & { readonly verb: 'patch' };
 
 /** What a patch that is no apply makes of an object in the version of the request. @throws StatusError */
-export function applyPatch(
+export function applyPatch(target: Target, change: Patch, before: JsonObject, options: WriteOptions): Patched {
+  const patched = patchedBy(target, change, before, options);
+  checkNesting(patched.document);
+  return patched;
+}
+
+function patchedBy(
   target: Target,
   { format, patch, findings = [], malformed }: Patch,
   before: JsonObject,

@@ -3,6 +3,7 @@ import type { CachedObject } from '../cache/index.ts';
 import {
   type ApiObject,
   type FieldError,
+  fieldErrors,
   formatGroupResource,
   jsonEqual,
   pathSegmentName,
@@ -12,7 +13,7 @@ import {
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
-import type { CommitResult, Write } from '../store/index.ts';
+import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
 import {
   announced,
   describe,
@@ -155,7 +156,11 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   completeDraft(job, draft, old);
   const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
-    const errors = settleFindings(job, draft.object, findErrors(job, draft, old));
+    const errors = settleFindings(
+      job,
+      draft.object,
+      fieldErrors(() => findErrors(job, draft, old)),
+    );
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
@@ -188,6 +193,7 @@ async function commit(
   const text = draft.remove ? '' : storedText(format, draft.object);
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = draft.remove ? undefined : passingBytes(text);
+  if (value !== undefined) checkSize(draft.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
   const along = draft.remove ? goesAlong(job, draft) : [];
@@ -213,6 +219,16 @@ async function commit(
   const cached = dryRun ? undefined : target.resource.cache.snapshot().get(key);
   const object = cached?.revision === stored ? cached : describeText(format, key, text, stored);
   return done(draft, resultOf(job, draft, old, object));
+}
+
+/** How much deleting an object may add to it: what is stored of one that lives leaves room for that (bytes). */
+const deletionRoom = 16 * 1024;
+
+function checkSize({ metadata }: ApiObject, size: number): void {
+  const limit = metadata.deletionTimestamp === undefined ? maxValueBytes - deletionRoom : maxValueBytes;
+  if (size <= limit) return;
+  const why = `Request entity too large: the object takes ${size} bytes, limit is ${limit}`;
+  throw new StatusError(413, 'RequestEntityTooLarge', why);
 }
 
 /** What goes with an object that goes: whatever of it is there. */

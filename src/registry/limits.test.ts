@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, type JsonObject, MAX_DEPTH, StatusError } from '../meta/index.ts';
+import { anyValue, field, struct } from '../schema/index.ts';
+import type { ResourceDefinition } from './definition.ts';
+import { apply, bench, failure, json, merge, notes, remove, strategic, update } from './testing/fixtures.ts';
+import type { Change } from './types.ts';
+
+const Box = struct('core/v1.Box', { ...notes.versions[0]?.schema?.fields, content: field(9, anyValue) });
+
+/** What anyone may put anything into. */
+const boxes: ResourceDefinition = {
+  ...notes,
+  plural: 'boxes',
+  kind: 'Box',
+  singular: 'box',
+  versions: [{ version: 'v1', schema: Box }],
+  storage: { group: '', resource: 'boxes', version: 'v1' },
+};
+
+const create = (value: JsonObject): Change => ({ verb: 'create', object: { value, findings: [] } });
+const box = (content: Json, meta: JsonObject = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Box',
+  metadata: { name: 'b', ...meta },
+  content,
+});
+const nested = (levels: number, inside: Json = 1): Json => {
+  let value = inside;
+  for (let i = 0; i < levels; i++) value = { a: value };
+  return value;
+};
+const below = (path: string, levels: number): string => path + '/a'.repeat(levels);
+
+const tooDeep = { code: 422, reason: 'Invalid', message: 'the patched object nests deeper than 512 levels' };
+
+describe('the depth of a patched object', () => {
+  /** Refused, and the object is there as it was. */
+  async function refuses(patch: Change, refusal: object = tooDeep): Promise<void> {
+    const { change, read, names } = bench({ definitions: [boxes] });
+    const made = await change('boxes', {}, create(box(nested(400))));
+    expect(await failure(change('boxes', 'b', patch))).toMatchObject(refusal);
+    expect(await read('boxes', 'b')).toEqual(made);
+    expect((await names('boxes')).names).toEqual(['b']);
+    expect((await change('boxes', 'b', merge({ metadata: { labels: { a: 'b' } } }))).metadata.labels).toEqual({
+      a: 'b',
+    });
+  }
+
+  it('is limited where values are added at the deepest place', () =>
+    refuses(json([{ op: 'replace', path: below('/content', 400), value: nested(400) }])));
+
+  it('is limited where values are moved below each other', () =>
+    refuses(
+      json(
+        Array.from({ length: 1_000 }, () => [
+          { op: 'add', path: '/outer', value: {} },
+          { op: 'move', from: '/content', path: '/outer/a' },
+          { op: 'move', from: '/outer', path: '/content' },
+        ]).flat(),
+      ),
+    ));
+
+  it('is limited where values are copied into themselves', () =>
+    refuses(
+      json(
+        Array.from({ length: 6 }, (_, i) => [
+          { op: 'copy', from: '/content', path: '/copy' },
+          { op: 'move', from: '/copy', path: below('/content', 400 * 2 ** i) },
+        ]).flat(),
+      ),
+    ));
+
+  it('is limited in managedFields', () =>
+    refuses(
+      json(
+        Array.from({ length: 20 }, (_, i) => ({
+          op: 'add',
+          path: `/metadata/managedFields/0/fieldsV1${'/f:a'.repeat(400 * i)}`,
+          value: JSON.parse(`${'{"f:a":'.repeat(400)}{}${'}'.repeat(400)}`) as Json,
+        })),
+      ),
+    ));
+
+  it.each([
+    ['merge', merge],
+    ['strategic', strategic],
+  ])('is limited in a %s patch', (_, patch) => refuses(patch({ content: nested(600) })));
+
+  it('is told before a patch that makes no object of the kind', () =>
+    refuses(
+      json([
+        ...Array.from({ length: 30 }, (_, i) => ({
+          op: 'replace',
+          path: below('/content', 500 * i),
+          value: nested(500),
+        })),
+        { op: 'add', path: '/data', value: 1 },
+      ]),
+    ));
+});
+
+describe('an object that nests as deep as a body may', () => {
+  // Sixteen digits are read by the parser that counts levels.
+  const deepest = () => box(nested(MAX_DEPTH - 2, '9007199254740993'), { labels: { a: '9007199254740993' } });
+
+  it('is read, listed, changed and deleted', async () => {
+    const { change, read, names } = bench({ definitions: [boxes] });
+    await change('boxes', {}, create({ ...deepest(), metadata: { name: 'b', finalizers: ['a/b'] } }));
+    const { metadata } = await change('boxes', 'b', merge({ metadata: { labels: { c: '9007199254740993' } } }));
+    expect(metadata.labels).toEqual({ c: '9007199254740993' });
+    await change('boxes', 'b', strategic({ metadata: { labels: { d: 'e' } } }));
+    await change('boxes', 'b', apply({ ...deepest(), metadata: { name: 'b', labels: { f: 'g' } } }));
+    await change('boxes', 'b', update({ ...deepest(), metadata: { name: 'b', finalizers: ['a/b'] } }));
+    expect((await read('boxes', 'b')).metadata.finalizers).toEqual(['a/b']);
+    expect((await names('boxes')).names).toEqual(['b']);
+    await change('boxes', 'b', remove());
+    await change('boxes', 'b', json([{ op: 'remove', path: '/metadata/finalizers' }]));
+    expect(await failure(read('boxes', 'b'))).toMatchObject({ code: 404 });
+  });
+});
+
+describe('the size of an object', () => {
+  it('leaves room for what deleting it adds', async () => {
+    const { change, read } = bench({ definitions: [boxes] });
+    const sized = (length: number) => create(box('x'.repeat(length), { finalizers: ['a/b'] }));
+    const refusal = (await failure(change('boxes', {}, sized(2.09e6)))) as StatusError;
+    expect(refusal).toMatchObject({ code: 413, reason: 'RequestEntityTooLarge' });
+    const told = /^Request entity too large: the object takes (\d+) bytes, limit is (\d+)$/.exec(refusal.message);
+    const [, takes, limit] = (told ?? []).map(Number) as [number, number, number];
+    const most = 2.09e6 - (takes - limit);
+    expect(await failure(change('boxes', {}, sized(most + 1)))).toMatchObject({ code: 413 });
+    await change('boxes', {}, sized(most));
+    const deleted = await change('boxes', 'b', remove({ propagationPolicy: 'Foreground' }));
+    expect(deleted.metadata.finalizers).toEqual(['a/b', 'foregroundDeletion']);
+    await change('boxes', 'b', merge({ metadata: { finalizers: null } }));
+    expect(await failure(read('boxes', 'b'))).toMatchObject({ code: 404 });
+  });
+});
+
+describe('what a refusal tells', () => {
+  const sizeOf = (error: unknown): number => {
+    if (!(error instanceof StatusError)) throw error;
+    return JSON.stringify(error.toStatus()).length;
+  };
+
+  it('is bounded, however many fields are wrong', async () => {
+    const { change } = bench({ definitions: [boxes] });
+    const bad = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`-${i}`, '-']));
+    for (const meta of [{ labels: bad }, { annotations: bad }, { finalizers: Object.keys(bad) }]) {
+      const error = await failure(change('boxes', {}, create(box(1, meta))));
+      expect(error).toMatchObject({ code: 422, reason: 'Invalid' });
+      expect(sizeOf(error)).toBeLessThan(1_000_000);
+    }
+  });
+
+  it('is bounded, however long the wrong values are', async () => {
+    const { change } = bench({ definitions: [boxes] });
+    const long = '\u0001'.repeat(3e6);
+    for (const meta of [{ name: long }, { generateName: long, name: '' }, { labels: { [long]: long } }]) {
+      const error = await failure(change('boxes', {}, create(box(1, meta))));
+      expect(error).toMatchObject({ code: 422, reason: 'Invalid' });
+      expect(sizeOf(error)).toBeLessThan(1_000_000);
+    }
+  });
+
+  it('is bounded, however much of the patch means nothing', async () => {
+    const { change, write } = bench({ definitions: [boxes] });
+    await change('boxes', {}, create(box(1)));
+    const odd = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`${i}${'x'.repeat(30_000)}`, 1]));
+    const options = { fieldValidation: 'Strict' } as const;
+    const error = await failure(write('boxes', { name: 'b' }, merge(odd), options));
+    expect(error).toMatchObject({ code: 422 });
+    expect(sizeOf(error)).toBeLessThan(1_000_000);
+  });
+});

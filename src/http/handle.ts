@@ -43,7 +43,7 @@ export function createHandler(options: HandlerOptions): Handler {
       let user = await authenticated(request, authenticate, metrics);
       progress.user = user;
       // Impersonate: for whom? (Audit comes after this.)
-      if (impersonates(request.headers)) user = await impersonate(user, request.headers, authorize, names, forbidden);
+      if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
       // Limit: is there room for one more?
       lane = enter(info, metrics);
       // Authorize: may they?

@@ -103,7 +103,7 @@ it('counts status codes that HTTP does not register by their class', async () =>
   for (let code = 100; code < 1_000; code++) countRequest(series, code, 0, 0);
   const known = Object.keys(STATUS_CODES).map(Number);
   const classes = [...new Set([...series.codes.keys()].filter((code) => !known.includes(code)))];
-  expect(classes.sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(classes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect([...series.codes.values()].reduce((sum, count) => sum + count)).toBe(900);
 });
 

@@ -7,26 +7,27 @@ import type { Attributes } from '../auth/index.ts';
 import { namesFor, StatusError } from '../meta/index.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import { type Listener, listen } from './listener.ts';
-import { type Fixture, makeCertificates, makeFixture, realClock } from './testing/fixture.ts';
+import {
+  type Fixture,
+  makeCertificates,
+  makeFixture,
+  realClock,
+  requestOf,
+  type SendOptions,
+} from './testing/fixture.ts';
 
 // The headers and the rights they take: spec/access.md, impersonation.
 const names = namesFor('orch.io');
 const sender = { name: 'boss', groups: ['system:authenticated'] };
 const refuse = ({ resource }: Attributes) => new StatusError(403, 'Forbidden', `not ${resource?.resource}`);
 
-type Sent = { readonly [name: string]: string | readonly string[] };
-
-/** A request as a socket brings it, with every value of its headers. */
-const requestWith = (sent: Sent) => ({
-  headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, [value].flat().join(', ')])),
-  headerValues: (name: string) => [sent[name] ?? []].flat(),
-});
+type Sent = NonNullable<SendOptions['headers']>;
 
 async function speak(headers: Sent, denied = '') {
   const asked: string[] = [];
   const user = await impersonate(
     sender,
-    requestWith(headers),
+    requestOf('GET', '/', { headers }),
     ({ verb, resource }) => {
       asked.push(
         `${verb} ${resource?.group}/${resource?.resource}/${resource?.subresource} ${resource?.namespace}/${resource?.name}`,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import type { ServerSettings } from './flags.ts';
 import { createServer, type OrchServer } from './server.ts';
 import { issueCertificate } from './x509.ts';
@@ -131,6 +132,21 @@ describe('identity', () => {
     expect(discovery.status).toBe(200);
     await expect(as('user-token').list(namespaces)).rejects.toMatchObject({ code: 403 });
     await expect(as('wrong').list(namespaces)).rejects.toMatchObject({ code: 401 });
+  });
+});
+
+describe('impersonation in process', () => {
+  it('takes a comma for a part of a group', async () => {
+    const { handler } = await start();
+    const subject = { commonName: 'boss', organizations: ['system:masters'] };
+    const baseHeaders = { 'impersonate-user': 'ann', 'impersonate-group': 'a,b' };
+    const client = createClient({ transport: inProcessTransport(handler, { subject }), baseHeaders });
+    const apiVersion = 'authentication.orch.io/v1';
+    const review = await client.create<ApiObject>(
+      { apiVersion, resource: 'selfsubjectreviews' },
+      { apiVersion, kind: 'SelfSubjectReview', metadata: {} },
+    );
+    expect(review['status']).toEqual({ userInfo: { username: 'ann', groups: ['a,b', 'system:authenticated'] } });
   });
 });
 

@@ -171,7 +171,7 @@ describe('what goes on to a node', () => {
     expect((await server.send('GET', `${pods}/far/log/more`)).status).toBe(404);
   });
 
-  it('never leads to the machine of the server', async () => {
+  it('never leads to a loopback address', async () => {
     await podAt('inside', ['127.0.0.1']);
     await make('/api/v1/nodes', node('itself', [{ type: 'Hostname', address: 'localhost' }]));
     for (const url of [

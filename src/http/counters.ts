@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Registry } from '../registry/index.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -10,7 +11,11 @@ export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
 /** Requests of one kind: all that is counted about them. */
 export interface Series {
-  readonly labels: { readonly [label: string]: string };
+  /** As they stand in the text form: `verb="GET",group="",…`. */
+  readonly labels: string;
+  /** Labels of the events that were sent; undefined for requests that are no watches. */
+  readonly watched: string | undefined;
+  /** By status code. Codes that HTTP does not register are counted together by their class: 5 for 599. */
   readonly codes: Map<number, number>;
   readonly duration: Distribution;
   readonly size: Distribution;
@@ -25,17 +30,17 @@ export interface Distribution {
 
 /** Steps of admission of one kind: of one plugin, or of all together. */
 export interface AdmissionSeries {
-  readonly labels: { readonly [label: string]: string };
+  readonly labels: string;
   readonly plugin: boolean;
   readonly seconds: Distribution;
 }
 
 /** Everything that was counted, for the text. */
 export interface Counted {
-  readonly series: Iterable<Series>;
+  readonly series: ReadonlyMap<string, Series>;
   readonly authentication: ReadonlyMap<string, number>;
   readonly authorization: ReadonlyMap<string, number>;
-  readonly admission: Iterable<AdmissionSeries>;
+  readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** What declared rules did that they should not do. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly inFlight: InFlight;
@@ -46,7 +51,8 @@ export interface Counted {
 
 /** Counts one answered request. `size` in bytes; undefined for a watch. */
 export function countRequest(series: Series, code: number, seconds: number, size: number | undefined): void {
-  series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
+  const known = code in STATUS_CODES ? code : Math.trunc(code / 100);
+  series.codes.set(known, (series.codes.get(known) ?? 0) + 1);
   observe(series.duration, durationBounds, seconds);
   if (size !== undefined) observe(series.size, sizeBounds, size);
 }
@@ -64,3 +70,11 @@ export const distribution = (bounds: readonly number[]): Distribution => ({
   counts: new Float64Array(bounds.length + 1),
   sum: 0,
 });
+
+/** Labels as they stand in the text form. */
+export const labelText = (labels: { readonly [label: string]: string }): string =>
+  Object.entries(labels)
+    .map(
+      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
+    )
+    .join(',');

@@ -2,7 +2,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { type ClientRequest, type OutgoingHttpHeaders, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { statusError } from '../meta/index.ts';
+import { addressBytes, statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 
 /** What the agents of nodes are known by, and what they are shown. PEM. */
@@ -19,7 +19,7 @@ export interface DialOptions {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly signal: AbortSignal;
-  /** Addresses that lead to the server's own machine, or to nobody in particular, are refused. */
+  /** Only global unicast addresses are connected to: no loopback, link-local or multicast address. */
   readonly guarded: boolean;
   /** How long the other side may be silent before it answers (ms). */
   readonly timeout?: number;
@@ -50,6 +50,7 @@ export function dial({ scheme, host, port, peer }: Endpoint, trust: AgentTrust, 
 
 const notAllowed = () => statusError.badRequest('address not allowed');
 
+/** Loopback, link-local, multicast, broadcast, and "this network": what is no global unicast address. */
 const refused = new BlockList();
 for (const [address, prefix] of [
   ['0.0.0.0', 8],
@@ -58,18 +59,22 @@ for (const [address, prefix] of [
   ['224.0.0.0', 4],
   ['255.255.255.255', 32],
 ] as const) {
+  // An IPv6 address that is IPv4-mapped is compared as what is mapped.
   refused.addSubnet(address, prefix, 'ipv4');
+  // IPv4-compatible, IPv4-translated, NAT64.
+  for (const outer of ['::', '::ffff:0:', '64:ff9b::']) refused.addSubnet(outer + address, 96 + prefix, 'ipv6');
+  const [high, low] = addressBytes(address).toString('hex').match(/..../g) ?? [];
+  refused.addSubnet(`2002:${high}:${low}::`, 16 + prefix, 'ipv6');
 }
 for (const [address, prefix] of [
-  ['::', 127],
   ['fe80::', 10],
   ['ff00::', 8],
 ] as const) {
   refused.addSubnet(address, prefix, 'ipv6');
 }
 
-/** Whether an address is anything but that of one machine among others: loopback, link-local, multicast, none at all. */
-const isRefused = (address: string, family: number): boolean => refused.check(address, family === 6 ? 'ipv6' : 'ipv4');
+const isRefused = (address: string, family: number): boolean =>
+  refused.check(address.replace(/%.*$/s, ''), family === 6 ? 'ipv6' : 'ipv4');
 
 /** Looks a name up and refuses it when one of its addresses is refused, so that no name leads where no address may. */
 const guardedLookup: LookupFunction = (host, options, done) => {

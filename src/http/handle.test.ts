@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StatusError } from '../meta/index.ts';
+import { type JsonObject, StatusError } from '../meta/index.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -106,6 +106,28 @@ describe('who may not, as recorded', () => {
   ])('GET %s', async (url, details, message) => {
     const answer = await server.send('GET', url, { token: 'jane' });
     expect(answer.json()).toEqual(failure(403, 'Forbidden', message, details));
+  });
+
+  it('takes the name of a selector for the object of a list or watch only', async () => {
+    const url = '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx';
+    for (const method of ['POST', 'DELETE', 'PATCH', 'LIST', 'watch']) {
+      const { details } = (await server.send(method, url, { token: 'jane' })).json() as JsonObject;
+      expect([method, details]).toEqual([method, { kind: 'pods' }]);
+    }
+  });
+
+  it.each(['deletecollection', 'get', 'LIST', 'constructor'])('authorizes the method %s as no verb', async (method) => {
+    const message = (path: string) => server.send(method, path, { token: 'jane' }).then(({ json }) => json());
+    expect(await message('/api/v1/namespaces/a/pods')).toMatchObject({
+      code: 403,
+      message: 'pods is forbidden: User "jane" cannot  resource "pods" in API group "" in the namespace "a"',
+    });
+    expect(await message('/metrics')).toMatchObject({
+      code: 403,
+      message: 'forbidden: User "jane" cannot  path "/metrics"',
+    });
+    for (const url of [configMaps, `${configMaps}/x`])
+      expect((await server.send(method, url)).json()).toEqual(wrongMethod);
   });
 
   it('knows no one by a wrong token, and someone without one', async () => {

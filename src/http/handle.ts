@@ -9,7 +9,7 @@ import { type Lane, laneOf } from './in-flight.ts';
 import { failureForms } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import { Protobuf } from './protobuf.ts';
-import { identify, type RequestInfo } from './request-info.ts';
+import { identify, type RequestInfo, selectedName } from './request-info.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
@@ -43,7 +43,7 @@ export function createHandler(options: HandlerOptions): Handler {
       let user = await authenticated(request, authenticate, metrics);
       progress.user = user;
       // Impersonate: for whom? (Audit comes after this.)
-      if (impersonates(request.headers)) user = await impersonate(user, request.headers, authorize, names, forbidden);
+      if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
       // Limit: is there room for one more?
       lane = enter(info, metrics);
       // Authorize: may they?
@@ -144,10 +144,15 @@ async function authorized(info: RequestInfo, user: User, authorize: Authorizer, 
 }
 
 /** A list or watch of one object by its name is authorized like a request for that object. */
-function attributesOf({ verb, path, query, resource }: RequestInfo, user: User): Attributes {
-  if (resource === undefined || resource.name !== '' || query.size === 0) return { user, verb, resource, path };
-  const selected = /(?:^|,)metadata\.name==?([^,=!]+)/.exec(query.get('fieldSelector') ?? '')?.[1];
-  return { user, verb, resource: selected === undefined ? resource : { ...resource, name: selected }, path };
+function attributesOf(info: RequestInfo, user: User): Attributes {
+  const { verb, path, resource } = info;
+  const name = selectedName(info);
+  return {
+    user,
+    verb,
+    resource: resource === undefined || name === undefined ? resource : { ...resource, name },
+    path,
+  };
 }
 
 function forbidden({ user, verb, resource, path }: Attributes, reason: string): StatusError {

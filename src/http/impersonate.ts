@@ -1,69 +1,96 @@
-import type { Attributes, Authorizer } from '../auth/index.ts';
-import { type Names, quote, statusError, type User } from '../meta/index.ts';
-import type { RequestHeaders } from './types.ts';
+import { type Attributes, type Authorizer, systemAuthenticated, systemUnauthenticated } from '../auth/index.ts';
+import { dns1123Label, dns1123Subdomain, type Names, quote, statusError, type User } from '../meta/index.ts';
+import type { ApiRequest, RequestHeaders } from './types.ts';
 
-/** Whether a request speaks for someone else. */
+type Sent = Pick<ApiRequest, 'headers' | 'headerValues'>;
+
+/** Whether a request may ask to act as someone else. */
 export function impersonates(headers: RequestHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true;
   return false;
 }
 
-/** Whom a request asks to speak for, and every right that this takes. Throws the 400 StatusError when it names no user. */
-function impersonated(
-  headers: RequestHeaders,
-  names: Names,
-): { readonly user: User; readonly rights: readonly NonNullable<Attributes['resource']>[] } {
-  const name = headers['impersonate-user'] ?? '';
-  const uid = headers['impersonate-uid'] ?? '';
-  const asked = listed(headers['impersonate-group']);
-  const extra = extraOf(headers);
-  if (name === '') {
-    const user = `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${goTexts(asked)}, Extra:${goExtra(extra)}}`;
-    throw statusError.badRequest(`requested ${user} without impersonating a user name`);
-  }
-  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
-  const reviews = `authentication.${names.domain}`;
-  const rights = [
-    account === null ? right('', 'users', name) : right('', 'serviceaccounts', account[2] ?? '', account[1]),
-    ...asked.map((group) => right('', 'groups', group)),
-    ...(uid === '' ? [] : [right(reviews, 'uids', uid)]),
-    ...Object.entries(extra).flatMap(([key, values]) =>
-      values.map((value) => ({ ...right(reviews, 'userextras', value), subresource: key })),
-    ),
-  ];
-  const groups = new Set(asked);
-  if (account !== null && asked.length === 0) {
-    groups.add('system:serviceaccounts').add(`system:serviceaccounts:${account[1]}`);
-  }
-  groups.add(name === 'system:anonymous' ? 'system:unauthenticated' : 'system:authenticated');
-  return { user: { name, groups: [...groups], extra, ...(uid === '' ? {} : { uid }) }, rights };
+/** The user that a request asks to act as, as the headers have it; undefined: none. Throws the 400 StatusError without a name. */
+function wantedUser(sent: Sent): Wanted | undefined {
+  const [name = ''] = valuesOf(sent, 'impersonate-user');
+  const [uid = ''] = valuesOf(sent, 'impersonate-uid');
+  const groups = valuesOf(sent, 'impersonate-group');
+  const extra = extraOf(sent);
+  if (name !== '') return { name, uid, groups, extra };
+  if (uid === '' && groups.length === 0 && extra.size === 0) return undefined;
+  const user = `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${goTexts(groups)}, Extra:${goExtra(extra)}}`;
+  throw statusError.badRequest(`requested ${user} without impersonating a user name`);
 }
 
-/** The user for whom a request speaks, after asking whether its sender may. Throws the 403 StatusError when not. */
+interface Wanted {
+  readonly name: string;
+  /** Empty: none. */
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What the sender must be allowed to impersonate. */
+function rightsFor({ name, uid, groups, extra }: Wanted, names: Names): NonNullable<Attributes['resource']>[] {
+  const account = serviceAccountOf(name);
+  const authentication = `authentication.${names.domain}`;
+  return [
+    account === undefined ? right('', 'users', name) : right('', 'serviceaccounts', account.name, account.namespace),
+    ...groups.map((group) => right('', 'groups', group)),
+    ...(uid === '' ? [] : [right(authentication, 'uids', uid)]),
+    ...[...extra].flatMap(([key, values]) =>
+      values.map((value) => ({ ...right(authentication, 'userextras', value), subresource: key })),
+    ),
+  ];
+}
+
+/** The user as it is known from there on: with the groups that follow from its name. */
+function completed({ name, uid, groups: asked, extra }: Wanted): User {
+  const account = asked.length === 0 ? serviceAccountOf(name) : undefined;
+  const groups =
+    account === undefined ? [...asked] : ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`];
+  if (!groups.includes(systemUnauthenticated)) {
+    const own = name === 'system:anonymous' ? systemUnauthenticated : systemAuthenticated;
+    if (!groups.includes(own)) groups.push(own);
+  }
+  return { name, groups, extra: Object.fromEntries(extra), ...(uid === '' ? {} : { uid }) };
+}
+
+/**
+ * The user that a request acts as, after asking whether its sender may; the sender itself when the request asks for no
+ * other. Throws the 403 StatusError when the sender may not.
+ */
 export async function impersonate(
   sender: User,
-  headers: RequestHeaders,
+  sent: Sent,
   authorize: Authorizer,
   names: Names,
   refuse: (attributes: Attributes, reason: string) => Error,
 ): Promise<User> {
-  const { user, rights } = impersonated(headers, names);
-  for (const resource of rights) {
+  const wanted = wantedUser(sent);
+  if (wanted === undefined) return sender;
+  for (const resource of rightsFor(wanted, names)) {
     const attributes: Attributes = { user: sender, verb: 'impersonate', resource, path: '' };
     const { allowed, reason } = await authorize(attributes);
     if (!allowed) throw refuse(attributes, reason);
   }
-  return user;
+  return completed(wanted);
+}
+
+/** The service account that a user name stands for, if it does. */
+function serviceAccountOf(user: string): { readonly namespace: string; readonly name: string } | undefined {
+  const [, namespace = '', name = ''] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
+  return dns1123Label(namespace).length + dns1123Subdomain(name).length > 0 ? undefined : { namespace, name };
 }
 
 // As the wire's message shows what it was asked for.
 const goTexts = (texts: readonly string[]): string =>
   texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quote).join(', ')}}`;
 
-function goExtra(extra: { readonly [key: string]: readonly string[] }): string {
-  const entries = Object.keys(extra).sort();
-  if (entries.length === 0) return 'map[string][]string(nil)';
-  return `map[string][]string{${entries.map((key) => `${quote(key)}:${goTexts(extra[key] ?? [])}`).join(', ')}}`;
+function goExtra(extra: Wanted['extra']): string {
+  const keys = [...extra.keys()].sort();
+  if (keys.length === 0) return 'map[string][]string(nil)';
+  return `map[string][]string{${keys.map((key) => `${quote(key)}:${goTexts(extra.get(key) ?? [])}`).join(', ')}}`;
 }
 
 const right = (group: string, resource: string, name: string, namespace = '') => ({
@@ -75,17 +102,22 @@ const right = (group: string, resource: string, name: string, namespace = '') =>
   name,
 });
 
-/** Several headers of one name reach us as one, with commas. */
-const listed = (value: string | undefined): string[] =>
-  (value ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+/** A header that is sent twice has two values; a comma in one is a part of it. */
+function valuesOf(sent: Sent, name: string): readonly string[] {
+  const value = sent.headers[name];
+  return value === undefined ? [] : (sent.headerValues?.(name) ?? [value]);
+}
 
 /** `Impersonate-Extra-<key>`: the key is percent-encoded where a header name could not hold it. */
-function extraOf(headers: RequestHeaders): { [key: string]: string[] } {
+function extraOf(sent: Sent): Map<string, readonly string[]> {
   const prefix = 'impersonate-extra-';
-  const entries = Object.keys(headers)
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => [decode(name.slice(prefix.length)), listed(headers[name])] as const);
-  return Object.fromEntries(entries);
+  const extra = new Map<string, readonly string[]>();
+  for (const name of Object.keys(sent.headers)) {
+    if (!name.startsWith(prefix)) continue;
+    const key = decode(name.slice(prefix.length));
+    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(sent, name)]);
+  }
+  return extra;
 }
 
 function decode(text: string): string {

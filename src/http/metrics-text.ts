@@ -1,221 +1,214 @@
-import type { Metric } from 'prom-client';
-import { featureList, featureMetric } from '../meta/index.ts';
+import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
 import {
   admissionBounds,
   type Counted,
   type Distribution,
   distribution,
   durationBounds,
+  labelText,
   sizeBounds,
 } from './counters.ts';
 
-interface Value {
-  readonly labels: { readonly [label: string]: string | number };
-  readonly value: number;
-  readonly metricName?: string;
-}
-
-/** A metric as data: its values are read when someone asks. */
-interface Reading {
+/** A metric as data: its lines are made when someone asks. */
+interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly values: (counted: Counted) => Value[];
+  /** The lines of one set of labels after the other. */
+  readonly lines: (counted: Counted, name: string) => Iterable<string>;
 }
 
-/** Loads the metrics library and hands it every reading; the result makes the text of the moment. */
-export async function renderMetrics(counted: Counted): Promise<() => Promise<string>> {
-  const { Registry } = await import('prom-client');
-  const collection = new Registry();
-  for (const { name, help, type, values } of readings) {
-    const metric = {
-      name,
-      get: () => Promise.resolve({ name, help, type, values: values(counted), aggregator: 'sum' }),
-    };
-    // The library takes whatever has a name and can be got.
-    collection.registerMetric(metric as unknown as Metric);
+/** Pieces of the text are about this long (bytes). */
+const pieceSize = 64 * 1024;
+
+/** The text of the moment, in pieces, with a `pause` after each but the last. Lines of one histogram are of one moment. */
+export async function* metricsText(counted: Counted, pause: () => Promise<void>): AsyncGenerator<ByteString> {
+  let piece = '';
+  for (const { name, help, type, lines } of metrics) {
+    piece += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const text of lines(counted, name)) {
+      piece += text;
+      if (piece.length < pieceSize) continue;
+      yield encodeText(piece);
+      piece = '';
+      await pause();
+    }
   }
-  return () => collection.metrics();
+  yield encodeText(piece);
 }
 
-const readings: readonly Reading[] = [
+const metrics: readonly Metric[] = [
   {
     name: 'apiserver_request_total',
     help: 'Requests answered, by kind of request and HTTP status code.',
     type: 'counter',
-    values: ({ series }) =>
-      [...series].flatMap(({ labels, codes }) =>
-        [...codes].map(([code, value]) => ({ labels: { ...labels, code }, value })),
-      ),
+    *lines({ series }, name) {
+      for (const { labels, codes } of series.values()) {
+        for (const [code, value] of codes)
+          yield line(name, `${labels},code="${code < 100 ? `${code}xx` : code}"`, value);
+      }
+    },
   },
   {
     name: 'apiserver_request_duration_seconds',
     help: 'Time from the request to the end of its answer.',
     type: 'histogram',
-    values: ({ series }) =>
-      [...series].flatMap((one) =>
-        histogram('apiserver_request_duration_seconds', one.labels, one.duration, durationBounds),
-      ),
+    *lines({ series }, name) {
+      for (const { labels, duration } of series.values()) yield histogram(name, labels, duration, durationBounds);
+    },
   },
   {
     name: 'apiserver_response_sizes',
     help: 'Bytes of the answers, before the transport.',
     type: 'histogram',
-    values: ({ series }) =>
-      [...series]
-        .filter(({ labels }) => labels['verb'] !== 'WATCH')
-        .flatMap((one) => histogram('apiserver_response_sizes', one.labels, one.size, sizeBounds)),
+    *lines({ series }, name) {
+      for (const { labels, watched, size } of series.values()) {
+        if (watched === undefined) yield histogram(name, labels, size, sizeBounds);
+      }
+    },
   },
   {
     name: 'apiserver_watch_events_total',
     help: 'Events sent to watchers.',
     type: 'counter',
-    values: ({ series }) =>
-      [...series]
-        .filter(({ labels }) => labels['verb'] === 'WATCH')
-        .map(({ labels, watchEvents }) => ({ labels: resourceLabels(labels), value: watchEvents })),
+    *lines({ series }, name) {
+      const sent = new Map<string, number>();
+      for (const { watched, watchEvents } of series.values()) {
+        if (watched !== undefined) sent.set(watched, (sent.get(watched) ?? 0) + watchEvents);
+      }
+      for (const [labels, value] of sent) yield line(name, labels, value);
+    },
   },
   {
     name: 'apiserver_current_inflight_requests',
     help: 'Requests under way, but for those that last long.',
     type: 'gauge',
-    values: ({ inFlight: { counts } }) => [
-      { labels: { request_kind: 'readOnly' }, value: counts.readOnly },
-      { labels: { request_kind: 'mutating' }, value: counts.mutating },
+    lines: ({ inFlight: { counts } }, name) => [
+      line(name, 'request_kind="readOnly"', counts.readOnly),
+      line(name, 'request_kind="mutating"', counts.mutating),
     ],
   },
   {
     name: 'apiserver_longrunning_requests',
     help: 'Watches, and requests that go on to nodes, under way.',
     type: 'gauge',
-    values: ({ inFlight }) => [
-      { labels: { verb: 'WATCH', component: 'apiserver' }, value: inFlight.counts.longRunning },
-      { labels: { verb: 'CONNECT', component: 'apiserver' }, value: inFlight.counts.relayed },
+    lines: ({ inFlight: { counts } }, name) => [
+      line(name, 'verb="WATCH",component="apiserver"', counts.longRunning),
+      line(name, 'verb="CONNECT",component="apiserver"', counts.relayed),
     ],
   },
   {
     name: 'apiserver_storage_objects',
     help: 'Objects stored, by resource.',
     type: 'gauge',
-    values: ({ registry }) =>
-      registry()
-        .resources.filter(({ definition }) => definition.verbs.includes('watch'))
-        .map(({ definition, keyPrefix, cache }) => ({
-          labels: {
-            resource: definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`,
-          },
-          value: cache.snapshot().count(keyPrefix),
-        })),
+    *lines({ registry }, name) {
+      for (const { definition, id, keyPrefix, cache } of registry().resources) {
+        if (!definition.verbs.includes('watch')) continue;
+        const labels = labelText({ resource: formatGroupResource(id) });
+        yield line(name, labels, cache.snapshot().count(keyPrefix));
+      }
+    },
   },
   {
     name: 'authentication_attempts',
     help: 'Attempts to authenticate, by result.',
     type: 'counter',
-    values: ({ authentication }) => [...authentication].map(([result, value]) => ({ labels: { result }, value })),
+    lines: ({ authentication }, name) =>
+      [...authentication].map(([result, value]) => line(name, labelText({ result }), value)),
   },
   {
     name: 'apiserver_authorization_decisions_total',
     help: 'Decisions on what a requester may do.',
     type: 'counter',
-    values: ({ authorization }) => [...authorization].map(([decision, value]) => ({ labels: { decision }, value })),
+    lines: ({ authorization }, name) =>
+      [...authorization].map(([decision, value]) => line(name, labelText({ decision }), value)),
   },
   {
     name: 'apiserver_admission_controller_admission_duration_seconds',
     help: 'Time that admission plugins took.',
     type: 'histogram',
-    values: ({ admission }) =>
-      admissionTimes('apiserver_admission_controller_admission_duration_seconds', admission, true),
+    lines: ({ admission }, name) => admissionTimes(name, admission, true),
   },
   {
     name: 'apiserver_admission_step_admission_duration_seconds',
     help: 'Time that all admission plugins of a step took together.',
     type: 'histogram',
-    values: ({ admission }) => admissionTimes('apiserver_admission_step_admission_duration_seconds', admission, false),
+    lines: ({ admission }, name) => admissionTimes(name, admission, false),
   },
   {
     name: 'apiserver_validation_declarative_validation_mismatch_total',
     help: 'Differences between what declared rules find and those written by hand.',
     type: 'counter',
-    values: ({ rules }) => plain(rules.mismatches),
+    lines: ({ rules }, name) => [line(name, '', rules.mismatches)],
   },
   {
     name: 'apiserver_validation_declarative_validation_panic_total',
     help: 'Failures of declared rules.',
     type: 'counter',
-    values: ({ rules }) => plain(rules.failures),
+    lines: ({ rules }, name) => [line(name, '', rules.failures)],
   },
   {
     name: featureMetric,
     help: 'Features by stage: 1 for those that are on, 0 for the others.',
     type: 'gauge',
-    values: ({ registry }) => {
+    lines: ({ registry }, metric) => {
       const { features } = registry();
-      return featureList.map(([name, { stage }]) => ({
-        labels: { name, stage: stage === 'stable' ? '' : stage.toUpperCase() },
-        value: features[name] ? 1 : 0,
-      }));
+      return featureList.map(([name, { stage }]) =>
+        line(metric, labelText({ name, stage: stage === 'stable' ? '' : stage.toUpperCase() }), features[name] ? 1 : 0),
+      );
     },
   },
   {
     name: 'workqueue_depth',
     help: 'Work that waits in the queues of controllers.',
     type: 'gauge',
-    values: () => [],
+    lines: () => [],
   },
   {
     name: 'process_cpu_seconds_total',
     help: 'Processor time spent, user and system.',
     type: 'counter',
-    values: () => {
+    lines: (_, name) => {
       const { user, system } = process.cpuUsage();
-      return plain((user + system) / 1e6);
+      return [line(name, '', (user + system) / 1e6)];
     },
   },
   {
     name: 'process_resident_memory_bytes',
     help: 'Resident memory.',
     type: 'gauge',
-    values: () => plain(process.memoryUsage.rss()),
+    lines: (_, name) => [line(name, '', process.memoryUsage.rss())],
   },
   {
     name: 'process_start_time_seconds',
     help: 'When the server began, in seconds since 1970.',
     type: 'gauge',
-    values: ({ startTime }) => plain(startTime),
+    lines: ({ startTime }, name) => [line(name, '', startTime)],
   },
 ];
 
 /** What was seen at least once; before that there is one without labels, as for every histogram. */
-function admissionTimes(name: string, admission: Counted['admission'], ofPlugins: boolean): Value[] {
-  const seen = [...admission].filter(
+function admissionTimes(name: string, admission: Counted['admission'], ofPlugins: boolean): string[] {
+  const seen = [...admission.values()].filter(
     ({ plugin, seconds }) => plugin === ofPlugins && seconds.counts.some((count) => count > 0),
   );
-  const none = { labels: {}, seconds: distribution(admissionBounds) };
-  return (seen.length === 0 ? [none] : seen).flatMap(({ labels, seconds }) =>
+  const none = { labels: '', seconds: distribution(admissionBounds) };
+  return (seen.length === 0 ? [none] : seen).map(({ labels, seconds }) =>
     histogram(name, labels, seconds, admissionBounds),
   );
 }
 
-const plain = (value: number): Value[] => [{ labels: {}, value }];
-
-function resourceLabels(labels: Value['labels']): Value['labels'] {
-  return { group: labels['group'] ?? '', version: labels['version'] ?? '', resource: labels['resource'] ?? '' };
-}
+const line = (name: string, labels: string, value: number): string =>
+  labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
 
 /** The cumulative buckets, the sum and the count. */
-function histogram(
-  name: string,
-  labels: Value['labels'],
-  distribution: Distribution,
-  bounds: readonly number[],
-): Value[] {
-  const values: Value[] = [];
+function histogram(name: string, labels: string, { counts, sum }: Distribution, bounds: readonly number[]): string {
+  const start = `${name}_bucket{${labels === '' ? '' : `${labels},`}le="`;
+  let text = '';
   let total = 0;
-  distribution.counts.forEach((count, i) => {
+  counts.forEach((count, i) => {
     total += count;
-    values.push({ metricName: `${name}_bucket`, labels: { ...labels, le: bounds[i] ?? '+Inf' }, value: total });
+    text += `${start}${bounds[i] ?? '+Inf'}"} ${total}\n`;
   });
-  values.push({ metricName: `${name}_sum`, labels, value: distribution.sum });
-  values.push({ metricName: `${name}_count`, labels, value: total });
-  return values;
+  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total);
 }

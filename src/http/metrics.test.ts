@@ -1,5 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import { expect, it } from 'vitest';
-import { makeFixture } from './testing/fixture.ts';
+import type { Registry } from '../registry/index.ts';
+import { countRequest } from './counters.ts';
+import { createInFlight } from './in-flight.ts';
+import { createMetrics } from './metrics.ts';
+import { identify } from './request-info.ts';
+import { makeFixture, realClock } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -47,6 +53,60 @@ it('has every metric that dashboards look for, from the first request on', async
   await close();
 });
 
+it('labels what is not declared with nothing that a client sent', async () => {
+  const { send, close } = await makeFixture();
+  const series = async () =>
+    (await send('GET', '/metrics')).text.match(/^apiserver_request_total.*(?= )/gm)?.sort() ?? [];
+  const made = async (i: number) => {
+    const token = '';
+    await send('GET', `${configMaps}/x/made-up-${i}`, { token });
+    await send('PUT', `${configMaps}/x/made-up-${i}?dryRun=All`, { token });
+    await send('GET', `/api/v1/pods/x/made-up-${i}/a/b`, { token });
+    await send('GET', `/api/v9${i}/configmaps`, { token });
+    for (const path of [configMaps, `${configMaps}/x/made-up-${i}`, `/${i}`, '/metrics']) {
+      await send(`MADE-UP-${i}`, path, { token });
+      await send('constructor', path, { token });
+      await send('deletecollection', path, { token });
+    }
+    // Declared, each in its own place.
+    await send('DELETE', '/api/v1/componentstatuses/x', { token });
+    await send('PUT', `${configMaps}`, { token });
+  };
+  await made(0);
+  await series();
+  const before = await series();
+  for (let i = 1; i < 50; i++) await made(i);
+  expect(await series()).toEqual(before);
+  const values = new Set(before.flatMap((one) => one.match(/(?:verb|subresource|version)="[^"]*"/g) ?? []));
+  expect([...values].sort()).toEqual([
+    'subresource=""',
+    'subresource="/api"',
+    'subresource="/metrics"',
+    'verb="GET"',
+    'verb="LIST"',
+    'verb="POST"',
+    'verb="PUT"',
+    'verb="other"',
+    'version=""',
+    'version="v1"',
+  ]);
+  await close();
+});
+
+const metricsOf = (registry: Registry) =>
+  createMetrics(() => registry, createInFlight({ readOnly: 1, mutating: 1, longRunning: 1, relayed: 1 }), realClock);
+
+it('counts status codes that HTTP does not register by their class', async () => {
+  const { registry, close } = await makeFixture();
+  const series = metricsOf(registry).series(identify('GET', '/x'));
+  await close();
+  for (let code = 100; code < 1_000; code++) countRequest(series, code, 0, 0);
+  const known = Object.keys(STATUS_CODES).map(Number);
+  const classes = [...new Set([...series.codes.keys()].filter((code) => !known.includes(code)))];
+  expect(classes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect([...series.codes.values()].reduce((sum, count) => sum + count)).toBe(900);
+});
+
 it('makes no series for what clients make up', async () => {
   const { send, close } = await makeFixture();
   const series = async () => (await send('GET', '/metrics')).text.match(/^apiserver_request_total/gm)?.length ?? 0;
@@ -61,5 +121,56 @@ it('makes no series for what clients make up', async () => {
     await send(`BREW${i}`, '/coffee');
   }
   expect(await series()).toBe(before);
+  await close();
+});
+
+/** Every path, method and parameter that leads to a series of its own. */
+function* everyRequest({ resources }: Registry): Generator<readonly [method: string, url: string]> {
+  for (const { definition } of resources) {
+    for (const { version } of definition.versions) {
+      const root = definition.group === '' ? `/api/${version}` : `/apis/${definition.group}/${version}`;
+      for (const scope of [definition.plural, `namespaces/a/${definition.plural}`]) {
+        const paths = ['', '?watch=1', '/x', ...definition.subresources.map(({ name }) => `/x/${name}`)];
+        for (const path of paths) {
+          for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OTHER']) {
+            yield [method, `${root}/${scope}${path}`];
+            yield [method, `${root}/${scope}${path}${path.includes('?') ? '&' : '?'}dryRun=All`];
+          }
+        }
+      }
+    }
+  }
+}
+
+it('writes every series that there can be, each line once, in pieces with a pause between them', async () => {
+  const { registry, close } = await makeFixture();
+  const metrics = metricsOf(registry);
+  for (const [method, url] of everyRequest(registry)) {
+    const series = metrics.series(identify(method, url));
+    for (const code of [200, 201, 403, 404, 409, 422, 500]) countRequest(series, code, 0.01, 100);
+  }
+  let pauses = 0;
+  const pieces: string[] = [];
+  const pause = async () => void pauses++;
+  for await (const piece of metrics.text(pause)) pieces.push(piece);
+  expect(pauses).toBe(pieces.length - 1);
+  expect(pieces.length).toBeGreaterThan(100);
+  // A piece ends with the histogram that makes it long enough.
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024 + 16 * 1024);
+  const samples = pieces.join('').match(/^[^#\n]*(?= )/gm) ?? [];
+  expect(new Set(samples).size).toBe(samples.length);
+  await close();
+});
+
+it('adds up the events of watches of one resource', async () => {
+  const { registry, close } = await makeFixture();
+  const metrics = metricsOf(registry);
+  for (const url of ['/api/v1/pods?watch=1', '/api/v1/namespaces/a/pods?watch=1', '/api/v1/watch/pods?dryRun=All']) {
+    metrics.series(identify('GET', url)).watchEvents += 2;
+  }
+  let text = '';
+  for await (const piece of metrics.text(async () => {})) text += piece;
+  const lines = text.match(/^apiserver_watch_events_total\{.*$/gm);
+  expect(lines).toEqual(['apiserver_watch_events_total{group="",version="v1",resource="pods"} 6']);
   await close();
 });

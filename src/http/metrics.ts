@@ -1,4 +1,4 @@
-import type { Clock } from '../meta/index.ts';
+import type { ByteString, Clock } from '../meta/index.ts';
 import type { Observer, Registry } from '../registry/index.ts';
 import {
   type AdmissionSeries,
@@ -6,18 +6,22 @@ import {
   type Counted,
   distribution,
   durationBounds,
+  labelText,
   observe,
   type Series,
   sizeBounds,
 } from './counters.ts';
 import type { InFlight } from './in-flight.ts';
-import { renderMetrics } from './metrics-text.ts';
-import type { RequestInfo } from './request-info.ts';
+import { metricsText } from './metrics-text.ts';
+import type { RequestInfo, ResourcePath } from './request-info.ts';
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'error';
 
-/** What the server counts about itself. Counting is a few additions; texts are made when someone asks. */
+/**
+ * What the server counts about itself. Counting is a few additions; texts are made when someone asks. Labels come from
+ * what is declared, so that clients cannot add any by what they send.
+ */
 export interface Metrics {
   readonly inFlight: InFlight;
   /** The counters of requests like this one: found once for each kind of request. */
@@ -28,43 +32,41 @@ export interface Metrics {
   /** Declared rules found something else than those written by hand, or failed. */
   mismatched(): void;
   ruleFailed(): void;
-  /** In the text format of Prometheus. */
-  text(): Promise<string>;
+  /** In the text format of Prometheus, in pieces: `pause` is called after each. */
+  text(pause: () => Promise<void>): AsyncGenerator<ByteString>;
 }
-
-// Resources are few; paths and made-up resources are not, and share one series.
-const maxSeries = 5_000;
 
 /** Counts from now on; the registry is asked for with the first request. */
 export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
   const series = new Map<string, Series>();
-  const authentication = new Map<string, number>();
-  const authorization = new Map<string, number>();
+  const authentication = new Map<AuthenticationResult, number>();
+  const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
   const rules = { mismatches: 0, failures: 0 };
-  const counted: Counted = {
-    series: { [Symbol.iterator]: () => series.values() },
-    authentication,
-    authorization,
-    admission: { [Symbol.iterator]: () => admission.values() },
-    rules,
-    inFlight,
-    registry,
-    startTime: clock.now() / 1000,
+  const startTime = clock.now() / 1000;
+  const counted: Counted = { series, authentication, authorization, admission, rules, inFlight, registry, startTime };
+
+  const seriesOf = (verb: string, place: Place, scope: string, dryRun: string): Series => {
+    const { group, version, resource, subresource } = place;
+    const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`;
+    let found = series.get(key);
+    if (found === undefined) {
+      found = makeSeries(verb, place, scope, dryRun);
+      series.set(key, found);
+    }
+    return found;
   };
-  let render: ReturnType<typeof renderMetrics> | undefined;
   return {
     inFlight,
-    series(info) {
-      const dryRun = info.query.size > 0 && info.query.has('dryRun');
-      const key = seriesKey(registry(), info, dryRun);
-      let found = series.get(key);
-      if (found === undefined) {
-        if (series.size >= maxSeries) return makeSeries({});
-        found = makeSeries(labelsOf(registry(), info, dryRun));
-        series.set(key, found);
+    series({ verb, path, query, resource }) {
+      const dryRun = query.size > 0 && query.has('dryRun') ? 'All' : '';
+      const declared = resource === undefined ? undefined : declaredAt(registry(), resource);
+      if (resource === undefined || declared === undefined) {
+        const place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
+        return seriesOf(methodOf(verb), place, '', dryRun);
       }
-      return found;
+      const { place, verbs } = declared;
+      return seriesOf(verbs.includes(verb) ? methodOf(verb) : other, place, scopeOf(resource), dryRun);
     },
     authenticated: (result) => add(authentication, result),
     authorized: (result) => add(authorization, result),
@@ -73,7 +75,7 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
       let found = admission.get(key);
       if (found === undefined) {
         const labels = { ...(plugin === '' ? {} : { name: plugin }), operation, rejected: String(rejected), type };
-        found = { labels, plugin: plugin !== '', seconds: distribution(admissionBounds) };
+        found = { labels: labelText(labels), plugin: plugin !== '', seconds: distribution(admissionBounds) };
         admission.set(key, found);
       }
       const { seconds } = found;
@@ -81,66 +83,73 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
     },
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
-    async text() {
-      render ??= renderMetrics(counted);
-      return (await render)();
-    },
+    text: (pause) => metricsText(counted, pause),
   };
 }
 
-const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
-
-const makeSeries = (labels: Series['labels']): Series => ({
-  labels,
-  codes: new Map(),
-  duration: distribution(durationBounds),
-  size: distribution(sizeBounds),
-  watchEvents: 0,
-});
-
-function seriesKey(registry: Registry, info: RequestInfo, dryRun: boolean): string {
-  const { resource } = info;
-  if (resource === undefined || registry.find(resource.group, resource.version, resource.resource) === undefined) {
-    return `${methods.has(info.verb) ? info.verb : ''} ${documentPath(info.path)}`;
-  }
-  const { group, version, subresource } = resource;
-  return `${info.verb} ${group}/${version}/${resource.resource}/${subresource} ${scopeOf(info)}${dryRun ? ' dry' : ''}`;
+function add<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function labelsOf(registry: Registry, info: RequestInfo, dryRun: boolean): Series['labels'] {
-  const { resource } = info;
-  const common = { component: 'apiserver', dry_run: dryRun ? 'All' : '' };
-  if (resource === undefined || registry.find(resource.group, resource.version, resource.resource) === undefined) {
-    const verb = methods.has(info.verb) ? info.verb.toUpperCase() : 'other';
-    return { verb, group: '', version: '', resource: '', subresource: documentPath(info.path), scope: '', ...common };
-  }
-  const { group, version, subresource } = resource;
-  const verb = wireVerbs[info.verb] ?? 'other';
-  return { verb, group, version, resource: resource.resource, subresource, scope: scopeOf(info), ...common };
+/** What a request is about, in labels. */
+interface Place {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
 }
 
-const methods = new Set(['get', 'head', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']);
-const wireVerbs: { readonly [verb: string]: string } = {
-  get: 'GET',
-  list: 'LIST',
-  watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  deletecollection: 'DELETECOLLECTION',
-};
-
-/** The first part of a well-known path; everything else is one. */
-function documentPath(path: string): string {
-  const first = path.split('/', 2)[1] ?? '';
-  return wellKnown.has(first) ? `/${first}` : '';
+function makeSeries(verb: string, { subresource, ...place }: Place, scope: string, dryRun: string): Series {
+  return {
+    labels: labelText({ verb, ...place, subresource, scope, component: 'apiserver', dry_run: dryRun }),
+    watched: verb === 'WATCH' ? labelText(place) : undefined,
+    codes: new Map(),
+    duration: distribution(durationBounds),
+    size: distribution(sizeBounds),
+    watchEvents: 0,
+  };
 }
 
-const wellKnown = new Set(['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version']);
+/** What is served at a path, in the spelling of its definition, and its verbs; undefined when nothing is. */
+function declaredAt(
+  registry: Registry,
+  { group, version, resource, subresource: name }: ResourcePath,
+): { readonly place: Place; readonly verbs: readonly string[] } | undefined {
+  const definition = registry.find(group, version, resource)?.definition;
+  if (definition === undefined) return undefined;
+  const subresource = name === '' ? undefined : definition.subresources.find((one) => one.name === name);
+  if (name !== '' && subresource === undefined) return undefined;
+  const place = { group: definition.group, version, resource: definition.plural, subresource: subresource?.name ?? '' };
+  return { place, verbs: (subresource ?? definition).verbs };
+}
 
-function scopeOf({ resource }: RequestInfo): string {
-  if (resource === undefined) return '';
-  if (resource.name !== '') return 'resource';
-  return resource.namespace === '' ? 'cluster' : 'namespace';
+const other = 'other';
+/** Verbs of resources, and methods for everything else. */
+const methods = new Map([
+  ['get', 'GET'],
+  ['head', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['post', 'POST'],
+  ['update', 'PUT'],
+  ['put', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+]);
+const methodOf = (verb: string): string => methods.get(verb) ?? other;
+
+const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
+/** Well-known paths by their first part. */
+const documents = new Map(
+  ['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version'].map((first) => [
+    first,
+    { ...nowhere, subresource: `/${first}` },
+  ]),
+);
+
+function scopeOf({ name, namespace }: ResourcePath): string {
+  if (name !== '') return 'resource';
+  return namespace === '' ? 'cluster' : 'namespace';
 }

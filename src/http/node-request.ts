@@ -51,6 +51,17 @@ export class NodeRequest implements ApiRequest {
     return this.#message.headers as RequestHeaders;
   }
 
+  headerValues(name: string): readonly string[] {
+    const { rawHeaders } = this.#message;
+    const values: string[] = [];
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      if (rawHeaders[i]?.toLowerCase() !== name) continue;
+      // One character for each byte.
+      values.push(Buffer.from(rawHeaders[i + 1] ?? '', 'latin1').toString());
+    }
+    return values;
+  }
+
   get signal(): AbortSignal {
     if (this.#gone === undefined) {
       const gone = new AbortController();

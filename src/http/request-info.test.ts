@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
-import { identify, splitAtRest } from './request-info.ts';
+import { identify, selectedName, splitAtRest } from './request-info.ts';
 
 /** `verb group/version namespace resource name subresource rest`, with `-` for what is empty. */
 function told(method: string, url: string): string {
@@ -31,9 +31,28 @@ describe('identify', () => {
     ['POST', '/api/v1/namespaces/a/pods/x/proxy/b/c', 'create /v1 a pods x proxy b/c'],
     ['GET', '/apis/apps/v1/deployments', 'list apps/v1 - deployments - - -'],
     ['GET', '/apis/apps/v1/namespaces/a/deployments/x/scale', 'get apps/v1 a deployments x scale -'],
-    ['OPTIONS', '/api/v1/namespaces/a/pods/x', 'options /v1 a pods x - -'],
   ])('%s %s', (method, url, expected) => {
     expect(told(method, url)).toBe(expected);
+  });
+
+  // RFC 9110, 9.1: methods are case-sensitive. HTTP/2 carries any.
+  it.each([
+    'OPTIONS',
+    'deletecollection',
+    'LIST',
+    'WATCH',
+    'get',
+    'Get',
+    'impersonate',
+    '*',
+    'constructor',
+    '__proto__',
+  ])('reads no verb from the method %s', (method) => {
+    const pod = '/api/v1/namespaces/a/pods/x';
+    expect(told(method, pod)).toBe(' /v1 a pods x - -');
+    expect(told(method, '/api/v1/pods?watch=1')).toBe(' /v1 - pods - - -');
+    // Of what is no resource the verb is the method, where HTTP has one of that name.
+    expect(told(method, '/metrics')).toBe(`${method === 'OPTIONS' ? 'options' : ''} no resource`);
   });
 
   it.each([
@@ -86,6 +105,48 @@ describe('identify', () => {
   it('reads the absolute form that proxies use (RFC 9112, 3.2.2)', () => {
     expect(told('GET', 'https://example.com:6443/api/v1/pods?watch=1')).toBe('watch /v1 - pods - - -');
     expect(identify('GET', 'https://example.com').path).toBe('/');
+  });
+});
+
+// Names as the reference server takes them from a request (apiserver/pkg/endpoints/request/requestinfo.go).
+describe('selectedName', () => {
+  const pods = '/api/v1/namespaces/a/pods';
+  const of = (fieldSelector: string) => `${pods}?fieldSelector=${encodeURIComponent(fieldSelector)}`;
+  it.each([
+    ['GET', of('metadata.name=x'), 'x'],
+    ['GET', of('metadata.name==x'), 'x'],
+    ['HEAD', of('metadata.name=x'), 'x'],
+    ['GET', `${of('metadata.name=x')}&watch=1`, 'x'],
+    ['GET', of('spec.nodeName=n,metadata.name=x'), 'x'],
+    ['GET', of('metadata.name!=y,metadata.name=x'), 'x'],
+    ['GET', of('metadata.name=a\\,b\\=c'), 'a,b=c'],
+  ])('%s %s is about one object', (method, url, name) => {
+    expect(selectedName(identify(method, url))).toBe(name);
+  });
+
+  it.each([
+    ['GET', pods],
+    ['GET', of('metadata.name!=x')],
+    ['GET', of('metadata.name=')],
+    ['GET', of('spec.metadata.name=x')],
+    ['GET', of('spec.nodeName=metadata.name=x')],
+    ['GET', of('spec.nodeName=a\\,metadata.name\\=x')],
+    ['GET', of('metadata.name=x,spec.nodeName')],
+    ['GET', of('metadata.name=x,spec.nodeName=a=b')],
+    ['GET', of('metadata.name=..')],
+    ['GET', of('metadata.name=x/y')],
+    ['GET', of('metadata.name=50%')],
+    ['GET', `${pods}?fieldSelector=&fieldSelector=metadata.name%3Dx`],
+    ['GET', '/metrics?fieldSelector=metadata.name%3Dx'],
+    ['GET', '/api/v1/namespaces/a/pods/y?fieldSelector=metadata.name%3Dx'],
+    ['GET', '/api/v1/namespaces/a/pods/y?watch=1&fieldSelector=metadata.name%3Dx'],
+    ['POST', of('metadata.name=x')],
+    ['PUT', of('metadata.name=x')],
+    ['PATCH', of('metadata.name=x')],
+    ['DELETE', of('metadata.name=x')],
+    ['deletecollection', of('metadata.name=x')],
+  ])('%s %s is not', (method, url) => {
+    expect(selectedName(identify(method, url))).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { type ResourcePlace, statusError } from '../meta/index.ts';
+import { parseFieldSelector, pathSegmentName, type ResourcePlace, statusError } from '../meta/index.ts';
 
 /** Parameters of a URL; names and values are percent-decoded. */
 export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
@@ -15,21 +15,26 @@ export interface RequestInfo {
   /** Percent-decoded, without query. */
   readonly path: string;
   readonly query: Query;
-  /** The verb that is authorized: `get`, `list`, `deletecollection`…; the method in lower case for a path that is no resource. */
+  /**
+   * The verb that is authorized: `get`, `list`, `deletecollection`…; the method in lower case for a path that is no
+   * resource. Empty for a method that has no such meaning.
+   */
   readonly verb: string;
   /** Undefined for a path that is no resource. */
   readonly resource: ResourcePath | undefined;
 }
 
 const noQuery: Query = new URLSearchParams();
-const verbs: { readonly [method: string]: string } = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+const verbs = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
+/** The methods of HTTP (RFC 9110, 9.3; RFC 5789), which are case-sensitive. */
+const methods = new Set([...verbs.keys(), 'CONNECT', 'OPTIONS', 'TRACE']);
 // Subresources of a namespace; below any other second part, a namespace holds resources.
 const namespaceSubresources = new Set(['status', 'finalize']);
 
@@ -44,7 +49,7 @@ export function identify(method: string, url: string): RequestInfo {
   const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
   // Neither a document such as `/apis/apps/v1` nor a path with an empty part names a resource.
   const resource = start === 0 || parts.length < start + 2 ? undefined : identifyResource(parts, start);
-  if (resource === undefined) return { path, query, verb: method.toLowerCase(), resource };
+  if (resource === undefined) return { path, query, verb: methods.has(method) ? method.toLowerCase() : '', resource };
   const onWatchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
   return { path, query, verb: resourceVerb(method, query, resource, onWatchPath), resource };
 }
@@ -73,6 +78,23 @@ function identifyResource(parts: readonly string[], start: number): ResourcePath
   };
 }
 
+/**
+ * The one object that a list or watch is about, and is authorized for: what its field selector requires of
+ * `metadata.name`. Undefined when that is no name, or the selector cannot be read, which is refused later.
+ */
+export function selectedName({ verb, query, resource }: RequestInfo): string | undefined {
+  if (query.size === 0 || resource?.name !== '' || (verb !== 'list' && verb !== 'watch')) return undefined;
+  const selector = query.get('fieldSelector');
+  if (selector === null) return undefined;
+  let name: string | undefined;
+  try {
+    name = parseFieldSelector(selector).requires('metadata.name');
+  } catch {
+    return undefined;
+  }
+  return name === undefined || name === '' || pathSegmentName(name).length > 0 ? undefined : name;
+}
+
 /** A URL, as it was sent, up to its subresource and after it. */
 export function splitAtRest(url: string, { resource }: RequestInfo): { before: string; rest: string } {
   const target = url.startsWith('/') ? url : originForm(url);
@@ -89,7 +111,7 @@ export function splitAtRest(url: string, { resource }: RequestInfo): { before: s
 }
 
 function resourceVerb(method: string, query: Query, { name, subresource }: ResourcePath, watchPath: boolean): string {
-  const verb = verbs[method] ?? method.toLowerCase();
+  const verb = verbs.get(method) ?? '';
   if (watchPath) return 'watch';
   if (verb === 'get' && subresource === '') {
     if (query !== noQuery && isTrue(query.get('watch'))) return 'watch';

@@ -57,7 +57,7 @@ describe('selfsubjectreviews', () => {
       'impersonate-user': 'jane',
       'impersonate-group': 'devs',
       'impersonate-uid': 'u-1',
-      'impersonate-extra-scopes': 'view,edit',
+      'impersonate-extra-scopes': ['view', 'edit'],
     };
     expect((await whoami({ headers }))['status']).toEqual({
       userInfo: {

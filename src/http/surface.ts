@@ -1,4 +1,4 @@
-import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { jsonAnswer, pageNotFound } from './answers.ts';
 import type { Call, Surface } from './call.ts';
@@ -8,7 +8,6 @@ import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenApi, type FindType } from './openapi.ts';
 import { Protobuf } from './protobuf.ts';
-import type { ApiResponse } from './types.ts';
 
 export interface SurfaceOptions {
   readonly registry: Registry;
@@ -60,7 +59,7 @@ export function createSurface(options: SurfaceOptions): Surface {
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return index;
-    if (path === '/metrics') return metricsAnswer(metrics);
+    if (path === '/metrics') return { status: 200, headers: metricsHeaders, body: metrics.text(options.pause) };
     return (
       health.serve(path, info.query) ??
       discovery.serve(path, request.headers) ??
@@ -81,10 +80,6 @@ function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
   const [, root, group] = path.split('/', 3);
   if (root === 'api') return groups.has('');
   return root === 'apis' && group !== undefined && groups.has(group);
-}
-
-async function metricsAnswer(metrics: Metrics): Promise<ApiResponse> {
-  return { status: 200, headers: metricsHeaders, body: encodeText(await metrics.text()) };
 }
 
 const metricsHeaders = {

@@ -21,6 +21,8 @@ export interface ApiRequest {
   /** Path and query as received. */
   readonly url: string;
   readonly headers: RequestHeaders;
+  /** Every value of a header, in UTF-8, as it was sent: what `headers` joins. Absent: no header was sent twice. */
+  headerValues?(name: string): readonly string[];
   readonly peer: Peer;
   /** The whole body. Throws the 413 StatusError past `limit` bytes, the 408 one when it comes too slowly, the 400 one when it is cut off. */
   body(limit: number): Promise<Uint8Array>;

@@ -61,6 +61,7 @@ import { csiStorageCapacities } from './storage/csi-storage-capacities.ts';
 import { storageClasses } from './storage/storage-classes.ts';
 import { volumeAttachments } from './storage/volume-attachments.ts';
 
+export { isCertificate, requestedOrganizations } from './certificates/x509.ts';
 export { findType } from './find-type.ts';
 export { standardFlowObjects } from './flowcontrol/standard.ts';
 

@@ -10,8 +10,8 @@ import {
   StatusError,
 } from '../meta/index.ts';
 import { namespaceLookup, type Registry, type WriteOptions } from '../registry/index.ts';
+import { requestedOrganizations } from '../resources/index.ts';
 import type { Store } from '../store/index.ts';
-import { requestedOrganizations } from './certificate-request.ts';
 import type { ServerSettings } from './flags.ts';
 import { decodeObject, objectLookup } from './object-lookup.ts';
 

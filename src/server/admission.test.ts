@@ -1,6 +1,8 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../client/index.ts';
-import type { ApiObject, JsonObject } from '../meta/index.ts';
+import { type ApiObject, formatPem, type JsonObject } from '../meta/index.ts';
+import { der } from './der.ts';
 import { createServer, type OrchServer } from './server.ts';
 
 // Plugins with real kinds, a registry and a store. Expected values are those of recorded exchanges where there is one.
@@ -219,6 +221,49 @@ describe('quotas in a server', () => {
     await create('ConfigMap', 'configmaps', 'back', 'once');
     await expect(create('ConfigMap', 'configmaps', 'back', 'once')).rejects.toMatchObject({ code: 409 });
     expect(await usedIn('back')).toMatchObject({ configmaps: '1' });
+  });
+});
+
+describe('requests for certificates in a server', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  /** A request for an organization, signed by its key. */
+  function requestFor(organization: string): string {
+    const subject = der.sequence(der.set(der.sequence(der.objectId('2.5.4.10'), der.utf8(organization))));
+    const key = publicKey.export({ type: 'spki', format: 'der' });
+    const info = der.sequence(der.unsigned(Buffer.from([0])), subject, key, der.explicit(0));
+    const algorithm = der.sequence(der.objectId('1.2.840.10045.4.3.2'));
+    const body = der.sequence(info, algorithm, der.bitString(sign('sha256', info, privateKey)));
+    return formatPem('CERTIFICATE REQUEST', body);
+  }
+  const ask = (name: string, text: string) => {
+    const signerName = 'kubernetes.io/kube-apiserver-client';
+    const request = Buffer.from(text).toString('base64');
+    return client.create<ApiObject>(
+      { apiVersion: 'certificates.k8s.io/v1', resource: 'certificatesigningrequests' },
+      {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name },
+        spec: { signerName, request, usages: ['client auth'] },
+      },
+    );
+  };
+
+  it('are not for the group of masters, whatever stands around them', async () => {
+    const wanted = requestFor('system:masters');
+    const innocent = requestFor('team');
+    expect((await ask('innocent', innocent)).metadata.name).toBe('innocent');
+    await expect(ask('wanted', wanted)).rejects.toMatchObject({
+      code: 403,
+      message: expect.stringMatching(/with system:masters group is not allowed$/) as string,
+    });
+    const hidden = `x${innocent.replaceAll('\n', '')}\n${wanted}`;
+    for (const text of [hidden, innocent + wanted, `text\n${wanted}`]) {
+      await expect(ask('hidden', text)).rejects.toMatchObject({
+        code: 422,
+        message: expect.stringContaining('must be one CERTIFICATE REQUEST PEM block and nothing around it') as string,
+      });
+    }
   });
 });
 

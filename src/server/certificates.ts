@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Cidr, firstAddress, type Names } from '../meta/index.ts';
-import { ensureFolder, readIfThere, writePrivate, writePublic } from './files.ts';
+import { ensureFolder, readIfThere, readPrivate, writePrivate, writePublic } from './files.ts';
 import { type CertificateRequest, type Identity, issueCertificate } from './x509.ts';
 
 /** What the server shows of itself, and what it hands to its administrator. */
@@ -100,7 +100,7 @@ async function ensure(
 ): Promise<Identity> {
   if (folder === undefined) return issueCertificate(request, issuer);
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
-  const [cert, key] = [await readIfThere(files.cert), await readIfThere(files.key)];
+  const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
   if (cert !== undefined && key !== undefined && stillGood({ cert, key }, request, now, issuer)) return { cert, key };
   const fresh = issueCertificate(request, issuer);
   await writePrivate(files.key, fresh.key);

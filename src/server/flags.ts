@@ -142,7 +142,12 @@ const flags = {
     'lmdb',
     '`lmdb` keeps objects durably in the data directory, `memory` until the process ends.',
   ),
-  dataDir: flag('Store', type.folder, './orch-data', 'Folder for objects, certificates and the kubeconfig.'),
+  dataDir: flag(
+    'Store',
+    type.folder,
+    './orch-data',
+    'Folder for objects, certificates and the kubeconfig. What is secret in it is for its owner alone.',
+  ),
 
   maxRequestsInflight: flag(
     'Limits',

@@ -1,5 +1,5 @@
 import type { Names } from '../meta/index.ts';
-import { readIfThere, writePrivate } from './files.ts';
+import { readPrivate, writePrivate } from './files.ts';
 import type { Identity } from './x509.ts';
 
 export interface KubeconfigOptions {
@@ -39,7 +39,7 @@ current-context: ${cluster}
 
 /** The file holds this text, readable for its owner alone; left as it is when it held it already. */
 export async function writeKubeconfig(path: string, text: string): Promise<void> {
-  if ((await readIfThere(path)) !== text) await writePrivate(path, text);
+  if ((await readPrivate(path)) !== text) await writePrivate(path, text);
 }
 
 /** How clients of this machine reach a server that listens there: through the loopback when it listens everywhere. */

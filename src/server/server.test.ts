@@ -1,10 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import type { ServerSettings } from './flags.ts';
 import { createServer, type OrchServer } from './server.ts';
 import { issueCertificate } from './x509.ts';
@@ -134,6 +135,21 @@ describe('identity', () => {
   });
 });
 
+describe('impersonation in process', () => {
+  it('takes a comma for a part of a group', async () => {
+    const { handler } = await start();
+    const subject = { commonName: 'boss', organizations: ['system:masters'] };
+    const baseHeaders = { 'impersonate-user': 'ann', 'impersonate-group': 'a,b' };
+    const client = createClient({ transport: inProcessTransport(handler, { subject }), baseHeaders });
+    const apiVersion = 'authentication.orch.io/v1';
+    const review = await client.create<ApiObject>(
+      { apiVersion, resource: 'selfsubjectreviews' },
+      { apiVersion, kind: 'SelfSubjectReview', metadata: {} },
+    );
+    expect(review['status']).toEqual({ userInfo: { username: 'ann', groups: ['a,b', 'system:authenticated'] } });
+  });
+});
+
 describe('runtime config', () => {
   it('knows the groups by the names of the domain', async () => {
     const runtimeConfig = new Map([['networking.example.org/v1', false]]);
@@ -155,6 +171,37 @@ describe('listen', () => {
     const client = clientOf(kubeconfig);
     await client.create(configMaps, configMap('b'));
     expect((await server.client.get({ ...configMaps, name: 'b' })).metadata.name).toBe('b');
+  });
+
+  it('keeps its files to their owner in a folder that is open to others, whatever they were before', async () => {
+    const dataDir = folder();
+    chmodSync(dataDir, 0o755);
+    const private_ = ['store/data.mdb', 'store/lock.mdb', 'ca.key', 'server.key', 'admin.key', 'admin.kubeconfig'];
+    const open = ['ca.crt', 'server.crt', 'admin.crt'];
+    const modes = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, statSync(join(dataDir, name)).mode & 0o777]));
+    const expected = {
+      // The folder is its user's.
+      '': 0o755,
+      store: 0o700,
+      ...Object.fromEntries(private_.map((name) => [name, 0o600])),
+      ...Object.fromEntries(open.map((name) => [name, 0o644])),
+    };
+    const all = Object.keys(expected);
+    const umask = process.umask(0);
+    try {
+      for (let round = 0; round < 2; round++) {
+        const server = await start({ store: 'lmdb', dataDir });
+        await server.listen();
+        expect(modes(all)).toEqual(expected);
+        await server.close();
+        expect(modes(all)).toEqual(expected);
+        for (const name of [...private_, 'store']) chmodSync(join(dataDir, name), 0o777);
+      }
+    } finally {
+      process.umask(umask);
+    }
+    expect(readdirSync(dataDir).sort()).toEqual([...open, ...private_.slice(2), 'store'].sort());
   });
 
   it('trusts the clients of a given authority besides its own, and no others', async () => {

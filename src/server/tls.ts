@@ -1,7 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { AgentTrust } from '../http/index.ts';
-import type { Names } from '../meta/index.ts';
+import { formatPem, type Names, pemBlocks } from '../meta/index.ts';
+import { isCertificate } from '../resources/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
@@ -78,18 +78,15 @@ async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<Id
   return { cert, key };
 }
 
+/** The certificates of a file, without what stands around them. */
 async function readAuthorities(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
-  try {
-    for (const [pem] of text.matchAll(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs)) {
-      // Throws when it is none.
-      new X509Certificate(pem);
-    }
-  } catch (error) {
-    throw new StartError(`--${flag}=${JSON.stringify(path)} holds a broken certificate`, error);
+  const where = `--${flag}=${JSON.stringify(path)}`;
+  const blocks = pemBlocks(text).filter(({ type }) => type === 'CERTIFICATE');
+  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1;
+  if (begun > blocks.length || !blocks.every(({ bytes }) => isCertificate(bytes))) {
+    throw new StartError(`${where} holds a broken certificate`);
   }
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new StartError(`--${flag}=${JSON.stringify(path)} holds no certificate in PEM`);
-  }
-  return text;
+  if (blocks.length === 0) throw new StartError(`${where} holds no certificate in PEM`);
+  return blocks.map(({ type, bytes }) => formatPem(type, bytes)).join('');
 }

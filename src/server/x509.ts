@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
-import { addressBytes } from '../meta/index.ts';
+import { addressBytes, formatPem } from '../meta/index.ts';
 import { der } from './der.ts';
 
 /** A certificate with its key, both in PEM; ECDSA over P-256 with SHA-256. */
@@ -55,7 +55,10 @@ export function issueCertificate(request: CertificateRequest, issuer?: Identity 
   );
   const signature = sign('sha256', body, issuer?.key ?? privateKey);
   const certificate = der.sequence(body, algorithm, der.bitString(signature));
-  return { cert: pem(certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  return {
+    cert: formatPem('CERTIFICATE', certificate),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
 }
 
 /** 127 random bits, above 0. */
@@ -102,9 +105,4 @@ function keyId(key: KeyObject): Buffer {
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest()
     .subarray(0, 20);
-}
-
-function pem(certificate: Buffer): string {
-  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }

@@ -66,7 +66,8 @@ export interface SendOptions {
   readonly token?: string;
   /** Undefined: no body. Text is sent as it is, all else as JSON. */
   readonly body?: string | Uint8Array | Json;
-  readonly headers?: { readonly [name: string]: string };
+  /** Several values: sent once for each. */
+  readonly headers?: { readonly [name: string]: string | readonly string[] };
   readonly signal?: AbortSignal;
 }
 
@@ -195,14 +196,16 @@ export function requestOf(method: string, url: string, options: SendOptions = {}
   const { token = 'admin', body, headers = {}, signal = new AbortController().signal } = options;
   const raw = body === undefined || body instanceof Uint8Array || typeof body === 'string';
   const bytes = body instanceof Uint8Array ? body : Buffer.from(raw ? ((body as string) ?? '') : JSON.stringify(body));
+  const sent: { readonly [name: string]: string | readonly string[] } = {
+    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...headers,
+  };
   return {
     method,
     url,
-    headers: {
-      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
+    headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, [value].flat().join(', ')])),
+    headerValues: (name) => [sent[name] ?? []].flat(),
     peer: { address: '', certificate: undefined },
     body: (limit) => (bytes.length > limit ? Promise.reject(statusError.tooLarge(limit)) : Promise.resolve(bytes)),
     stream: () => (bytes.length === 0 ? undefined : Readable.from([bytes])),

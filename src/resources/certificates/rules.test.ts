@@ -59,6 +59,15 @@ const rows: readonly Row[] = [
     asks({ request: pem('CERTIFICATE', Buffer.from([0x30, 0])) }),
     ['spec.request', 'Invalid', invalid(pem('CERTIFICATE', Buffer.from([0x30, 0])), noPem)],
   ],
+  ...['text\n', '\n'].map((before): Row => {
+    const text = base64(before + Buffer.from(request, 'base64').toString());
+    const why = 'must be one CERTIFICATE REQUEST PEM block and nothing around it';
+    return [
+      `${JSON.stringify(before)} before the block`,
+      asks({ request: text }),
+      ...(before === '\n' ? [] : ([['spec.request', 'Invalid', invalid(text, why)]] as const)),
+    ];
+  }),
   [
     'nothing in the block',
     asks({ request: pem('CERTIFICATE REQUEST', Buffer.from('x')) }),

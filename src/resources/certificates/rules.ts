@@ -17,7 +17,7 @@ import type {
   CertificateSigningRequestStatus,
 } from '../types/certificates-v1.ts';
 import { asJson, unique } from '../validate/common.ts';
-import { certificateFault, requestFault } from './pem.ts';
+import { certificateFault, requestFault } from './x509.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 type Status = CertificateSigningRequestStatus;

@@ -1,5 +1,6 @@
 /** What secrets of some types must hold. */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { pemBlocks } from '../../meta/index.ts';
 
 const END = 'unexpected end of JSON input';
 
@@ -36,25 +37,15 @@ function syntaxFault(text: string): string | undefined {
   return next === '"' ? undefined : unexpected(next, 'looking for beginning of object key string');
 }
 
-interface Block {
-  readonly type: string;
-  readonly text: string;
-}
-
-const blocksOf = (text: string): Block[] =>
-  [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----\r?\n[A-Za-z0-9+/=\s]*-----END \1-----/g)].map(
-    ([block, type = '']): Block => ({ type, text: block }),
-  );
-
 /** Advice on a certificate and a key, both PEM, that are no pair; none when they are. */
 export function warnOfKeyPair(certificates: string, key: string): string[] {
-  const blocks = blocksOf(certificates);
+  const blocks = pemBlocks(certificates);
   const certificate = blocks.find(({ type }) => type === 'CERTIFICATE');
   if (certificate === undefined) return [`tls: ${missingCertificate(blocks.map(({ type }) => type))}`];
-  const keys = blocksOf(key);
+  const keys = pemBlocks(key);
   const own = keys.find(({ type }) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'));
   if (own === undefined) return [`tls: ${missingKey(keys.map(({ type }) => type))}`];
-  const inCertificate = readKey(() => new X509Certificate(certificate.text).publicKey);
+  const inCertificate = readKey(() => new X509Certificate(certificate.bytes).publicKey);
   if (inCertificate === undefined) return ['x509: malformed certificate'];
   const ofKey = readKey(() => createPublicKey(createPrivateKey(own.text)));
   if (ofKey === undefined) return ['tls: failed to parse private key'];

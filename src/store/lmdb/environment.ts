@@ -1,5 +1,6 @@
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -12,7 +13,7 @@ import {
 import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
-import { failure, foreignFile, inUse, otherFormat } from './failure.ts';
+import { failure, foreignFile, inUse, openToOthers, otherFormat } from './failure.ts';
 import {
   decodeState,
   type LeaseKey,
@@ -56,19 +57,24 @@ const emptyState: State = { latest: 1, oldest: 1, swept: 1 };
 const magicAt = 24;
 const magic = 0xbeefc0de;
 
+const fileNames = ['data.mdb', 'lock.mdb'];
+
 /** Directories that this process has opened. */
 const opened = new Set<string>();
 
 /**
- * Opens the store in a directory, and makes both when they are missing. Fails as `unavailable` when the files cannot
- * be written, are not a store of this format, or are in use.
+ * Opens the store in a directory, and makes both when they are missing. Directory and files are for their owner alone,
+ * whatever they were before. Fails as `unavailable` when the files cannot be written or be kept from others, are not a
+ * store of this format, or are in use.
  */
 export async function openEnvironment(path: string, mapSize: number): Promise<Environment> {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
     const place = realpathSync(path);
     if (opened.has(place)) throw inUse(path);
     checkFiles(path);
+    // Before there are files in it: the library makes them for a group to read.
+    restrict(path, 0o700);
     opened.add(place);
     try {
       return await openFiles(path, mapSize, () => opened.delete(place));
@@ -84,7 +90,7 @@ export async function openEnvironment(path: string, mapSize: number): Promise<En
 /** Throws when the library could not open what is there: it would take the process down. */
 function checkFiles(path: string): void {
   accessSync(path, constants.W_OK);
-  const [data, lock] = ['data.mdb', 'lock.mdb'].map((name) => join(path, name));
+  const [data, lock] = fileNames.map((name) => join(path, name));
   for (const file of [data, lock]) if (file !== undefined && existsSync(file)) accessSync(file, constants.W_OK);
   if (data === undefined || !existsSync(data) || statSync(data).size === 0) return;
   const start = Buffer.alloc(magicAt + 4);
@@ -92,6 +98,17 @@ function checkFiles(path: string): void {
   readSync(file, start);
   closeSync(file);
   if (start.readUInt32LE(magicAt) !== magic && start.readUInt32BE(magicAt) !== magic) throw foreignFile(path);
+}
+
+/** Takes every right but those in `mode` away. Throws when the file belongs to another user. */
+function restrict(file: string, mode: number): void {
+  const found = statSync(file).mode;
+  if ((found & 0o777 & ~mode) === 0) return;
+  try {
+    chmodSync(file, found & mode);
+  } catch (error) {
+    throw openToOthers(file, error);
+  }
 }
 
 async function openFiles(path: string, mapSize: number, released: () => void): Promise<Environment> {
@@ -109,6 +126,7 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
     eventTurnBatching: false,
   });
   try {
+    for (const name of fileNames) restrict(join(path, name), 0o600);
     claim(root, path, 0);
     checkFormat(root, path);
     const text = { keyEncoder: textKeys, encoder: pointerValues };

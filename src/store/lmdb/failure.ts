@@ -42,6 +42,12 @@ export const otherFormat = (path: string, found: number, known: number) =>
     `the data in ${path} has format ${found}, and this program reads format ${known}: use the version that wrote it`,
   );
 
+export const openToOthers = (path: string, cause: unknown) =>
+  unavailable(
+    `${path} is open to others and belongs to another user: make this user its owner, or take the rights of others away`,
+    cause,
+  );
+
 export const inUse = (path: string) =>
   unavailable(`the data in ${path} is in use by another process: stop that one, or choose another directory`);
 

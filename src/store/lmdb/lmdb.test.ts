@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -250,6 +250,18 @@ describe('lmdb', () => {
       await other.kill();
     });
 
+    test.skipIf(process.getuid?.() !== 0)('a directory of another user that everyone may use', async () => {
+      await (await reopen()).close();
+      for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o666);
+      chmodSync(path, 0o777);
+      const other = run('open', { uid: 65534, gid: 65534 });
+      expect(await other.next()).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/is open to others and belongs to another user: make this user its owner/),
+      });
+      await other.kill();
+    });
+
     test('a directory that cannot be made', async () => {
       mkdirSync(join(path, 'locked'), { mode: 0o555 });
       path = join(path, 'locked');
@@ -257,6 +269,28 @@ describe('lmdb', () => {
       expect(await other.next()).toMatchObject({ code: 'unavailable' });
       await other.kill();
     });
+  });
+
+  test('its files are for their owner alone, whatever they were before and whatever the umask', async () => {
+    const names = ['', 'data.mdb', 'lock.mdb'];
+    const modes = () => names.map((name) => statSync(join(path, name)).mode & 0o777);
+    const umask = process.umask(0);
+    try {
+      path = join(path, 'below', 'new');
+      await (await reopen()).close();
+      expect(modes()).toEqual([0o700, 0o600, 0o600]);
+      expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+      for (const name of names) chmodSync(join(path, name), 0o777);
+      const store = await reopen();
+      expect(modes()).toEqual([0o700, 0o600, 0o600]);
+      await store.close();
+      for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(path, name));
+      chmodSync(path, 0o755);
+      await (await reopen()).close();
+      expect(modes()).toEqual([0o700, 0o600, 0o600]);
+    } finally {
+      process.umask(umask);
+    }
   });
 
   test('when the disk is full commits fail as unavailable, and everything answered stays', async () => {

@@ -139,11 +139,11 @@ export function validateAppArmor(profile: AppArmorProfileOf | undefined, path: s
     return local === undefined ? [] : [fieldError.invalid(field, local, why)];
   }
   if (type !== 'Localhost') return [];
-  const missing = fieldError.required(field, 'must be set when AppArmor type is Localhost');
-  if (local === undefined) return [missing];
+  if (local === undefined || local === '') {
+    return [fieldError.required(field, 'must be set when AppArmor type is Localhost')];
+  }
   const found: FieldError[] = [];
   if (local.trim() !== local) found.push(fieldError.invalid(field, local, 'must not be padded with whitespace'));
-  else if (local === '') found.push(missing);
   if (Buffer.byteLength(local) > MAX_PATH) found.push(fieldError.tooLong(field, MAX_PATH));
   return found;
 }

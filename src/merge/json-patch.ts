@@ -8,6 +8,7 @@ import {
   StatusError,
   setKey,
   statusError,
+  unknownField,
 } from '../meta/index.ts';
 
 export const maxJsonPatchOperations = 10_000;
@@ -55,20 +56,26 @@ export function readOperations(patch: Json): readonly JsonObject[] {
 }
 
 const textMembers = ['op', 'path', 'from'] as const;
+/** Most findings about the operations of one patch. */
+const maxFindings = 100;
 
 /**
- * What operations say that means nothing: `unknown field "[0].bogus"`.
+ * What operations say that means nothing: `unknown field "[0].bogus"`, at most a hundred times.
  * @throws StatusError 400 when one names its kind or its places by something else than text
  */
 export function operationFindings(operations: readonly JsonObject[]): string[] {
-  return operations.flatMap((operation, i) => {
+  const findings: string[] = [];
+  for (const [i, operation] of operations.entries()) {
     for (const name of textMembers) {
       const value = getKey(operation, name) ?? '';
       if (typeof value !== 'string') throw misfit(value, `struct field jsonPatchOp.${name} of type string`);
     }
-    const unknown = Object.keys(operation).filter((name) => name !== 'value' && !textMembers.some((m) => m === name));
-    return unknown.map((name) => `unknown field ${JSON.stringify(`[${i}].${name}`)}`);
-  });
+    for (const name of Object.keys(operation)) {
+      if (findings.length === maxFindings) break;
+      if (name !== 'value' && !textMembers.some((known) => known === name)) findings.push(unknownField([i, name]));
+    }
+  }
+  return findings;
 }
 
 const misfit = (value: Json, into: string) =>

@@ -5,7 +5,7 @@ export {
   parseJson,
   prettyJson,
   readOwnJson,
-  sortFindings,
+  strictFindings,
   stringifyJson,
   unrecognizedBody,
 } from './json.ts';

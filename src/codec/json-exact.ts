@@ -1,31 +1,49 @@
-import { type Json, type JsonObject, type StatusError, setKey, statusError } from '../meta/index.ts';
+import {
+  duplicateField,
+  type Json,
+  type JsonObject,
+  type Path,
+  type StatusError,
+  setKey,
+  statusError,
+  unknownField,
+} from '../meta/index.ts';
 
-/** Findings past this many are not collected. */
+/** Most findings that are collected. */
 const MAX_FINDINGS = 100;
+/** Most fields whose finding is put into words: of those, several may be told in the same words. */
+const MAX_TOLD = 1000;
 /** Longest integer, in digits. */
 const MAX_DIGITS = 1000;
 
 export interface ExactOptions {
   readonly maxDepth: number;
-  /** Told of every key in the order of the text; `again` for one that its object already had. */
-  readonly onKey?: (path: string, again: boolean) => void;
+  /** Fields that are told as unknown where they stand. */
+  readonly unknown?: readonly Path[];
 }
 
 export interface ExactResult {
   readonly value: Json;
-  /** Paths of keys that their object already had, each once, in the order of the text. */
-  readonly duplicates: readonly string[];
+  /** Keys that their object already had and fields that are unknown, each told once, in the order of the text. */
+  readonly findings: readonly string[];
 }
 
-/** A place in an object (its key) or list (its index). */
-type Step = string | number;
+/** The unknown fields below a place. */
+interface Unknown {
+  readonly below: Map<string | number, Unknown>;
+  /** The place itself is an unknown field. */
+  here: boolean;
+}
 
 interface Reader {
   readonly text: string;
-  readonly options: ExactOptions;
+  readonly maxDepth: number;
   at: number;
-  readonly path: Step[];
-  readonly duplicates: Set<string>;
+  readonly path: (string | number)[];
+  /** What is unknown at the path and below it. */
+  unknown: Unknown | undefined;
+  readonly findings: Set<string>;
+  told: number;
 }
 
 /**
@@ -33,17 +51,27 @@ interface Reader {
  * surrogates without a partner become U+FFFD.
  * @throws StatusError 400 that says which character is wrong where
  */
-export function parseExact(text: string, options: ExactOptions): ExactResult {
-  const reader: Reader = { text, options, at: 0, path: [], duplicates: new Set() };
+export function parseExact(text: string, { maxDepth, unknown = [] }: ExactOptions): ExactResult {
+  const reader: Reader = { text, maxDepth, at: 0, path: [], unknown: undefined, findings: new Set(), told: 0 };
+  if (unknown.length > 0) reader.unknown = unknownTree(unknown);
   const value = readValue(reader);
   skipSpace(reader);
   if (reader.at < text.length) throw unexpected(reader, 'after top-level value');
-  return { value, duplicates: [...reader.duplicates] };
+  return { value, findings: [...reader.findings] };
 }
 
-/** `spec.containers[0].name` */
-function formatPath(path: readonly Step[]): string {
-  return path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('');
+function unknownTree(paths: readonly Path[]): Unknown {
+  const root: Unknown = { below: new Map(), here: false };
+  for (const path of paths) {
+    let node = root;
+    for (const step of path) {
+      const next = node.below.get(step) ?? { below: new Map(), here: false };
+      node.below.set(step, next);
+      node = next;
+    }
+    node.here = true;
+  }
+  return root;
 }
 
 function skipSpace(reader: Reader): void {
@@ -104,13 +132,14 @@ function readValue(reader: Reader): Json {
 }
 
 function enter(reader: Reader): void {
-  if (reader.path.length >= reader.options.maxDepth) throw statusError.badRequest('exceeded max depth');
+  if (reader.path.length >= reader.maxDepth) throw statusError.badRequest('exceeded max depth');
   reader.at++;
   skipSpace(reader);
 }
 
 function readObject(reader: Reader): JsonObject {
   const out: JsonObject = {};
+  const { unknown } = reader;
   enter(reader);
   if (reader.text[reader.at] === '}') {
     reader.at++;
@@ -124,7 +153,9 @@ function readObject(reader: Reader): JsonObject {
     if (reader.text[reader.at] !== ':') throw unexpected(reader, 'after object key');
     reader.at++;
     reader.path.push(key);
-    noteKey(reader, Object.hasOwn(out, key));
+    reader.unknown = unknown?.below.get(key);
+    if (reader.unknown?.here === true) tell(reader, unknownField);
+    if (Object.hasOwn(out, key)) tell(reader, duplicateField);
     setKey(out, key, readValue(reader));
     reader.path.pop();
     skipSpace(reader);
@@ -135,13 +166,14 @@ function readObject(reader: Reader): JsonObject {
   }
 }
 
-function noteKey({ path, options, duplicates }: Reader, again: boolean): void {
-  if (options.onKey !== undefined) options.onKey(formatPath(path), again);
-  if (again && duplicates.size < MAX_FINDINGS) duplicates.add(formatPath(path));
+/** Notes a finding about the field at the path. */
+function tell(reader: Reader, words: (path: Path) => string): void {
+  if (reader.findings.size < MAX_FINDINGS && reader.told++ < MAX_TOLD) reader.findings.add(words(reader.path));
 }
 
 function readList(reader: Reader): Json[] {
   const out: Json[] = [];
+  const { unknown } = reader;
   enter(reader);
   if (reader.text[reader.at] === ']') {
     reader.at++;
@@ -149,6 +181,7 @@ function readList(reader: Reader): Json[] {
   }
   for (;;) {
     reader.path.push(out.length);
+    reader.unknown = unknown?.below.get(out.length);
     out.push(readValue(reader));
     reader.path.pop();
     skipSpace(reader);
@@ -167,47 +200,43 @@ function readLiteral(reader: Reader, literal: string, value: Json): Json {
   return value;
 }
 
-const ESCAPES = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-]);
-
 function readString(reader: Reader): string {
   const { text } = reader;
-  reader.at++;
-  const parts: string[] = [];
-  for (let from = reader.at; ; reader.at++) {
-    const code = text.charCodeAt(reader.at);
-    if (code === 0x22) {
-      parts.push(text.slice(from, reader.at++));
-      return parts.join('').replace(/\p{Surrogate}/gu, '\ufffd');
-    }
-    if (code === 0x5c) {
-      parts.push(text.slice(from, reader.at++), readEscape(reader));
-      from = reader.at + 1;
-    } else if (!(code >= 0x20)) throw unexpected(reader, 'in string literal');
+  const start = reader.at++;
+  let escapes = false;
+  for (;;) {
+    const code = text.charCodeAt(reader.at++);
+    if (code === QUOTE) break;
+    if (code === BACKSLASH) {
+      escapes = true;
+      reader.at++;
+    } else if (!(code >= 0x20)) throw stringFault(reader, start);
+  }
+  if (!escapes) return text.slice(start + 1, reader.at - 1);
+  try {
+    return (JSON.parse(text.slice(start, reader.at)) as string).replace(/\p{Surrogate}/gu, '\ufffd');
+  } catch {
+    throw stringFault(reader, start);
   }
 }
 
-/** Reads what follows a backslash; leaves the reader at its last character. */
-function readEscape(reader: Reader): string {
-  const char = reader.text[reader.at];
-  const escaped = char === undefined ? undefined : ESCAPES.get(char);
-  if (escaped !== undefined) return escaped;
-  if (char !== 'u') throw unexpected(reader, 'in string escape code');
-  for (let i = 0; i < 4; i++) {
-    reader.at++;
-    if (!/^[0-9a-fA-F]$/.test(reader.text[reader.at] ?? '')) {
-      throw unexpected(reader, 'in \\u hexadecimal character escape');
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** The complaint about the first character that is wrong in the string that begins there. */
+function stringFault(reader: Reader, start: number): StatusError {
+  const { text } = reader;
+  for (reader.at = start + 1; text.charCodeAt(reader.at) >= 0x20; reader.at++) {
+    if (text.charCodeAt(reader.at) !== BACKSLASH) continue;
+    const kind = text[++reader.at] ?? '';
+    if (!/^["\\/bfnrtu]$/.test(kind)) return unexpected(reader, 'in string escape code');
+    for (let digits = kind === 'u' ? 4 : 0; digits > 0; digits--) {
+      if (!/^[0-9a-fA-F]$/.test(text[++reader.at] ?? '')) {
+        return unexpected(reader, 'in \\u hexadecimal character escape');
+      }
     }
   }
-  return String.fromCharCode(Number.parseInt(reader.text.slice(reader.at - 3, reader.at + 1), 16));
+  return unexpected(reader, 'in string literal');
 }
 
 function readNumber(reader: Reader): number | bigint {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type Json, type StatusError, statusError } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
 import {
   MAX_DEPTH,
   parseJson,
   prettyJson,
-  sortFindings,
+  strictFindings,
   stringifyJson,
   summarizeBody,
   unrecognizedBody,
@@ -85,6 +85,10 @@ describe('parseJson', () => {
     ['01', "invalid character '1' after top-level value"],
     ['"\\x"', "invalid character 'x' in string escape code"],
     ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
+    [String.raw`"\q\u12g4`, "invalid character 'q' in string escape code"],
+    [String.raw`"\u12`, 'unexpected end of JSON input'],
+    ['"\\', 'unexpected end of JSON input'],
+    ['"a\\n\u0001\\q"', "invalid character '\\x01' in string literal"],
     ['"a\nb"', "invalid character '\\n' in string literal"],
     ['"a\u0001"', "invalid character '\\x01' in string literal"],
     ['-x', "invalid character 'x' in numeric literal"],
@@ -211,21 +215,42 @@ describe('messages about a body', () => {
     ]);
   });
 
-  it('puts findings in the order of the body', () => {
-    const body = '{"bogus":1,"metadata":{"name":"a","name":"a","odd":1},"data":{"a":"1","a":"2"},"late":{}}';
-    const mixed = [
-      'duplicate field "metadata.name"',
-      'duplicate field "data.a"',
-      'unknown field "bogus"',
-      'unknown field "late"',
-      'unknown field "metadata.odd"',
-    ];
-    expect(sortFindings(bytes(body), mixed)).toEqual([
+  it('tells findings in the order of the body', () => {
+    const body = '{"bogus":1,"metadata":{"name":"a","name":"a","odd":1},"data":{"a":"1","a":"2"},"l":[{},{"late":{}}]}';
+    const unknown = [['bogus'], ['l', 1, 'late'], ['metadata', 'odd']];
+    expect(strictFindings(bytes(body), unknown)).toEqual([
       'unknown field "bogus"',
       'duplicate field "metadata.name"',
       'unknown field "metadata.odd"',
       'duplicate field "data.a"',
-      'unknown field "late"',
+      'unknown field "l[1].late"',
     ]);
+  });
+
+  it('tells an unknown field once, and as a duplicate as well where it is one', () => {
+    expect(strictFindings(bytes('{"a":{"x":1,"x":2,"x":3},"a":{"x":1}}'), [['a', 'x']])).toEqual([
+      'unknown field "a.x"',
+      'duplicate field "a.x"',
+      'duplicate field "a"',
+    ]);
+  });
+
+  it('tells a hundred findings at most, each of them cut', () => {
+    const twice = Array.from({ length: 1000 }, (_, i) => `"k${i}":1,"k${i}":2`);
+    const text = `{"${'k'.repeat(1_000_000)}":{${twice.join(',')}}}`;
+    const { findings } = parseJson(bytes(text));
+    // All of them are told in the same words.
+    expect(findings).toEqual([`duplicate field "${'k'.repeat(500)}..."`]);
+    expect(parseJson(bytes(`{${twice.join(',')}}`)).findings).toHaveLength(100);
+  });
+
+  it('costs no more for a long key above many others', () => {
+    // Spelling the path of each of these keys would be 40 GB of text.
+    const inner = Array.from({ length: 40_000 }, (_, i) => `"${i}":0`);
+    const text = `{"${'k'.repeat(1_000_000)}":{${inner.join(',')},"7":1,"x":0}}`;
+    const { value, findings, json } = parseJson(bytes(text));
+    expect(Object.keys(Object.values(value as JsonObject)[0] as JsonObject)).toHaveLength(40_001);
+    expect(findings).toHaveLength(1);
+    expect(strictFindings(json as Uint8Array, [['k'.repeat(1_000_000), 'x'], ['none']])).toHaveLength(2);
   });
 });

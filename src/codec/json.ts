@@ -1,7 +1,5 @@
-import { type Json, type JsonObject, MAX_DEPTH, StatusError, statusError } from '../meta/index.ts';
+import { type Json, type JsonObject, MAX_DEPTH, type Path, StatusError, statusError } from '../meta/index.ts';
 import { parseExact } from './json-exact.ts';
-
-export { MAX_DEPTH };
 
 /** How much of a body that could not be read is shown. */
 const SUMMARY_BYTES = 30;
@@ -11,7 +9,7 @@ export interface ParsedBody<T extends Json = Json> {
   readonly value: T;
   /** Strict findings, such as `duplicate field "metadata.name"`, in the order of the text. */
   readonly findings: readonly string[];
-  /** The bytes of a JSON body that has findings, for {@link sortFindings}. */
+  /** The bytes of a JSON body that has findings, for {@link strictFindings}. */
   readonly json?: Uint8Array;
 }
 
@@ -23,7 +21,7 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
  * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const text = textOf(bytes);
   const shape = scan(bytes);
   if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
   let value: Json;
@@ -33,9 +31,8 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
     throw explain(bytes, error);
   }
   if (!shape.exact && countKeys(value) === shape.colons) return { value, findings: NO_FINDINGS };
-  const { value: exact, duplicates } = parseExact(text, { maxDepth });
-  if (duplicates.length === 0) return { value: exact, findings: NO_FINDINGS };
-  return { value: exact, findings: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`), json: bytes };
+  const { value: exact, findings } = parseExact(text, { maxDepth });
+  return findings.length === 0 ? { value: exact, findings: NO_FINDINGS } : { value: exact, findings, json: bytes };
 }
 
 /** Stored objects nest deeper than bodies: their managedFields stand below the metadata. */
@@ -47,12 +44,13 @@ export function readOwnJson(text: string): Json {
   return /[0-9]{16}/.test(text) ? parseJson(Buffer.from(text), ownDepth).value : (JSON.parse(text) as Json);
 }
 
+const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1'): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString(encoding);
+
 /** What is wrong is told of the bytes, each as a character of its own. */
 function explain(bytes: Uint8Array, cause: unknown): StatusError {
   try {
-    parseExact(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), {
-      maxDepth: MAX_DEPTH,
-    });
+    parseExact(textOf(bytes, 'latin1'), { maxDepth: MAX_DEPTH });
   } catch (error) {
     if (error instanceof StatusError) return error;
   }
@@ -113,20 +111,11 @@ function countKeys(value: Json): number {
 }
 
 /**
- * Findings about a JSON body (`duplicate field "…"`, `unknown field "…"`) in the order in which their fields stand in
- * it; others first. Reads the body again.
+ * The findings about a JSON body, duplicate keys and these unknown fields, in the order in which they stand in it. Reads
+ * the body again.
  */
-export function sortFindings(body: Uint8Array, findings: readonly string[]): string[] {
-  if (findings.length < 2) return [...findings];
-  const places = new Map<string, number>();
-  const onKey = (path: string, again: boolean) => {
-    const finding = `${again ? 'duplicate' : 'unknown'} field ${JSON.stringify(path)}`;
-    if (!places.has(finding)) places.set(finding, places.size);
-  };
-  parseExact(Buffer.from(body).toString(), { maxDepth: MAX_DEPTH, onKey });
-  const place = (finding: string) => places.get(finding) ?? -1;
-  return [...findings].sort((a, b) => place(a) - place(b));
-}
+export const strictFindings = (body: Uint8Array, unknown: readonly Path[]): readonly string[] =>
+  parseExact(textOf(body), { maxDepth: MAX_DEPTH, unknown }).findings;
 
 /** The beginning of a body for a message: its text when it looks like an object, else its bytes in hexadecimal. */
 export function summarizeBody(body: Uint8Array): string {

@@ -3,12 +3,13 @@ import {
   formatTime,
   isJsonObject,
   type Json,
+  MAX_DEPTH,
   parseDuration,
   type StatusError,
   statusError,
 } from '../meta/index.ts';
 import type { ScalarName } from '../schema/index.ts';
-import { MAX_DEPTH, parseJson, stringifyJson } from './json.ts';
+import { parseJson, stringifyJson } from './json.ts';
 import { FIXED64, type Input, type Output, SIZED, VARINT, type Wire } from './protobuf-wire.ts';
 
 /** How the values of one type are written and read. */

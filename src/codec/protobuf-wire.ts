@@ -1,5 +1,4 @@
-import { type ByteString, type StatusError, statusError } from '../meta/index.ts';
-import { MAX_DEPTH } from './json.ts';
+import { type ByteString, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
 
 /** How a field's value lies on the wire. */
 export const VARINT = 0;

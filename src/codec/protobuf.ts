@@ -6,6 +6,7 @@ import {
   type Names,
   parseGroupVersion,
   StatusError,
+  shorten,
   statusError,
 } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
@@ -52,7 +53,7 @@ export function readProtobuf(
     () => readEnvelope(bytes),
     (why) => `the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summarizeBody(bytes)})`,
   );
-  const given = { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion };
+  const given = { kind: shorten(kind) || expected.kind, apiVersion: shorten(apiVersion) || expected.apiVersion };
   const schema = schemaFor(given);
   if (schema === undefined) return { value: given, findings: NO_FINDINGS };
   const value = attempt(

@@ -1,7 +1,15 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { isJsonObject, type Json, type JsonObject, StatusError, setKey, statusError } from '../meta/index.ts';
-import { MAX_DEPTH, type ParsedBody, parseJson } from './json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  MAX_DEPTH,
+  StatusError,
+  setKey,
+  statusError,
+} from '../meta/index.ts';
+import { type ParsedBody, parseJson } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
 /** Most tokens that are read: the library keeps a few hundred bytes for each. */

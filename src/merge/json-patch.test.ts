@@ -55,6 +55,12 @@ describe('operations as they are read', () => {
     ]);
     expect(operationFindings(operations)).toEqual(['unknown field "[1].a\\"b"', 'unknown field "[1].OP"']);
   });
+  it('are told of a hundred times at most, cut where they are long', () => {
+    const odd = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}${'k'.repeat(1000)}`, 1]));
+    const findings = operationFindings([{ op: 'test' }, odd]);
+    expect(findings).toHaveLength(100);
+    expect(findings[7]).toBe(`unknown field "[1].7${'k'.repeat(500 - 5)}..."`);
+  });
   it.each(['op', 'path', 'from'])('%s is text', (name) => {
     expect(() => operationFindings([{ [name]: {} }])).toThrow(
       `cannot unmarshal object into Go struct field jsonPatchOp.${name} of type string`,

@@ -9,8 +9,8 @@ import {
   MAX_DEPTH,
   StatusError,
   setKey,
-  shorten,
   statusError,
+  unknownField,
 } from '../meta/index.ts';
 import { nestsTooDeep } from './nesting.ts';
 
@@ -58,7 +58,7 @@ export function readOperations(patch: Json): readonly JsonObject[] {
 }
 
 const textMembers = ['op', 'path', 'from'] as const;
-/** How many findings are told at most. */
+/** Most findings about the operations of one patch. */
 const maxFindings = 100;
 
 /**
@@ -74,8 +74,7 @@ export function operationFindings(operations: readonly JsonObject[]): string[] {
     }
     for (const name in operation) {
       if (findings.length === maxFindings) break;
-      if (name === 'value' || textMembers.some((member) => member === name)) continue;
-      findings.push(`unknown field ${JSON.stringify(`[${i}].${shorten(name)}`)}`);
+      if (name !== 'value' && !textMembers.some((known) => known === name)) findings.push(unknownField([i, name]));
     }
   }
   return findings;

@@ -1,4 +1,4 @@
-import { sortFindings, stringifyJson } from '../codec/index.ts';
+import { strictFindings, stringifyJson } from '../codec/index.ts';
 import { patchText, readOperations, visitedBy } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -8,10 +8,13 @@ import {
   type Json,
   type JsonObject,
   type ObjectMeta,
+  type Path,
   parseGroupVersion,
   quote,
   StatusError,
+  shorten,
   statusError,
+  unknownField,
 } from '../meta/index.ts';
 import { spokenOf, toStorage } from './convert.ts';
 import type { Core } from './core.ts';
@@ -31,10 +34,10 @@ export function decodeBody(
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
-    const decoded = decode(core, target, value, given, findings);
-    const { object } = decoded;
-    const sorts = json !== undefined && options.fieldValidation !== 'Ignore';
-    tell(sorts ? sortFindings(json, decoded.odd) : decoded.odd, options);
+    const { object, unknown } = decode(core, target, value, given);
+    // Duplicates of a JSON body and its unknown fields are told in the order of its text.
+    const sorts = json !== undefined && unknown.length > 0 && options.fieldValidation !== 'Ignore';
+    tell(sorts ? strictFindings(json, unknown) : oddities(findings, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
@@ -64,8 +67,8 @@ export function decodePatched(
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
     // What a strategic patch says of the type counts for nothing: its result is never read as a text again.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
-    const { object, odd } = decode(core, target, patched, given, findings);
-    tell(odd, options);
+    const { object, unknown } = decode(core, target, patched, given);
+    tell(oddities(findings, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -87,6 +90,9 @@ function misfit(message: string): string {
   if (/^[A-Z]|\./.test(type)) return `cannot restore struct from: ${from}`;
   return value === 'number' ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
+
+const oddities = (findings: readonly string[], unknown: readonly Path[]): readonly string[] =>
+  unknown.length === 0 ? findings : [...findings, ...unknown.map(unknownField)];
 
 /** Tells what is odd about a body, as the request wants it. @throws StatusError 400 */
 export function tell(
@@ -115,11 +121,11 @@ interface GivenType {
   readonly apiVersion: string;
 }
 
-/** What a body says it is; what it does not say it is by its place. */
+/** What a body says it is, as messages show it; what it does not say it is by its place. */
 function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType {
   const text = (name: string, fallback: string) => {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    return typeof given === 'string' && given !== '' ? given : fallback;
+    return typeof given === 'string' && given !== '' ? shorten(given) : fallback;
   };
   return { kind: text('kind', kind), apiVersion: text('apiVersion', apiVersion) };
 }
@@ -129,8 +135,7 @@ function decode(
   target: Target,
   value: JsonObject,
   given: GivenType,
-  findings: readonly string[],
-): { object: ApiObject; odd: readonly string[] } {
+): { object: ApiObject; unknown: readonly Path[] } {
   const { kind, apiVersion, type } = spokenOf(target);
   if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
     refuseType(core, target, given);
@@ -140,8 +145,7 @@ function decode(
   object.kind = kind;
   object.apiVersion = apiVersion;
   object.metadata ??= {} as ObjectMeta & JsonObject;
-  const odd = unknown.length === 0 ? findings : [...findings, ...unknown.map((path) => `unknown field ${quote(path)}`)];
-  return { object: toStorage(target, object), odd };
+  return { object: toStorage(target, object), unknown };
 }
 
 /** Whether it is in a version of the subresource's kind that is no longer served, and still understood. */

@@ -14,6 +14,7 @@ import {
   type JsonObject,
   jsonType,
   parseGroupVersion,
+  shorten,
   statusError,
 } from '../meta/index.ts';
 import { type Patched, tell } from './body.ts';
@@ -103,7 +104,7 @@ function checkType(target: Target, intent: JsonObject): void {
   const spoken = spokenOf(target);
   const text = (name: string) => {
     const value = Object.hasOwn(intent, name) ? intent[name] : undefined;
-    return typeof value === 'string' ? value : '';
+    return typeof value === 'string' ? shorten(value) : '';
   };
   const [apiVersion, kind] = [text('apiVersion'), text('kind')];
   if (apiVersion === spoken.apiVersion && kind === spoken.kind) return;

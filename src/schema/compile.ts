@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { type Json, type JsonObject, type Names, type Path, statusError } from '../meta/index.ts';
 import { remember } from './access.ts';
 import type { StructSchema } from './declare.ts';
 import { DecoderFactory, Mismatch, type Walk } from './decode.ts';
@@ -19,11 +19,11 @@ export interface CompiledType {
 
 export interface Decoded {
   readonly value: JsonObject;
-  /** Paths of the fields that were dropped because nothing declares them, such as `spec.containers[0].imagee`. */
-  readonly unknown: readonly string[];
+  /** Where the fields stood that were dropped because nothing declares them. */
+  readonly unknown: readonly Path[];
 }
 
-const none: readonly string[] = [];
+const none: readonly Path[] = [];
 const factories = new WeakMap<Names, DecoderFactory>();
 const types = new WeakMap<Names, WeakMap<StructSchema, CompiledType>>();
 

@@ -1,14 +1,28 @@
-import { isJsonObject, type Json, type Names, type StatusError, statusError } from '../meta/index.ts';
+import {
+  isJsonObject,
+  type Json,
+  type Names,
+  type Path,
+  type StatusError,
+  shorten,
+  statusError,
+} from '../meta/index.ts';
 import { fieldsOf, resolve } from './access.ts';
 import type { Schema, StructSchema } from './declare.ts';
 import { suits } from './decode.ts';
 import { MAX_DEPTH, MAX_FINDINGS } from './limits.ts';
 import { scalarOf, scalars } from './scalars.ts';
 
+/** The last step of a path, and the steps before it. */
+interface Trail {
+  readonly step: string | number;
+  readonly before: Trail | undefined;
+}
+
 /** Where a walk stands. */
 interface Place {
-  /** With indexes and map keys: `spec.containers[0].ports`. */
-  readonly path: string;
+  /** With indexes and map keys; undefined at the root. */
+  readonly trail: Trail | undefined;
   /** Field names alone: `spec.containers.ports`. */
   readonly fields: string;
   /** The struct around it. */
@@ -18,16 +32,16 @@ interface Place {
 
 interface Findings {
   readonly names: Names;
-  readonly unknown: string[];
+  readonly unknown: Path[];
 }
 
 /**
  * Paths of the fields that no struct declares, in the order of the value, at most 100. Slow: to be asked once decoding
  * has said that there is something to tell. Throws a bad request for the first value that is not of its type.
  */
-export function inspect(schema: StructSchema, value: Json, names: Names): string[] {
+export function inspect(schema: StructSchema, value: Json, names: Names): Path[] {
   const findings: Findings = { names, unknown: [] };
-  walkStruct(schema, value, { path: '', fields: '', struct: '', depth: 0 }, findings);
+  walkStruct(schema, value, { trail: undefined, fields: '', struct: '', depth: 0 }, findings);
   return findings.unknown;
 }
 
@@ -39,14 +53,11 @@ function walk(schema: Schema, value: Json, at: Place, findings: Findings): void 
       break;
     case 'list':
       if (!Array.isArray(value)) throw wrongType(schema, value, at);
-      for (const [i, item] of value.entries())
-        walk(schema.element, item, { ...at, path: `${at.path}[${i}]` }, findings);
+      for (const [i, item] of value.entries()) walk(schema.element, item, below(at, i), findings);
       break;
     case 'map':
       if (!isJsonObject(value)) throw wrongType(schema, value, at);
-      for (const [key, item] of Object.entries(value)) {
-        walk(schema.value, item, { ...at, path: join(at.path, key) }, findings);
-      }
+      for (const [key, item] of Object.entries(value)) walk(schema.value, item, below(at, key), findings);
       break;
     case 'either': {
       const option = schema.options.find((candidate) => suits(candidate, value));
@@ -62,7 +73,7 @@ function walk(schema: Schema, value: Json, at: Place, findings: Findings): void 
       const { read, fault } = scalars[schema.type];
       if (read(value) !== undefined) return;
       const message = fault?.(value);
-      throw message === undefined ? wrongType(schema, value, at) : statusError.badRequest(message);
+      throw message === undefined ? wrongType(schema, value, at) : statusError.badRequest(shorten(message));
     }
   }
 }
@@ -72,17 +83,24 @@ function walkStruct(schema: StructSchema, value: Json, at: Place, findings: Find
   const struct = shortName(schema.name);
   const declared = fieldsOf(schema, findings.names);
   for (const [name, item] of Object.entries(value)) {
-    const path = join(at.path, name);
+    const trail = { step: name, before: at.trail };
     const field = declared.get(name);
     if (field !== undefined) {
-      walk(field.schema, item, { path, fields: join(at.fields, name), struct, depth: at.depth }, findings);
+      const fields = at.fields === '' ? name : `${at.fields}.${name}`;
+      walk(field.schema, item, { trail, fields, struct, depth: at.depth }, findings);
     } else if (findings.unknown.length < MAX_FINDINGS) {
-      findings.unknown.push(path);
+      findings.unknown.push(pathOf(trail));
     }
   }
 }
 
-const join = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
+const below = (at: Place, step: string | number): Place => ({ ...at, trail: { step, before: at.trail } });
+
+function pathOf(trail: Trail | undefined): Path {
+  const path: (string | number)[] = [];
+  for (let last = trail; last !== undefined; last = last.before) path.push(last.step);
+  return path.reverse();
+}
 
 function wrongType(schema: Schema, value: Json, at: Place): StatusError {
   const scalar = scalarOf(schema);

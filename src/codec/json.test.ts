@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type Json, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
-import {
-  MAX_DEPTH,
-  parseJson,
-  prettyJson,
-  strictFindings,
-  stringifyJson,
-  summarizeBody,
-  unrecognizedBody,
-} from './json.ts';
+import { isJsonObject, type Json, type JsonObject, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
+import { parseJson, prettyJson, strictFindings, stringifyJson, summarizeBody, unrecognizedBody } from './json.ts';
 import { parseExact } from './json-exact.ts';
 
 const bytes = (text: string) => Buffer.from(text);

@@ -5,7 +5,12 @@ import { defineConfig } from 'rolldown';
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 export default defineConfig({
-  input: { main: 'src/server/main.ts', index: 'src/server/index.ts', store: 'src/store/index.ts' },
+  input: {
+    main: 'src/server/main.ts',
+    index: 'src/server/index.ts',
+    store: 'src/store/index.ts',
+    'yaml-worker': 'src/http/yaml-worker.ts',
+  },
   platform: 'node',
   external: Object.keys(dependencies),
   output: {

@@ -25,5 +25,5 @@ export {
 } from './negotiate.ts';
 export { encodeOpenApi, encodeOpenApiPart, type OpenApiPart } from './openapi.ts';
 export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, writeProtobuf } from './protobuf.ts';
-export { parseYaml, parseYamlInSteps } from './yaml.ts';
+export { parseYaml, parseYamlAsJson } from './yaml.ts';
 export { stringifyYaml } from './yaml-write.ts';

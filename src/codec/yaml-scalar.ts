@@ -24,18 +24,21 @@ export function resolvePlain(text: string): Json {
   if (!/^[-+.0-9]/.test(text)) return text;
   const digits = text.replaceAll('_', '');
   const whole = INTEGER.exec(digits);
-  if (whole !== null) return readInteger(whole);
+  if (whole !== null) return readInteger(whole) ?? text;
   if (/^\./.test(text) ? FLOAT.test(text) : FLOAT.test(digits)) {
     return exactNumber(digits, /^[-+]?[0-9]+$/.test(digits));
   }
   return text;
 }
 
-function readInteger([, sign = '', hex, binary, octal, decimal]: RegExpExecArray): number | bigint {
+/** Undefined for one to another base than 10 that 64 bits do not hold: such a one is text. */
+function readInteger([, sign = '', hex, binary, octal, decimal]: RegExpExecArray): number | bigint | undefined {
   if (decimal !== undefined) return exactNumber(sign === '-' ? `-${decimal}` : decimal, true);
-  const size = hex !== undefined ? `0x${hex}` : binary !== undefined ? `0b${binary}` : `0o${octal}`;
-  const value = BigInt(size.length > 300 ? 0 : size) * (sign === '-' ? -1n : 1n);
-  return exactNumber(value.toString(), true);
+  const [prefix, digits = ''] = hex !== undefined ? ['0x', hex] : binary !== undefined ? ['0b', binary] : ['0o', octal];
+  const significant = digits.replace(/^0+/, '') || '0';
+  if (significant.length > 64) return undefined;
+  const size = BigInt(prefix + significant);
+  return size < 2n ** 64n ? exactNumber(`${sign === '-' ? '-' : ''}${size}`, true) : undefined;
 }
 
 /** Whether a text that stands without quotes reads back as something else, to any reader. */

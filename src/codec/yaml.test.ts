@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type StatusError } from '../meta/index.ts';
-import { parseYaml, parseYamlInSteps } from './yaml.ts';
+import { MAX_DEPTH } from './json.ts';
+import { parseYaml, parseYamlAsJson } from './yaml.ts';
 import { stringifyYaml } from './yaml-write.ts';
 
+/** Maps, each the value of a key that is written with a question mark. */
+const explicitValues = (depth: number): string =>
+  Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}? a\n${' '.repeat(i)}:\n`).join('');
+const listsInMaps = (depth: number): string =>
+  Array.from({ length: depth }, (_, i) => `${'  '.repeat(i)}- a:\n`).join('');
 const read = (text: string) => parseYaml(Buffer.from(text));
 const fault = (text: string): string => {
   try {
@@ -38,6 +44,14 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     });
   });
 
+  it('takes an integer to another base as text where 64 bits do not hold it', () => {
+    const [most, more] = [`0x${'f'.repeat(16)}`, `0x1${'0'.repeat(16)}`];
+    const zeros = `0b${'0'.repeat(1000)}1`;
+    expect(
+      read(`[${most}, -${most}, ${more}, -${more}, 0o${'7'.repeat(22)}, 0x${'f'.repeat(400)}, ${zeros}]`).value,
+    ).toEqual([2n ** 64n - 1n, 1n - 2n ** 64n, more, `-${more}`, `0o${'7'.repeat(22)}`, `0x${'f'.repeat(400)}`, 1]);
+  });
+
   it('tells of duplicate keys by their lines, in the recorded words; the last value counts', () => {
     // Recorded in objects.fieldValidation ("yaml strict").
     expect(read('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fv\n  name: fv2\nbogus: 1\n')).toEqual({
@@ -62,17 +76,17 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     expect([read('').value, read('# nothing\n').value]).toEqual([null, null]);
   });
 
-  it('reads a long document in steps, to the same end', () => {
-    const items = Array.from({ length: 5_000 }, (_, i) => i);
-    const bytes = Buffer.from(`a:\n${items.map((i) => `- ${i}\n`).join('')}`);
-    const steps = parseYamlInSteps(bytes);
-    let count = 0;
-    let step = steps.next();
-    for (; step.done !== true; step = steps.next()) count++;
-    // Each item is four tokens at the least: its mark, a space, a scalar, the end of its line.
-    expect(count).toBeGreaterThanOrEqual(10);
-    expect(step.value).toEqual({ value: { a: items }, findings: [] });
-    expect(parseYamlInSteps(Buffer.from('{"a":1}')).next().done).toBe(true);
+  it('ends with the first document, whatever follows it', () => {
+    for (const rest of ['---\n]', '...\n]\n', '--- !<', '...\n%x\n', `---\n${'- '.repeat(2000)}`]) {
+      expect(read(`a: 1\n${rest}`).value).toEqual({ a: 1 });
+    }
+    expect(fault('a: 1\n]')).toBe('line 2: Unexpected flow-seq-end token in YAML stream: "]"');
+  });
+
+  it('is JSON at once where it is JSON', () => {
+    const json = (text: string) => parseYamlAsJson(Buffer.from(text));
+    expect(json('{"a":[1]}')).toEqual({ value: { a: [1] }, findings: [] });
+    for (const other of ['{"a":1,"a":2}', '{a: 1}', 'a: 1', '', '[1]', '{"a":']) expect(json(other)).toBeUndefined();
   });
 
   it('takes __proto__ as a key like any other', () => {
@@ -99,15 +113,73 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     expect(fault(text)).toBe(message);
   });
 
-  it('refuses nesting that would exhaust the stack or the memory', () => {
-    expect(fault('['.repeat(3_000_000))).toBe('exceeded max depth');
-    expect(fault('- '.repeat(20_000))).toBe('line 1: exceeded max depth');
-    expect(fault('-\n'.repeat(300_000))).toBe('document is too large: it may not have more than 400000 tokens');
+  it.each([
+    ['lists', (depth: number) => `${'- '.repeat(depth)}a`],
+    ['lists over lines', (depth: number) => Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}-\n`).join('')],
+    ['maps', (depth: number) => Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}a:\n`).join('')],
+    ['explicit values', explicitValues],
+    ['brackets', (depth: number) => '['.repeat(depth) + ']'.repeat(depth)],
+    ['braces', (depth: number) => `${'{a: '.repeat(depth)}b${'}'.repeat(depth)}`],
+    ['pairs in brackets', (depth: number) => '[a: '.repeat(depth / 2) + ']'.repeat(depth / 2)],
+    ['lists in maps', (depth: number) => listsInMaps(depth / 2)],
+  ])('counts %s into the depth', (_, nested) => {
+    const depthOf = (value: Json): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    expect(depthOf(read(nested(MAX_DEPTH)).value)).toBe(MAX_DEPTH);
+    for (const depth of [MAX_DEPTH + 2, 5_000]) expect(fault(nested(depth))).toBe('exceeded max depth');
+  });
+
+  it.each(['- ', '? ', '- ? ', '? - ', ': ', '- : ', '[{', '{? ', '[: '])(
+    'refuses %j repeated, however often and however often asked',
+    (part) => {
+      for (let i = 0; i < 3; i++) expect(fault(`${part.repeat(5_000)}a`)).not.toBe('accepted');
+      expect(fault(part.repeat(100_000))).not.toBe('accepted');
+    },
+  );
+
+  it('refuses what would exhaust the memory', () => {
+    const tooMany = 'document is too large: it may not have more than 400000 tokens';
+    expect(fault('-\n'.repeat(300_000))).toBe(tooMany);
+    expect(fault(`[${'[],'.repeat(200_000)}]`)).toBe(tooMany);
     // Brackets in text nest nothing.
     expect(read(`a: |\n${'  [\n'.repeat(2000)}b: "${'['.repeat(2000)}"\n`).value).toEqual({
       a: '[\n'.repeat(2000),
       b: '['.repeat(2000),
     });
+  });
+
+  it('ends at the first fault, without a look at what follows', () => {
+    expect(fault(`a: 1\n${']\n'.repeat(300_000)}`)).toBe('line 2: Unexpected flow-seq-end token in YAML stream: "]"');
+    expect(fault(`a: "\\q"\nb: "\\z"\n`)).toBe('line 1: Invalid escape sequence \\q');
+    expect(fault(`${'- [\n'.repeat(200)}a: "\\q"`)).toMatch(/^line \d+: /);
+  });
+
+  it('refuses directives that are many or long', () => {
+    const tooMany = 'too many directives, or one that is too long';
+    const directive = (i: number) => `%TAG !t${i}! tag:example.com,2000:app/\n`;
+    const some = Array.from({ length: 100 }, (_, i) => directive(i)).join('');
+    expect(read(`${some}---\na: !t7!x 1\n`).value).toEqual({ a: 1 });
+    expect(fault(`${some}${directive(100)}---\na: 1\n`)).toBe(tooMany);
+    expect(fault(`%TAG !t! ${'x'.repeat(200)}\n---\na: 1\n`)).toBe(tooMany);
+  });
+
+  it('takes tags of collections as no more than tags', () => {
+    expect(read('a: !!omap [x: 1, x: 2]\nb: !!set {p, q}\nc: !!pairs [x: 1]\n').value).toEqual({
+      a: [{ x: 1 }, { x: 2 }],
+      b: { p: null, q: null },
+      c: [{ x: 1 }],
+    });
+  });
+
+  it('mends surrogates without a partner', () => {
+    expect(read('["\\ud800", "\\ud83d\\ude00", "\\uD800\\n": 1]').value).toEqual(['\ufffd', '😀', { '\ufffd\n': 1 }]);
+  });
+
+  it('refuses control characters', () => {
+    for (const character of ['\0', '\u0001', '\u001f', '\u007f', '\u0090']) {
+      expect(fault(`a: b${character}`)).toBe('control characters are not allowed');
+    }
+    expect(read('a: "\t\u0085\u00a0\ufeff"\r\n').value).toEqual({ a: '\t\u0085\u00a0\ufeff' });
   });
 
   it('refuses a bomb of aliases, by values and by bytes', () => {

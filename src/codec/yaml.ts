@@ -7,6 +7,7 @@ import {
   MAX_DEPTH,
   StatusError,
   setKey,
+  shorten,
   statusError,
 } from '../meta/index.ts';
 import { type ParsedBody, parseJson } from './json.ts';
@@ -14,10 +15,11 @@ import { resolvePlain } from './yaml-scalar.ts';
 
 /** Most tokens that are read: the library keeps a few hundred bytes for each. */
 const MAX_TOKENS = 400_000;
-/** Tokens that one step reads: some milliseconds. */
-const STEP_TOKENS = 2_000;
-/** What the lexer puts before the text of a scalar. */
-const SCALAR_MARK = '\u001f';
+/** Most directives, and the length of one (characters): each tag that names a prefix is a text of that length. */
+const MAX_DIRECTIVES = 100;
+const MAX_DIRECTIVE = 200;
+/** What the parser holds besides the collections around a token: the document and the scalar. */
+const DEPTH_BESIDES = 2;
 /** What aliases may add to a document: one for each value, and one for each character. */
 const MAX_ALIASED = 1_000_000;
 /** Duplicate keys past this many are not collected. */
@@ -33,35 +35,25 @@ function yaml(): typeof Yaml {
 /**
  * Reads the first document of a YAML body, which may well be JSON: words, numbers and keys as in YAML 1.1, times and
  * binary data as text. An empty document is null. Of a duplicate key the last value counts; the finding about them is
- * one text with a line for each.
+ * one text with a line for each. Takes a second or more for a large document.
  * @throws StatusError 400
  */
 export function parseYaml(bytes: Uint8Array): ParsedBody {
-  const steps = parseYamlInSteps(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** The same, for whoever lets others run between two steps: only the last one takes longer the larger the document is. */
-export function* parseYamlInSteps(bytes: Uint8Array): Generator<undefined, ParsedBody> {
-  const json = asJson(bytes);
+  const json = parseYamlAsJson(bytes);
   if (json !== undefined) return json;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  if (/[^\P{Cc}\t\n\r\x85]/u.test(text)) throw refuse('control characters are not allowed');
   const lines = new (yaml().LineCounter)();
-  const document = yield* readDocument(text, lines);
+  const document = readDocument(text, lines);
   if (document === undefined) return { value: null, findings: [] };
-  const [error] = document.errors;
-  if (error !== undefined) throw refuse(explain(error, text), lines.linePos(error.pos[0]).line);
   const reader: Reader = { lines, anchors: new Map(), depth: 0, aliasDepth: 0, aliased: 0, duplicates: [] };
   const value = readNode(document.contents, reader);
   const { duplicates } = reader;
   return { value, findings: duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`] };
 }
 
-/** What a body says that is plain JSON without oddities; undefined for any other. */
-function asJson(bytes: Uint8Array): ParsedBody | undefined {
+/** What a YAML body says that is plain JSON without oddities; undefined for any other. */
+export function parseYamlAsJson(bytes: Uint8Array): ParsedBody | undefined {
   if (bytes[0] !== 0x7b) return undefined;
   try {
     const body = parseJson(bytes);
@@ -72,57 +64,88 @@ function asJson(bytes: Uint8Array): ParsedBody | undefined {
 }
 
 const refuse = (why: string, line?: number): StatusError =>
-  statusError.badRequest(`error converting YAML to JSON: yaml: ${line === undefined ? '' : `line ${line}: `}${why}`);
+  statusError.badRequest(
+    `error converting YAML to JSON: yaml: ${line === undefined ? '' : `line ${line}: `}${shorten(why)}`,
+  );
 
-/** Refuses a text that would take a lot of memory or stack before that is built of it. */
-class SizeCheck {
-  tokens = 0;
-  #depth = 0;
-  #before = '';
+/** The first document of a text. @throws StatusError 400 at the first fault in it */
+function readDocument(text: string, lines: Yaml.LineCounter): Yaml.Document.Parsed | undefined {
+  const faultAt = (offset: number, code: string, message: string) =>
+    refuse(explain(code, message, text), lines.linePos(offset).line);
+  let fault: StatusError | undefined;
+  // The library collects faults: a text of nothing else would take it seconds and a gigabyte. It also goes on after
+  // an error that was thrown, and reports that as a fault of its own.
+  const onError: OnError = (source, code, message, warning) => {
+    if (warning === true) return;
+    fault ??= faultAt(offsetOf(source), code, message);
+    throw fault;
+  };
+  const composer = new (yaml().Composer)({
+    schema: 'failsafe',
+    version: '1.1',
+    uniqueKeys: false,
+    resolveKnownTags: false,
+    logLevel: 'silent',
+  });
+  Object.assign(composer, { onError });
+  try {
+    const [document] = composer.compose(firstDocument(text, lines, faultAt), true, text.length);
+    const [error] = document?.errors ?? [];
+    if (error !== undefined) throw faultAt(error.pos[0], error.code, error.message);
+    return document as Yaml.Document.Parsed | undefined;
+  } catch (error) {
+    throw error instanceof StatusError ? error : refuse('cannot be read');
+  }
+}
 
-  next(token: string): void {
-    if (this.#before !== SCALAR_MARK) {
-      if (token === '[' || token === '{') this.#depth++;
-      else if (token === ']' || token === '}') this.#depth--;
-    }
-    if (this.#depth > MAX_DEPTH) throw refuse('exceeded max depth');
-    if (++this.tokens > MAX_TOKENS) {
+type OnError = (
+  source: number | readonly number[] | { readonly offset: number },
+  code: string,
+  message: string,
+  warning?: boolean,
+) => void;
+
+function offsetOf(source: Parameters<OnError>[0]): number {
+  if (typeof source === 'number') return source;
+  return 'offset' in source ? source.offset : (source[0] ?? 0);
+}
+
+/** The parts of a text up to the end of its first document, within the limits. @throws StatusError 400 */
+function* firstDocument(
+  text: string,
+  lines: Yaml.LineCounter,
+  faultAt: (offset: number, code: string, message: string) => StatusError,
+): Generator<Yaml.CST.Token> {
+  const { Lexer, Parser } = yaml();
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let tokens = 0;
+  let directives = 0;
+  let complete = false;
+  for (const token of new Lexer().lex(text)) {
+    if (++tokens > MAX_TOKENS) {
       throw refuse(`document is too large: it may not have more than ${MAX_TOKENS} tokens`);
     }
-    this.#before = token;
-  }
-}
-
-function* readDocument(text: string, lines: Yaml.LineCounter): Generator<undefined, Yaml.Document.Parsed | undefined> {
-  const { Composer, Lexer, Parser } = yaml();
-  const composer = new Composer({ schema: 'failsafe', version: '1.1', uniqueKeys: false, logLevel: 'silent' });
-  const parser = new Parser(lines.addNewLine);
-  const size = new SizeCheck();
-  lines.addNewLine(0);
-  try {
-    for (const token of new Lexer().lex(text)) {
-      size.next(token);
-      const document = firstOf(composer, parser.next(token));
-      if (document !== undefined) return document;
-      if (size.tokens % STEP_TOKENS === 0) yield;
+    for (const part of parser.next(token)) {
+      if (part.type === 'error') {
+        const shown = part.source === '' ? '' : `: ${JSON.stringify(shorten(part.source))}`;
+        throw faultAt(part.offset, 'UNEXPECTED_TOKEN', part.message + shown);
+      }
+      if (part.type === 'directive' && (++directives > MAX_DIRECTIVES || part.source.length > MAX_DIRECTIVE)) {
+        throw refuse('too many directives, or one that is too long');
+      }
+      yield part;
+      complete ||= part.type === 'document';
     }
-    const last = firstOf(composer, parser.end()) ?? [...composer.end(true, text.length)][0];
-    return last as Yaml.Document.Parsed | undefined;
-  } catch (error) {
-    if (error instanceof StatusError) throw error;
-    if (error instanceof RangeError) throw refuse('exceeded max depth');
-    throw refuse('cannot be read');
+    if (parser.stack.length > MAX_DEPTH + DEPTH_BESIDES) throw refuse('exceeded max depth');
+    // Another document has begun.
+    if (complete && parser.stack.length > 0) return;
   }
-}
-
-/** The first document that is complete with these parts. */
-function firstOf(composer: Yaml.Composer, parts: Iterable<Yaml.CST.Token>): Yaml.Document.Parsed | undefined {
-  for (const part of parts) for (const document of composer.next(part)) return document as Yaml.Document.Parsed;
-  return undefined;
+  yield* parser.end();
 }
 
 /** The fault in the words of the wire where they are known. */
-function explain({ code, message }: Yaml.YAMLParseError, text: string): string {
+function explain(code: string, message: string, text: string): string {
   const [, flow] = /^Flow (map|sequence)/.exec(message) ?? [];
   if (flow !== undefined) {
     if (/[[{,]\s*$/.test(text.slice(-1000))) return 'did not find expected node content';
@@ -130,8 +153,7 @@ function explain({ code, message }: Yaml.YAMLParseError, text: string): string {
   }
   if (code === 'TAB_AS_INDENT' || code === 'BAD_SCALAR_START') return 'found character that cannot start any token';
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'mapping values are not allowed in this context';
-  if (message.startsWith('Maximum call stack')) return 'exceeded max depth';
-  return message.split('\n')[0] as string;
+  return message.split('\n', 1)[0] as string;
 }
 
 interface Reader {
@@ -176,9 +198,9 @@ function charge(reader: Reader, cost: number): void {
 
 function readAlias(alias: Yaml.Alias, reader: Reader): Json {
   const name = alias.source;
-  if (!reader.anchors.has(name)) throw refuse(`unknown anchor '${name}' referenced`);
+  if (!reader.anchors.has(name)) throw refuse(`unknown anchor '${shorten(name)}' referenced`);
   const node = reader.anchors.get(name);
-  if (node === undefined) throw refuse(`anchor '${name}' value contains itself`);
+  if (node === undefined) throw refuse(`anchor '${shorten(name)}' value contains itself`);
   reader.aliasDepth++;
   const value = readNode(node, reader);
   reader.aliasDepth--;
@@ -186,7 +208,8 @@ function readAlias(alias: Yaml.Alias, reader: Reader): Json {
 }
 
 function readScalar(node: Yaml.Scalar, reader: Reader): Json {
-  const text = typeof node.value === 'string' ? node.value : (node.source ?? '');
+  let text = typeof node.value === 'string' ? node.value : (node.source ?? '');
+  if (node.type === 'QUOTE_DOUBLE') text = text.replace(/\p{Surrogate}/gu, '\ufffd');
   const tag = node.tag ?? '';
   if (tag === '!' || tag.endsWith(':str') || tag.endsWith(':binary') || tag.endsWith(':timestamp')) return text;
   if (tag === '' && node.type !== 'PLAIN' && node.type !== undefined) return text;
@@ -218,12 +241,12 @@ function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {
 /** A key as JSON has it, and as messages show it. */
 function readKey(key: unknown, map: Yaml.YAMLMap, reader: Reader): { text: string; shown: string } {
   const value = readNode(key, reader);
-  if (typeof value === 'string') return { text: value, shown: JSON.stringify(value) };
+  if (typeof value === 'string') return { text: value, shown: JSON.stringify(shorten(value)) };
   if (value === null || typeof value === 'object') {
     const line = lineOf(yaml().isNode(key) ? key : map, reader);
     throw refuse('a key must be text, a number or a boolean', line);
   }
-  return { text: String(value), shown: String(value) };
+  return { text: String(value), shown: shorten(String(value)) };
 }
 
 /** Adds what `<<` brings: keys of its own win, then those of the first map. */

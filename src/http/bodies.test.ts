@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statusError } from '../meta/index.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
+const yaml = { 'content-type': 'application/yaml' };
 const applyYaml = { 'content-type': 'application/apply-patch+yaml' };
 
 let server: Fixture;
@@ -23,6 +25,9 @@ describe('the refusal of a body', () => {
     ['a long kind', 'POST', configMaps, `{"kind":"${long}"}`, {}],
     ['a long version', 'POST', configMaps, `{"apiVersion":"${long}"}`, {}],
     ['a text of another form', 'POST', configMaps, `{"metadata":{"creationTimestamp":"${long}"}}`, {}],
+    ['duplicate keys in YAML', 'POST', configMaps + strict, `? ${long}\n: 1\n? ${long}\n: 2\n`, yaml],
+    ['an unknown anchor', 'POST', configMaps, `a: *${long}`, yaml],
+    ['a fault in YAML', 'POST', configMaps, `a: |${'1'.repeat(1_000_000)}`, yaml],
     ['the kind of an apply', 'PATCH', apply, `kind: ${long}`, applyYaml],
   ])('says what is wrong with %s in a few words', async (_, method, url, body, headers) => {
     const answer = await server.send(method, url, { body, headers });
@@ -37,5 +42,51 @@ describe('the refusal of a body', () => {
     expect(message).toBe(
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "metadata.name", unknown field "metadata.odd", unknown field "bogus"',
     );
+  });
+});
+
+describe('a body in YAML', () => {
+  const create = (body: string) => server.send('POST', configMaps, { body, headers: yaml });
+  const apply = (body: string) =>
+    server.send('PATCH', `${configMaps}/applied?fieldManager=m`, { body, headers: applyYaml });
+
+  it('that is JSON is read at once, any other by the reader of YAML', async () => {
+    const given: string[] = [];
+    const own = await makeFixture({
+      readYaml: async (bytes) => {
+        given.push(Buffer.from(bytes).toString());
+        return { value: { metadata: { name: 'from-yaml' } }, findings: [] };
+      },
+    });
+    const names = [];
+    for (const body of ['{"metadata":{"name":"a"}}', '{metadata: {name: b}}']) {
+      const answer = await own.send('POST', configMaps, { body, headers: yaml });
+      names.push((answer.json() as { metadata: { name: string } }).metadata.name);
+    }
+    expect(names).toEqual(['a', 'from-yaml']);
+    expect(given).toEqual(['{metadata: {name: b}}']);
+    await own.close();
+  });
+
+  it('is refused with 429 while too many others wait', async () => {
+    const own = await makeFixture({ readYaml: () => Promise.reject(statusError.tooManyRequests('too many wait', 1)) });
+    for (const [method, url, headers] of [
+      ['POST', configMaps, yaml],
+      ['PATCH', `${configMaps}/a?fieldManager=m`, applyYaml],
+      ['DELETE', `${configMaps}/a`, yaml],
+    ] as const) {
+      const answer = await own.send(method, url, { body: 'a: 1', headers });
+      expect([answer.status, answer.headers['retry-after']]).toEqual([429, '1']);
+      expect(answer.json()).toMatchObject({ reason: 'TooManyRequests', message: 'too many wait' });
+    }
+    await own.close();
+  });
+
+  it('nested beyond the limit is refused, and the server serves on', async () => {
+    const nested = `${'- '.repeat(5_000)}a`;
+    const answers = await Promise.all([create(nested), create(nested), apply(nested), apply(nested)]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+    for (const { text } of answers) expect(text).toContain('exceeded max depth');
+    expect((await create('metadata:\n  name: after\n')).status).toBe(201);
   });
 });

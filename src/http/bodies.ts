@@ -1,10 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   bodyType,
   type MediaType,
   type ParsedBody,
   parseJson,
-  parseYamlInSteps,
+  parseYamlAsJson,
   patchFormat,
   type TypeMeta,
   unrecognizedBody,
@@ -29,18 +28,28 @@ const maxBody = 3 * 1024 * 1024;
 const listed = ['json', 'yaml', 'protobuf'] as const;
 const textTypes = ['json', 'yaml'] as const;
 
-/** The body as an object of a type; `protobuf` where the type has such a form. Throws 400, 408, 413 or 415. */
+/** Reads a YAML document off the event loop. Throws 400, 429 or 503. */
+export type ReadYaml = (bytes: Uint8Array) => Promise<ParsedBody>;
+
+/** What bodies are read with. */
+export interface BodyReaders {
+  readonly names: Names;
+  readonly readYaml: ReadYaml;
+  /** Undefined for types that have no such form. */
+  readonly protobuf: Protobuf | undefined;
+}
+
+/** The body as an object of a type. Throws 400, 408, 413, 415 or 429. */
 export async function readObjectBody(
   request: ApiRequest,
   expected: TypeMeta,
-  protobuf: Protobuf | undefined,
-  names: Names,
+  { names, readYaml, protobuf }: BodyReaders,
 ): Promise<ObjectBody> {
   const type = typeOf(request, protobuf, names);
   const bytes = await request.body(maxBody);
   if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
   try {
-    const body = await parse(type, bytes);
+    const body = await parse(type, bytes, readYaml);
     return { ...body, value: objectIn(body.value) };
   } catch (error) {
     if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
@@ -73,15 +82,16 @@ export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): Pa
   return patchFormat(headers['content-type'], { strategic });
 }
 
-/** A patch of that kind. Throws 408 or 413. */
+/** A patch of that kind. Throws 408, 413 or 429. */
 export async function readPatch(
   request: ApiRequest,
   format: PatchFormat,
+  { readYaml }: BodyReaders,
 ): Promise<Change & { readonly verb: 'patch' }> {
   const bytes = await request.body(maxBody);
   const change = { verb: 'patch', format } as const;
   try {
-    const { value: patch, findings } = format === 'apply' ? await parseYaml(bytes) : parseJson(bytes);
+    const { value: patch, findings } = await parse(format === 'apply' ? 'yaml' : 'json', bytes, readYaml);
     return { ...change, patch, findings };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
@@ -89,23 +99,22 @@ export async function readPatch(
   }
 }
 
-/** The options in the body of a delete request, by their type; undefined when it has none. Throws 400, 408, 413 or 415. */
+/** The options in the body of a delete request, by their type; undefined when it has none. Throws 400, 408, 413, 415 or 429. */
 export async function readOptionsBody(
   request: ApiRequest,
   type: CompiledType,
-  protobuf: Protobuf,
-  names: Names,
+  { names, readYaml, protobuf }: BodyReaders & { readonly protobuf: Protobuf },
 ): Promise<JsonObject | undefined> {
   const bytes = await request.body(maxBody);
   if (bytes.length === 0) return undefined;
   const form = typeOf(request, protobuf, names);
   if (form === 'protobuf') return protobuf.read(bytes, deleteOptionsKind).value;
-  return type.decode(await optionsIn(form, bytes)).value;
+  return type.decode(await optionsIn(form, bytes, readYaml)).value;
 }
 
-async function optionsIn(form: MediaType, bytes: Uint8Array): Promise<JsonObject> {
+async function optionsIn(form: MediaType, bytes: Uint8Array, readYaml: ReadYaml): Promise<JsonObject> {
   try {
-    return objectIn((await parse(form, bytes)).value);
+    return objectIn((await parse(form, bytes, readYaml)).value);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     throw statusError.badRequest(`couldn't get version/kind; json parse error: ${error.message}`, error);
@@ -119,15 +128,6 @@ function typeOf({ headers }: ApiRequest, protobuf: Protobuf | undefined, names: 
   return bodyType(headers['content-type'], { types, listed }, names);
 }
 
-const parse = (type: MediaType, bytes: Uint8Array): ParsedBody | Promise<ParsedBody> =>
-  type === 'yaml' ? parseYaml(bytes) : parseJson(bytes);
-
-/** Takes its time over a large document: others have a turn between two steps. */
-async function parseYaml(bytes: Uint8Array): Promise<ParsedBody> {
-  const steps = parseYamlInSteps(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
-  }
-}
+/** YAML that is JSON is read at once. */
+const parse = (type: MediaType, bytes: Uint8Array, readYaml: ReadYaml): ParsedBody | Promise<ParsedBody> =>
+  type === 'yaml' ? (parseYamlAsJson(bytes) ?? readYaml(bytes)) : parseJson(bytes);

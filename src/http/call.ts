@@ -1,6 +1,7 @@
 import type { Authenticator, Authorizer } from '../auth/index.ts';
 import type { Clock, Names, User } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
+import type { ReadYaml } from './bodies.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import type { AnswerFailure } from './media.ts';
@@ -35,6 +36,7 @@ export interface HandlerOptions {
   readonly surface: Surface;
   /** What goes on to nodes. */
   readonly relay: Relay;
+  readonly readYaml: ReadYaml;
 }
 
 /** What a handler works with: what it was given, and what it made of that. */

@@ -9,3 +9,4 @@ export { createMetrics, type Metrics } from './metrics.ts';
 export { createRelay, type Relay } from './relay.ts';
 export { createSurface } from './surface.ts';
 export type { ApiRequest, ApiResponse, Handler } from './types.ts';
+export { YamlThread } from './yaml-thread.ts';

@@ -44,7 +44,7 @@ export {
 export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
-export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
+export { duplicateField, type Path, unknownField } from './path.ts';
 export { formatPem, onlyPemBlock, type PemBlock, pemBlocks } from './pem.ts';
 export {
   addQuantities,

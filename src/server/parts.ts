@@ -16,6 +16,7 @@ import {
   type InFlight,
   type Metrics,
   type Relay,
+  YamlThread,
 } from '../http/index.ts';
 import { expandNames, type Features, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
@@ -39,6 +40,7 @@ export interface Parts {
   readonly registry: Registry;
   readonly inFlight: InFlight;
   readonly relay: Relay;
+  readonly yaml: YamlThread;
   readonly handler: Handler;
 }
 
@@ -105,6 +107,7 @@ export async function createParts(
     pause: turn,
   });
   const relay = createRelay({ clock, trust, connectMs: settings.kubeletTimeout });
+  const yaml = new YamlThread({ clock });
   const handler = createHandler({
     registry,
     names,
@@ -116,8 +119,9 @@ export async function createParts(
     metrics,
     surface,
     relay,
+    readYaml: (bytes) => yaml.parse(bytes),
   });
-  return { store, registry, inFlight, relay, handler };
+  return { store, registry, inFlight, relay, yaml, handler };
 }
 
 /** Services without the kinds that say whose an address is have no addresses. */

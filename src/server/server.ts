@@ -83,7 +83,7 @@ export async function createServer(
 }
 
 async function shutDown(
-  { registry, store, inFlight, relay }: Parts,
+  { registry, store, inFlight, relay, yaml }: Parts,
   listening: Listening | undefined,
   settings: ServerSettings,
   { clock }: Pick<Outside, 'clock'>,
@@ -105,6 +105,7 @@ async function shutDown(
   await stopped;
   registry.close();
   relay.close();
+  yaml.close();
   await idle;
   await store.close();
 }

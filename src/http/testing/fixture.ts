@@ -13,6 +13,7 @@ import {
   reviewAnswers,
   selfReviewAuthorizer,
 } from '../../auth/index.ts';
+import { type ParsedBody, parseYaml } from '../../codec/index.ts';
 import {
   type ByteString,
   bufferOf,
@@ -88,6 +89,8 @@ export interface FixtureOptions {
   readonly resources?: typeof builtinResources;
   /** Allows what the usual rules do not. */
   readonly authorize?: Authorizer;
+  /** In place of reading it in this thread. */
+  readonly readYaml?: (bytes: Uint8Array) => Promise<ParsedBody>;
 }
 
 const users: { readonly [token: string]: User } = {
@@ -166,6 +169,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     metrics,
     surface,
     relay,
+    readYaml: options.readYaml ?? (async (bytes) => parseYaml(bytes)),
   });
   const send: Fixture['send'] = async (method, url, sent = {}) =>
     readAnswer(await handler(requestOf(method, url, sent)));

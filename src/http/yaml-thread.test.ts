@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type ParsedBody, parseYaml } from '../codec/index.ts';
+import { type Clock, StatusError } from '../meta/index.ts';
+import { realClock } from './testing/fixture.ts';
+import { type YamlLimits, YamlThread } from './yaml-thread.ts';
+
+/** A worker that answers each document with its text and the number of the thread, and never one that begins with "hang". */
+const simpleWorker = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort, threadId } from 'node:worker_threads';
+    parentPort.on('message', (bytes) => {
+      const text = Buffer.from(bytes).toString();
+      if (text.startsWith('hang')) for (;;) {}
+      if (text.startsWith('fail')) throw new Error('a defect');
+      if (text.startsWith('leave')) return parentPort.close();
+      parentPort.postMessage({ json: JSON.stringify([text, threadId]), findings: [] });
+    });
+    parentPort.postMessage('ready');
+  `)}`,
+);
+
+let thread: YamlThread;
+afterEach(() => thread.close());
+const useThread = (limits: Partial<YamlLimits> = {}, entry = simpleWorker, clock = realClock) => {
+  thread = new YamlThread({ clock, limits, entry });
+};
+/** With the parser itself. */
+const useParser = (limits: Partial<YamlLimits> = {}) => {
+  thread = new YamlThread({ clock: realClock, limits });
+};
+const parse = (text: string): Promise<ParsedBody> => thread.parse(Buffer.from(text));
+const textOf = async (text: string) => ((await parse(text)).value as [string, number])[0];
+const threadOf = async (text: string) => ((await parse(text)).value as [string, number])[1];
+const refusal = async (read: Promise<ParsedBody>): Promise<StatusError> => {
+  const error = await read.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof StatusError) return error;
+  throw new Error('not refused', { cause: error });
+};
+
+describe('a document', () => {
+  it('is read as in this thread', async () => {
+    useParser();
+    const text = 'a: 12345678901234567890\n__proto__: {b: yes}\nc: [1.5, ~, "é\\n"]\nc: 2\n';
+    expect(await parse(text)).toEqual(parseYaml(Buffer.from(text)));
+    const { code, message } = await refusal(parse('a: ['));
+    expect([code, message]).toEqual([
+      400,
+      'error converting YAML to JSON: yaml: line 1: did not find expected node content',
+    ]);
+  });
+
+  it('that is nothing but faults costs little memory: reading ends at the first one', async () => {
+    useParser({ heapMb: 64 });
+    const { message } = await refusal(parse(`a: "${'\\q'.repeat(1_500_000)}"`));
+    expect(message).toBe('error converting YAML to JSON: yaml: line 1: Invalid escape sequence \\q');
+  });
+
+  it('that takes too much memory is refused, and the next one is read', async () => {
+    useParser({ heapMb: 64 });
+    const { code, message } = await refusal(parse(`a: |+\n  x\n${'\n'.repeat(3_000_000)}`));
+    expect([code, message]).toEqual([
+      400,
+      'error converting YAML to JSON: yaml: document takes too much memory to read',
+    ]);
+    expect((await parse('a: 1')).value).toEqual({ a: 1 });
+  });
+
+  it('that is as deep as allowed is read, the next level is refused, however it nests', async () => {
+    useParser();
+    for (const [open, close] of [
+      ['- ', ''],
+      ['[', ']'],
+    ] as const) {
+      const text = (depth: number) => open.repeat(depth) + (open === '- ' ? 'a' : '') + close.repeat(depth);
+      expect((await parse(text(512))).value).toEqual(parseYaml(Buffer.from(text(512))).value);
+      expect((await refusal(parse(text(513)))).code).toBe(400);
+    }
+  });
+});
+
+describe('documents that wait', () => {
+  it('are read small ones first, those of one size in the order in which they came', async () => {
+    useThread();
+    const read: string[] = [];
+    const sent = ['dddd', 'bb', 'ccc', 'a', 'BB'];
+    await Promise.all(sent.map(async (text) => read.push(await textOf(text))));
+    expect(read).toEqual(['a', 'bb', 'BB', 'ccc', 'dddd']);
+  });
+
+  it.each<[Partial<YamlLimits>, string]>([
+    [{ waiting: 2 }, 'in number'],
+    [{ waitingBytes: 12 }, 'in size'],
+  ])('have a limit (%o): the largest one is refused %s', async (limits) => {
+    useThread(limits);
+    const large = refusal(parse('large document'));
+    const read = Promise.all([textOf('small'), textOf('tiny')]);
+    const late = refusal(parse('larger'));
+    for (const { code, reason, details } of [await large, await late]) {
+      expect([code, reason, details?.retryAfterSeconds]).toEqual([429, 'TooManyRequests', 1]);
+    }
+    expect(await read).toEqual(['small', 'tiny']);
+  });
+
+  it('are refused when the server ends', async () => {
+    useThread();
+    const left = [refusal(parse('a')), refusal(parse('b'))];
+    thread.close();
+    expect((await Promise.all(left)).map(({ code }) => code)).toEqual([503, 503]);
+  });
+});
+
+describe('the thread', () => {
+  /** Timers that fire when a test says so. */
+  const heldTimers = () => {
+    const timers: { readonly ms: number; readonly task: () => void }[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      after: (ms, task) => {
+        const timer = { ms, task };
+        timers.push(timer);
+        return () => void timers.splice(timers.indexOf(timer) >>> 0, 1);
+      },
+    };
+    const fire = async (ms: number) => {
+      const timer = await vi.waitFor(() => {
+        const found = timers.find((one) => one.ms === ms);
+        if (found === undefined) throw new Error(`nothing waits for ${ms} ms`);
+        return found;
+      });
+      timer.task();
+    };
+    return { clock, fire };
+  };
+
+  it('is replaced when a document takes too long, and the others are read', async () => {
+    const { clock, fire } = heldTimers();
+    useThread({ baseMs: 100, msPerMib: 2 ** 20 }, simpleWorker, clock);
+    const before = await threadOf('before');
+    const slow = refusal(parse('hang'));
+    const others = Promise.all([threadOf('after hang'), threadOf('after it')]);
+    // A document of four bytes.
+    await fire(104);
+    const { code, message } = await slow;
+    expect([code, message]).toEqual([400, 'error converting YAML to JSON: yaml: document takes too long to read']);
+    const after = await others;
+    expect(after[0]).toBe(after[1]);
+    expect(after[0]).not.toBe(before);
+  });
+
+  it('is ended when there is nothing to read, and started again', async () => {
+    const { clock, fire } = heldTimers();
+    useThread({ idleMs: 77 }, simpleWorker, clock);
+    const first = await threadOf('a');
+    expect(await threadOf('b')).toBe(first);
+    await fire(77);
+    expect(await threadOf('c')).not.toBe(first);
+  });
+
+  it.each(['fail', 'leave'])('that ends of itself (%s) fails the one document that it read', async (text) => {
+    useThread();
+    const [failed, ...read] = await Promise.all([refusal(parse(text)), textOf('longer'), textOf('longest')]);
+    expect([failed.code, failed.message, failed.cause]).toEqual([
+      500,
+      'Internal error occurred: YAML cannot be read',
+      expect.any(Error),
+    ]);
+    expect(read).toEqual(['longer', 'longest']);
+  });
+
+  it('that does not start fails the documents that wait for it', async () => {
+    const { clock, fire } = heldTimers();
+    useThread({ startMs: 55 }, new URL('data:text/javascript,setInterval(() => {}, 1000)'), clock);
+    const failures = [refusal(parse('a')), refusal(parse('b'))];
+    await fire(55);
+    await fire(55);
+    expect((await Promise.all(failures)).map(({ code }) => code)).toEqual([500, 500]);
+  });
+
+  it('that cannot be started fails every document', async () => {
+    useThread({}, new URL('./there-is-no-such-file.js', import.meta.url));
+    const failures = await Promise.all([refusal(parse('a')), refusal(parse('b'))]);
+    expect(failures.map(({ code }) => code)).toEqual([500, 500]);
+  });
+});

@@ -1,0 +1,194 @@
+import { Worker } from 'node:worker_threads';
+import { type ParsedBody, readOwnJson } from '../codec/index.ts';
+import { type Clock, type StatusError, statusError } from '../meta/index.ts';
+
+/** What a worker says of a document: its value as JSON, or what is wrong with it. */
+export type YamlAnswer = { readonly json: string; readonly findings: readonly string[] } | { readonly fault: string };
+
+export interface YamlThreadOptions {
+  readonly clock: Clock;
+  /** What the worker runs. */
+  readonly entry?: URL;
+  readonly limits?: Partial<YamlLimits>;
+}
+
+export interface YamlLimits {
+  /** Heap of the worker (MiB). What a client means to send needs a third of it. */
+  readonly heapMb: number;
+  /** Documents that wait, and their size in all (bytes). */
+  readonly waiting: number;
+  readonly waitingBytes: number;
+  /** How long a document may take, and how much longer for each of its MiB (ms). */
+  readonly baseMs: number;
+  readonly msPerMib: number;
+  /** How long a worker may take to start, and how long one without documents is kept (ms). */
+  readonly startMs: number;
+  readonly idleMs: number;
+}
+
+const defaults: YamlLimits = {
+  heapMb: 256,
+  waiting: 200,
+  waitingBytes: 16 * 1024 * 1024,
+  baseMs: 2_000,
+  msPerMib: 4_000,
+  startMs: 30_000,
+  idleMs: 20_000,
+};
+
+interface Job {
+  readonly bytes: Uint8Array;
+  readonly resolve: (body: ParsedBody) => void;
+  readonly reject: (error: StatusError) => void;
+}
+
+/** The bundle of ./yaml-worker.ts stands beside the one that this file is in. */
+const bundledEntry = new URL('./yaml-worker.js', import.meta.url);
+
+/**
+ * Reads YAML documents in a thread of its own, one at a time, small ones first. The thread is started for the first
+ * document, ended when there was none for a while, and keeps the process alive only while a document is being read.
+ */
+export class YamlThread {
+  readonly #clock: Clock;
+  readonly #entry: URL;
+  readonly #limits: YamlLimits;
+  readonly #waiting: Job[] = [];
+  #waitingBytes = 0;
+  #worker: Worker | undefined;
+  /** The worker is loaded. */
+  #ready = false;
+  #current: Job | undefined;
+  /** Cancels the timer of the document being read, or of a worker without one. */
+  #cancel = () => {};
+
+  constructor({ clock, entry = bundledEntry, limits }: YamlThreadOptions) {
+    this.#clock = clock;
+    this.#entry = entry;
+    this.#limits = { ...defaults, ...limits };
+  }
+
+  /** As `parseYaml`. @throws StatusError 400, also for a document that takes too long; 429 when too many wait */
+  parse(bytes: Uint8Array): Promise<ParsedBody> {
+    return new Promise((resolve, reject) => {
+      this.#add({ bytes, resolve, reject });
+      this.#next();
+    });
+  }
+
+  /** Ends the thread; documents that were not read are refused. */
+  close(): void {
+    const left = this.#current === undefined ? this.#waiting : [this.#current, ...this.#waiting];
+    for (const { reject } of left) reject(statusError.unavailable('the server is shutting down'));
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+    this.#end();
+  }
+
+  /** Who sends large documents does not keep small ones waiting: these come first, and take the place of large ones. */
+  #add(job: Job): void {
+    const after = this.#waiting.findIndex(({ bytes }) => bytes.length > job.bytes.length);
+    this.#waiting.splice(after < 0 ? this.#waiting.length : after, 0, job);
+    this.#waitingBytes += job.bytes.length;
+    while (this.#waiting.length > this.#limits.waiting || this.#waitingBytes > this.#limits.waitingBytes) {
+      this.#take(-1)?.reject(statusError.tooManyRequests('too many YAML documents are waiting to be read', 1));
+    }
+  }
+
+  #take(place: 0 | -1): Job | undefined {
+    const [job] = this.#waiting.splice(place, 1);
+    if (job !== undefined) this.#waitingBytes -= job.bytes.length;
+    return job;
+  }
+
+  /** Gives the worker the next document when it has none. */
+  #next(): void {
+    if (this.#current !== undefined) return;
+    if (this.#worker === undefined && this.#waiting.length > 0) this.#start();
+    const worker = this.#worker;
+    if (worker === undefined || !this.#ready) return;
+    this.#cancel();
+    const job = this.#take(0);
+    if (job === undefined) {
+      worker.unref();
+      this.#cancel = this.#clock.after(this.#limits.idleMs, () => this.#end());
+      return;
+    }
+    this.#current = job;
+    worker.ref();
+    const copy = new Uint8Array(job.bytes);
+    worker.postMessage(copy, [copy.buffer]);
+    const { baseMs, msPerMib } = this.#limits;
+    this.#cancel = this.#clock.after(baseMs + (msPerMib * job.bytes.length) / 2 ** 20, () =>
+      this.#fail(refusal('document takes too long to read')),
+    );
+  }
+
+  #start(): void {
+    const { heapMb, startMs } = this.#limits;
+    this.#cancel();
+    this.#cancel = this.#clock.after(startMs, () => this.#fail(failure(new Error('the thread does not start'))));
+    try {
+      const worker = new Worker(this.#entry, {
+        env: {},
+        execArgv: [],
+        resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      });
+      this.#worker = worker;
+      const ofThis =
+        <T>(handle: (event: T) => void) =>
+        (event: T) => {
+          if (this.#worker === worker) handle(event);
+        };
+      worker.on(
+        'message',
+        ofThis((said: YamlAnswer | 'ready') => this.#answered(said)),
+      );
+      worker.on(
+        'error',
+        ofThis((error: Error) => this.#fail(failure(error))),
+      );
+      worker.on(
+        'exit',
+        ofThis(() => this.#fail(failure(new Error('the thread ended')))),
+      );
+    } catch (error) {
+      this.#fail(failure(error));
+    }
+  }
+
+  #answered(said: YamlAnswer | 'ready'): void {
+    const job = this.#current;
+    this.#current = undefined;
+    this.#ready = true;
+    this.#next();
+    if (job === undefined || said === 'ready') return;
+    if ('fault' in said) job.reject(statusError.badRequest(said.fault));
+    else job.resolve({ value: readOwnJson(said.json), findings: said.findings });
+  }
+
+  /** Ends the worker, which did not read its document or was never able to read one; others are read by another one. */
+  #fail(error: StatusError): void {
+    const job = this.#current ?? this.#take(0);
+    this.#end();
+    job?.reject(error);
+    this.#next();
+  }
+
+  #end(): void {
+    this.#cancel();
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#ready = false;
+    this.#current = undefined;
+  }
+}
+
+const refusal = (why: string): StatusError => statusError.badRequest(`error converting YAML to JSON: yaml: ${why}`);
+
+function failure(error: unknown): StatusError {
+  if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return refusal('document takes too much memory to read');
+  }
+  return statusError.internal('YAML cannot be read', error);
+}

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type Json, type StatusError } from '../meta/index.ts';
-import { MAX_DEPTH } from './json.ts';
+import { isJsonObject, type Json, MAX_DEPTH, type StatusError } from '../meta/index.ts';
 import { parseYaml, parseYamlAsJson } from './yaml.ts';
 import { stringifyYaml } from './yaml-write.ts';
 

@@ -66,7 +66,14 @@ export {
   parseFieldSelector,
   parseLabelSelector,
 } from './selectors.ts';
-export { type Status, type StatusCause, type StatusDetails, StatusError, statusError } from './status-error.ts';
+export {
+  boundedCauses,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  StatusError,
+  statusError,
+} from './status-error.ts';
 export {
   canonicalDuration,
   canonicalTime,

@@ -45,12 +45,10 @@ function extent(node: FieldSet): 'none' | 'few' | 'many' {
 /** Whether a node below the outermost one is itself in the set. */
 export const includesItself = (node: FieldSet): boolean => node[itself] !== undefined || isEmpty(node);
 
-/** A finished node: undefined for one that holds nothing. */
-export function finished(node: FieldSet): FieldSet | undefined {
-  let members = 0;
-  for (const _ in node) if (++members > 1) return node;
+/** A finished node, which has so many members: undefined for one that holds nothing. */
+export function finished(node: FieldSet, members: number): FieldSet | undefined {
   if (members === 0) return undefined;
-  return node[itself] === undefined ? node : leaf;
+  return members === 1 && node[itself] !== undefined ? leaf : node;
 }
 
 /** The set of these paths. */
@@ -151,18 +149,24 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
 function joinedOf(nodes: readonly FieldSet[]): FieldSet {
   const out: FieldSetDraft = {};
   const shared = new Map<Element, FieldSet[]>();
-  for (const node of nodes) {
-    if (isEmpty(node)) out[itself] = leaf;
-    for (const element in node) {
-      const before = out[element];
+  let members = 0;
+  const add = (element: Element, part: FieldSet) => {
+    const before = out[element];
+    if (before === undefined) {
+      out[element] = part;
+      members++;
+    } else if (element !== itself) {
       const parts = shared.get(element);
-      if (parts !== undefined) parts.push(node[element] as FieldSet);
-      else if (before !== undefined) shared.set(element, [before, node[element] as FieldSet]);
-      else out[element] = node[element] as FieldSet;
+      if (parts === undefined) shared.set(element, [before, part]);
+      else parts.push(part);
     }
+  };
+  for (const node of nodes) {
+    if (isEmpty(node)) add(itself, leaf);
+    for (const element in node) add(element, node[element] as FieldSet);
   }
-  for (const [element, parts] of shared) out[element] = element === itself ? leaf : joinedOf(parts);
-  return finished(out) ?? leaf;
+  for (const [element, parts] of shared) out[element] = joinedOf(parts);
+  return finished(out, members) ?? leaf;
 }
 
 function joined(a: FieldSet, b: FieldSet): FieldSet {
@@ -194,13 +198,17 @@ function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
   if (size === 'none') return other === 'none' || b[itself] !== undefined ? leaf : undefined;
   if (other === 'none') return a[itself] === undefined ? undefined : leaf;
   const out: FieldSetDraft = {};
+  let members = 0;
   for (const element in size === 'many' ? b : a) {
-    const [mine, theirs] = [a[element], b[element]];
+    const mine = a[element];
+    const theirs = b[element];
     if (mine === undefined || theirs === undefined) continue;
     const both = element === itself ? leaf : shared(mine, theirs);
-    if (both !== undefined) out[element] = both;
+    if (both === undefined) continue;
+    out[element] = both;
+    members++;
   }
-  return finished(out);
+  return finished(out, members);
 }
 
 /**
@@ -247,9 +255,12 @@ export type Changes = Map<Element, FieldSet | undefined>;
 /** Undefined for a node that holds nothing any more. */
 export function changedBy(node: FieldSet, changes: Changes): FieldSet | undefined {
   const out: FieldSetDraft = {};
+  let members = 0;
   for (const element in node) {
     const after = changes.has(element) ? changes.get(element) : node[element];
-    if (after !== undefined) out[element] = after;
+    if (after === undefined) continue;
+    out[element] = after;
+    members++;
   }
-  return finished(out);
+  return finished(out, members);
 }

@@ -88,6 +88,7 @@ export {
   immutable,
   type MetaRules,
   validateAnnotations,
+  validateFreeFields,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from './validate-meta.ts';

@@ -20,12 +20,13 @@ const named: { readonly [character: string]: string } = {
   '\v': '\\v',
 };
 
+/** What does not stand in quotes as it is: what {@link isPrintable} says cannot be seen, and two that mean something. */
+const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+
 /** A text in quotes as the wire's messages show it: whatever cannot be seen is escaped. */
 export function quote(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
-  let shown = '';
-  for (const character of text) shown += named[character] ?? (isPrintable(character) ? character : escaped(character));
-  return `"${shown}"`;
+  return `"${text.replace(special, (character) => named[character] ?? escaped(character))}"`;
 }
 
 function escaped(character: string): string {

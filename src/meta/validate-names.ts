@@ -127,6 +127,8 @@ export const wildcardDns1123Subdomain: NameRule = (value) => check(forms.wildcar
 
 /** `name` or `prefix/name`: keys of labels and annotations, finalizers. */
 export const qualifiedName: NameRule = (value) => {
+  // Most have no prefix and are fine.
+  if (value.length <= forms.qualified.max && forms.qualified.pattern.test(value)) return [];
   const parts = value.split('/');
   const found: string[] = [];
   if (parts.length > 2) {

@@ -54,7 +54,7 @@ export {
   type QuantityFormat,
   subtractQuantities,
 } from './quantity.ts';
-export { isPrintable, quote, shorten } from './quote.ts';
+export { isPrintable, maxShown, quote, shorten } from './quote.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

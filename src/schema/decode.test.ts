@@ -121,6 +121,12 @@ describe('unknown fields', () => {
     expect(decode(Pod, many).unknown).toHaveLength(100);
   });
 
+  it('are told with the beginning of a path that is too long', () => {
+    const long = 'x'.repeat(1e6);
+    const { unknown } = decode(Pod, { spec: { containers: [{ limits: { [long]: { x: 1 } } }] }, [long]: 1 });
+    expect(unknown).toEqual([`spec.containers[0].limits.${long}`, long].map((path) => `${path.slice(0, 10_240)}...`));
+  });
+
   it('are none when the body is right', () => {
     expect(decode(Pod, { spec: { containers: [] } }).unknown).toEqual([]);
   });

@@ -1,4 +1,12 @@
-import { isJsonObject, type Json, type Names, type StatusError, statusError } from '../meta/index.ts';
+import {
+  isJsonObject,
+  type Json,
+  maxShown,
+  type Names,
+  type StatusError,
+  shorten,
+  statusError,
+} from '../meta/index.ts';
 import { fieldsOf, resolve } from './access.ts';
 import type { Schema, StructSchema } from './declare.ts';
 import { suits } from './decode.ts';
@@ -82,7 +90,9 @@ function walkStruct(schema: StructSchema, value: Json, at: Place, findings: Find
   }
 }
 
-const join = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
+/** A path one name further, as far as messages show it. */
+const join = (path: string, name: string): string =>
+  path.length > maxShown ? path : shorten(path === '' ? name : `${path}.${name}`);
 
 function wrongType(schema: Schema, value: Json, at: Place): StatusError {
   const scalar = scalarOf(schema);

@@ -12,7 +12,7 @@ import {
 import { checkIntent } from './check-intent.ts';
 import { lastAppliedTo, movedOwners, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
-import { isEmpty, union } from './field-set.ts';
+import { isEmpty } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { giveUp } from './give-up.ts';
 import { merge } from './merge.ts';
@@ -87,9 +87,8 @@ function ownersOf(type: OwnedType, version: OwnedVersion, live: ApiObject | unde
   if (live === undefined || owners.length > 0) return owners;
   const { apiVersion, subresource = '', now } = writer;
   const all = new Transition({ names: type.names, version: () => version }, apiVersion, undefined, live).in(apiVersion);
-  if (all === undefined) return owners;
-  const fields = union(all.added, all.modified);
-  if (isEmpty(fields)) return owners;
+  if (all === undefined || isEmpty(all.taken)) return owners;
+  const fields = all.taken;
   return [{ manager: beforeFirstApply, operation: 'Update', apiVersion, subresource, time: now, fields }];
 }
 

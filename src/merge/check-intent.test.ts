@@ -102,3 +102,15 @@ it('an intent that fits has no findings', () => {
   };
   expect(checkIntent(shape, { data: { a: 'x' }, spec })).toEqual([]);
 });
+
+it('an intent has at most 100 findings, of bounded length', () => {
+  const long = 'x'.repeat(20_000);
+  const containers = Array.from({ length: 20_000 }, (_, i) => ({
+    name: `${i}${long.slice(i)}`,
+    image: 1,
+    args: [1, 2],
+  }));
+  const findings = checkIntent(shape, { spec: { containers, tags: containers } });
+  expect(findings).toHaveLength(100);
+  for (const finding of findings) expect(finding.length).toBeLessThan(11_000);
+});

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, maxShown, shorten } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
 import { elementText } from './path.ts';
 import {
@@ -65,6 +65,7 @@ const passes = (shape: Shape, value: Json): boolean =>
 function checkList(shape: ListShape, list: Json[], path: string, findings: string[]): void {
   const seen = new Set<string>();
   for (const [i, entry] of list.entries()) {
+    if (findings.length >= maxFindings) return;
     if (shape.listType === 'atomic') {
       check(shape.element, entry, `${path}[${i}]`, findings);
       continue;
@@ -81,9 +82,11 @@ function checkList(shape: ListShape, list: Json[], path: string, findings: strin
     // The path is spelled only when there is something to tell.
     const inside: string[] = [];
     check(shape.element, entry, '', inside);
+    if (inside.length === 0) continue;
+    const at = `${path}${textOf(shape, entry)}`;
     for (const finding of inside) {
       const further = finding.startsWith('.') || finding.startsWith('[');
-      findings.push(`${path}${textOf(shape, entry)}${further ? '' : ': '}${finding}`);
+      if (findings.length < maxFindings) findings.push(shorten(`${at}${further ? '' : ': '}${finding}`, maxShown));
     }
   }
 }
@@ -123,7 +126,7 @@ function checkScalar(accepts: ScalarShape['accepts'], value: Json, path: string,
 }
 
 function tell(path: string, why: string, findings: string[]): void {
-  if (findings.length < maxFindings) findings.push(path === '' ? why : `${path}: ${why}`);
+  if (findings.length < maxFindings) findings.push(shorten(path === '' ? why : `${path}: ${why}`, maxShown));
 }
 
 // How the findings spell a value; existing clients show these texts as they are.

@@ -75,16 +75,19 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
   if (isEmpty(old)) return undefined;
   if (isEmpty(now)) return old;
   const out: FieldSetDraft = {};
+  let members = 0;
   for (const element in old) {
     if (element === itself) continue;
     const before = old[element] as FieldSet;
     const applied = now[element];
     const was = then?.[element];
     const kept = applied !== undefined ? keptNode(before, applied, was) : was === undefined ? undefined : before;
-    if (kept !== undefined) out[element] = kept;
+    if (kept === undefined) continue;
+    out[element] = kept;
+    members++;
   }
-  if (old[itself] !== undefined && now[itself] === undefined && !isEmpty(out)) return { [itself]: leaf, ...out };
-  return finished(out);
+  if (old[itself] !== undefined && now[itself] === undefined && members > 0) return { [itself]: leaf, ...out };
+  return finished(out, members);
 }
 
 /**

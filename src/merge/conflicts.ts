@@ -1,8 +1,8 @@
-import { StatusError } from '../meta/index.ts';
-import { difference, type FieldSet, intersection, isEmpty, pathsOf, union } from './field-set.ts';
+import { boundedCauses, type StatusCause, StatusError } from '../meta/index.ts';
+import { countPaths, difference, type FieldSet, intersection, isEmpty, leaf, pathsOf } from './field-set.ts';
 import { type Owner, ownerKey } from './owners.ts';
 import { pathText } from './path.ts';
-import { type Transition, taken } from './transition.ts';
+import type { Transition } from './transition.ts';
 
 /** What an apply would take from one owner. */
 export interface Conflict {
@@ -15,16 +15,19 @@ export interface Conflict {
  * what really `happens` to be changed by it, or removed.
  */
 export function conflictsWith(owners: readonly Owner[], asks: Transition, happens: Transition): Conflict[] {
-  const found: Conflict[] = [];
+  const contested = new Map<string, FieldSet>();
+  const found: (Conflict & { readonly key: string })[] = [];
   for (const owner of owners) {
-    const asked = asks.in(owner.apiVersion);
-    const changes = happens.in(owner.apiVersion);
-    if (asked === undefined || changes === undefined) continue;
-    const really = union(taken(changes), changes.removed);
-    const fields = intersection(intersection(taken(asked), owner.fields), really);
-    if (!isEmpty(fields)) found.push({ owner, fields });
+    const { apiVersion } = owner;
+    let sought = contested.get(apiVersion);
+    if (sought === undefined) {
+      sought = intersection(asks.in(apiVersion)?.taken ?? leaf, happens.in(apiVersion)?.touched ?? leaf);
+      contested.set(apiVersion, sought);
+    }
+    const fields = intersection(sought, owner.fields);
+    if (!isEmpty(fields)) found.push({ owner, fields, key: ownerKey(owner) });
   }
-  return found.sort((a, b) => (ownerKey(a.owner) < ownerKey(b.owner) ? -1 : 1));
+  return found.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** The conflicts over other fields than these. */
@@ -36,21 +39,37 @@ export function conflictsBeyond(conflicts: readonly Conflict[], allowed: FieldSe
 
 /** The 409 that says who owns what the apply would change, with a cause for each field and owner. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
-  const groups = conflicts.map(({ owner, fields }) => ({
-    owner: describe(owner),
-    paths: [...pathsOf(fields)].map(pathText),
-  }));
-  const causes = groups.flatMap(({ owner, paths }) =>
-    paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field })),
-  );
+  const count = conflicts.reduce((sum, { fields }) => sum + countPaths(fields), 0);
+  const causes = boundedCauses(causesOf(conflicts), count);
   const [first] = causes;
   const message =
-    causes.length === 1 && first !== undefined
+    count === 1 && first !== undefined
       ? `Apply failed with 1 conflict: ${first.message}: ${first.field}`
-      : `Apply failed with ${causes.length} conflicts: ${groups
-          .flatMap(({ owner, paths }) => [`conflicts with ${owner}:`, ...paths.map((path) => `- ${path}`)])
-          .join('\n')}`;
+      : `Apply failed with ${count} conflicts: ${linesOf(causes).join('\n')}`;
   return new StatusError(409, 'Conflict', message, { causes });
+}
+
+function* causesOf(conflicts: readonly Conflict[]): Generator<StatusCause> {
+  for (const { owner, fields } of conflicts) {
+    const message = `conflict with ${describe(owner)}`;
+    for (const path of pathsOf(fields)) yield { reason: 'FieldManagerConflict', message, field: pathText(path) };
+  }
+}
+
+/** The fields of each owner below its name. */
+function linesOf(causes: readonly StatusCause[]): string[] {
+  const lines: string[] = [];
+  let group: string | undefined;
+  for (const { message = '', field } of causes) {
+    if (field === undefined) {
+      lines.push(message);
+      continue;
+    }
+    if (message !== group) lines.push(`${message.replace('conflict', 'conflicts')}:`);
+    group = message;
+    lines.push(`- ${field}`);
+  }
+  return lines;
 }
 
 function describe({ manager, operation, apiVersion, subresource }: Owner): string {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../meta/index.ts';
 import {
   anyStep,
+  countPaths,
   difference,
   equalSets,
   type FieldSet,
@@ -14,6 +15,7 @@ import {
   recursiveDifference,
   setOf,
   union,
+  unionOf,
   within,
 } from './field-set.ts';
 import { canonicalElement, entryElement, fieldPath, type Path, pathText, valueElement } from './path.ts';
@@ -29,12 +31,20 @@ const modelOf = (list: readonly Path[]) => new Set(list.map((p) => p.join(' ')))
 const list = (set: ReadonlySet<string>) => [...set].sort();
 const below = (p: string, set: ReadonlySet<string>) => [...set].some((q) => p === q || p.startsWith(`${q} `));
 
-/** Runs a check on two sets and their models. */
-const pairs = (check: (a: FieldSet, b: FieldSet, modelA: Set<string>, modelB: Set<string>) => void) =>
-  fc.assert(
-    fc.property(paths, paths, (x, y) => check(setOf(...x), setOf(...y), modelOf(x), modelOf(y))),
-    { numRuns: 200 },
-  );
+type Check = (a: FieldSet, b: FieldSet, modelA: Set<string>, modelB: Set<string>) => void;
+
+/** Paths of which many lie at one place. */
+const crowd: fc.Arbitrary<Path[]> = fc
+  .tuple(path, fc.subarray(Array.from({ length: 250 }, (_, i) => `f:${i}`)), paths)
+  .map(([place, elements, more]) => [...elements.map((e) => [...place, e]), ...more]);
+
+/** Runs a check on two sets and their models, small and large ones. */
+const pairs = (check: Check) => {
+  const run = (x: readonly Path[], y: readonly Path[]) => check(setOf(...x), setOf(...y), modelOf(x), modelOf(y));
+  fc.assert(fc.property(paths, paths, run), { numRuns: 200 });
+  fc.assert(fc.property(crowd, fc.oneof(crowd, paths), run), { numRuns: 20 });
+  fc.assert(fc.property(paths, crowd, run), { numRuns: 10 });
+};
 
 describe('sets of fields, against sets of texts', () => {
   it('hold the paths they are made of', () => {
@@ -49,6 +59,20 @@ describe('sets of fields, against sets of texts', () => {
       expect(list(model(union(a, b)))).toEqual(list(new Set([...x, ...y])));
       expect(equalSets(union(a, b), union(b, a))).toBe(true);
       expect(union(a, a)).toBe(a);
+    });
+  });
+  it('union of any number', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(paths, { arbitrary: crowd, weight: 1 }), { maxLength: 5 }), (lists) => {
+        const sets = lists.map((x) => setOf(...x));
+        expect(list(model(unionOf(sets)))).toEqual(list(modelOf(lists.flat())));
+        expect(equalSets(unionOf(sets), sets.reduce(union, leaf))).toBe(true);
+      }),
+    );
+  });
+  it('number of paths', () => {
+    pairs((a, _, x) => {
+      expect(countPaths(a)).toBe(x.size);
     });
   });
   it('intersection', () => {

@@ -119,6 +119,8 @@ class Members {
   readonly #known: FieldSet | undefined;
   readonly #same: Element[] = [];
   #out: FieldSetDraft | undefined;
+  /** Of what is built. */
+  #count = 0;
 
   constructor(self: boolean, known: Known) {
     this.#known = known;
@@ -135,13 +137,15 @@ class Members {
       }
       this.#out = this.#built();
     }
-    this.#out[element] = this.#out[element] === undefined ? node : leaf;
+    const again = this.#out[element] !== undefined;
+    this.#out[element] = again ? leaf : node;
+    if (!again) this.#count++;
   }
 
   /** Undefined when there are none. */
   node(): FieldSet | undefined {
     if (this.#out === undefined && this.#isKnown()) return this.#known;
-    return finished(this.#out ?? this.#built());
+    return finished(this.#out ?? this.#built(), this.#count);
   }
 
   #isKnown(): boolean {
@@ -154,6 +158,7 @@ class Members {
   #built(): FieldSetDraft {
     const out: FieldSetDraft = {};
     for (const element of this.#same) out[element] = this.#known?.[element] ?? leaf;
+    this.#count = this.#same.length;
     return out;
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../meta/index.ts';
-import { difference, type FieldSet, intersection, isEmpty, leaf, union } from './field-set.ts';
+import { difference, type FieldSet, intersection, isEmpty, unionOf } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import type { Owner } from './owners.ts';
 import { withHeldFields, withoutHolders } from './reconcile.ts';
@@ -22,10 +22,10 @@ export function giveUp(
   const shape = shapeIn(type, last.apiVersion);
   const whole = inVersion(type, object, apiVersion, last.apiVersion);
   if (shape === undefined || whole === undefined) return object;
-  const sets = owners.filter((owner) => owner.apiVersion === last.apiVersion).map((owner) => owner.fields);
-  const rest = sets.reduce(difference, last.fields);
+  const owned = ownedIn(last.apiVersion, owners);
+  const rest = difference(last.fields, owned);
   if (isEmpty(rest)) return object;
-  let left = remove(shape, whole, withoutHolders(shape, rest, sets));
+  let left = remove(shape, whole, withoutHolders(shape, rest, owned));
   const others = new Set(owners.map((owner) => owner.apiVersion).filter((version) => version !== last.apiVersion));
   for (const version of others) left = addBack(type, whole, left, last.apiVersion, version, owners);
   if (others.size > 0) {
@@ -34,12 +34,9 @@ export function giveUp(
   return left === whole ? object : (inVersion(type, left, last.apiVersion, apiVersion) ?? object);
 }
 
-/** What the owners of one version hold together. */
-function ownedIn(apiVersion: string, shape: StructShape, owners: readonly Owner[]): FieldSet {
-  let owned: FieldSet = leaf;
-  for (const owner of owners) if (owner.apiVersion === apiVersion) owned = union(owned, owner.fields);
-  return withHeldFields(shape, owned);
-}
+/** What the owners of one version own together. */
+const ownedIn = (apiVersion: string, owners: readonly Owner[]): FieldSet =>
+  unionOf(owners.filter((owner) => owner.apiVersion === apiVersion).map(({ fields }) => fields));
 
 /** What is in the whole object and not in what is left of it. */
 function lost(shape: StructShape, whole: JsonObject, left: JsonObject): FieldSet {
@@ -59,6 +56,6 @@ function addBack(
   const wholeThere = inVersion(type, whole, from, version);
   const leftThere = inVersion(type, left, from, version);
   if (shape === undefined || wholeThere === undefined || leftThere === undefined) return left;
-  const gone = difference(lost(shape, wholeThere, leftThere), ownedIn(version, shape, owners));
+  const gone = difference(lost(shape, wholeThere, leftThere), withHeldFields(shape, ownedIn(version, owners)));
   return inVersion(type, remove(shape, wholeThere, gone), version, from) ?? left;
 }

@@ -1,10 +1,10 @@
 /** How a write changes an object, and who owns its fields afterwards: patches, field ownership, server-side apply. */
 export { type Apply, applyIntent } from './apply.ts';
+export { checkMembers, checkPatched } from './bounds.ts';
 export { anyStep, type FieldSet, recursiveDifference, setOf, within } from './field-set.ts';
 export { applyJsonPatch, operationFindings, readOperations, visitedBy } from './json-patch.ts';
 export { managerName } from './manager-name.ts';
 export { applyMergePatch } from './merge-patch.ts';
-export { checkNesting } from './nesting.ts';
 export { sameManagedFields } from './owners.ts';
 export { fieldElement, fieldPath } from './path.ts';
 export { type ReplicasPath, scaledManagedFields, scaleManagedFields } from './scale.ts';

@@ -12,7 +12,7 @@ import {
   statusError,
   unknownField,
 } from '../meta/index.ts';
-import { nestsTooDeep } from './nesting.ts';
+import { nestsTooDeep } from './bounds.ts';
 
 export const maxJsonPatchOperations = 10_000;
 /** How much `copy` may add to a document, in bytes of JSON, roughly. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, StatusError } from '../meta/index.ts';
-import { equalSets, type FieldSet, isEmpty, union } from './field-set.ts';
+import { equalSets, type FieldSet, isEmpty, unionOf } from './field-set.ts';
 import { parseFieldSet, toWire } from './wire-form.ts';
 
 /** One entry of `metadata.managedFields`: who owns what, by which operation, in which version of the type. */
@@ -130,22 +130,25 @@ export function capUpdateOwners(owners: Owner[]): Owner[] {
   const oldestFirst = owners.filter(({ operation }) => operation === 'Update').sort(byOperationAndTime);
   let count = oldestFirst.length;
   if (count <= maxUpdateOwners) return owners;
-  const kept = new Set(owners);
-  const buckets = new Map<string, Owner>();
-  for (const owner of oldestFirst) if (owner.manager === ancient) buckets.set(owner.apiVersion, owner);
+  const buckets = new Map<string, Owner[]>();
+  for (const owner of oldestFirst) if (owner.manager === ancient) buckets.set(owner.apiVersion, [owner]);
   for (const owner of oldestFirst) {
     if (count <= maxUpdateOwners) break;
-    const { apiVersion, time } = owner;
-    const bucket = buckets.get(apiVersion) ?? owner;
-    buckets.set(apiVersion, bucket);
-    if (bucket === owner) continue;
-    const fields = union(bucket.fields, owner.fields);
-    const joined: Owner = { manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields };
-    kept.delete(bucket);
-    kept.delete(owner);
-    kept.add(joined);
-    buckets.set(apiVersion, joined);
-    count--;
+    const bucket = buckets.get(owner.apiVersion);
+    if (bucket === undefined) {
+      buckets.set(owner.apiVersion, [owner]);
+    } else if (bucket[0] !== owner) {
+      bucket.push(owner);
+      count--;
+    }
+  }
+  const kept = new Set(owners);
+  for (const [apiVersion, bucket] of buckets) {
+    if (bucket.length === 1) continue;
+    for (const owner of bucket) kept.delete(owner);
+    const fields = unionOf(bucket.map((owner) => owner.fields));
+    const time = bucket.at(-1)?.time;
+    kept.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
   }
   return [...kept];
 }
@@ -155,8 +158,9 @@ export function sameManagedFields(a: Json | undefined, b: Json | undefined): boo
   if (a === b) return true;
   const [before, after] = [storedOwners(a), storedOwners(b)];
   if (before.length !== after.length) return false;
+  const byKey = new Map(after.map((owner) => [ownerKey(owner), owner]));
   return before.every((owner) => {
-    const other = after.find((candidate) => sameOwner(owner, candidate));
+    const other = byKey.get(ownerKey(owner));
     return other !== undefined && other.apiVersion === owner.apiVersion && equalSets(owner.fields, other.fields);
   });
 }

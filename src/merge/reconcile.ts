@@ -1,4 +1,13 @@
-import { type FieldSet, type FieldSetDraft, finished, includesItself, isEmpty, itself, leaf } from './field-set.ts';
+import {
+  type Changes,
+  changedBy,
+  type FieldSet,
+  type FieldSetDraft,
+  includesItself,
+  isEmpty,
+  itself,
+  leaf,
+} from './field-set.ts';
 import { type FieldShape, free, type Shape, type StructShape } from './shape.ts';
 
 /**
@@ -45,23 +54,15 @@ function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
 }
 
 function below(node: FieldSet, shapeAt: (element: string) => Shape | undefined): FieldSet | undefined {
-  let changed: Map<string, FieldSet | undefined> | undefined;
+  let changed: Changes | undefined;
   for (const element in node) {
     if (element === itself) continue;
     const before = node[element] as FieldSet;
     const shape = shapeAt(element);
     const after = shape === undefined ? undefined : reconciled(shape, before);
-    if (after === before) continue;
-    changed ??= new Map();
-    changed.set(element, after);
+    if (after !== before) changed = (changed ?? new Map()).set(element, after);
   }
-  if (changed === undefined) return node;
-  const out: FieldSetDraft = {};
-  for (const element in node) {
-    const after = changed.has(element) ? changed.get(element) : node[element];
-    if (after !== undefined) out[element] = after;
-  }
-  return finished(out);
+  return changed === undefined ? node : changedBy(node, changed);
 }
 
 /** The set with every declared field that it has something below of: who owns a part of a field holds the field. */
@@ -80,18 +81,18 @@ export function withHeldFields(shape: Shape, node: FieldSet): FieldSet {
  * What is to be removed so that an owner holds nothing of a set any more: its entries and values, which the others have
  * nothing in common with, and every declared field that none of them holds.
  */
-export function withoutHolders(shape: Shape, node: FieldSet, others: readonly FieldSet[]): FieldSet {
+export function withoutHolders(shape: Shape, node: FieldSet, others: FieldSet | undefined): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in node) {
     if (element === itself) continue;
     const inner = node[element] as FieldSet;
-    const holders = others.flatMap((other) => other[element] ?? []);
+    const held = others?.[element];
     const field = fieldAt(shape, element);
-    if (field === undefined ? includesItself(inner) : holders.length === 0 && !isBare(field)) {
+    if (field === undefined ? includesItself(inner) : held === undefined && !isBare(field)) {
       out[element] = leaf;
       continue;
     }
-    const gone = withoutHolders(field?.shape ?? innerShape(shape), inner, holders);
+    const gone = withoutHolders(field?.shape ?? innerShape(shape), inner, held);
     if (!isEmpty(gone)) out[element] = gone;
   }
   return out;

@@ -1,6 +1,6 @@
 import type { Json } from '../meta/index.ts';
 import { difference, equalSets, has, isEmpty, setOf } from './field-set.ts';
-import { managedFieldsOf, type Owner, sameOwner, storedOwners, withFields } from './owners.ts';
+import { managedFieldsOf, type Owner, ownerKey, storedOwners, withFields } from './owners.ts';
 import { fieldPath, type Path } from './path.ts';
 
 const scaleReplicas: Path = fieldPath('spec', 'replicas');
@@ -33,24 +33,26 @@ export function scaledManagedFields(
   apiVersion: string,
 ): Json[] | undefined {
   const there = storedOwners(scale);
+  const inScale = new Set(there.map(keyInScale));
   const owners: Owner[] = [];
   for (const owner of storedOwners(parent)) {
     const path = replicas(owner.apiVersion);
     if (path === undefined) continue;
     const holds = has(owner.fields, path);
-    const still = there.some((other) => sameInScale(owner, other));
-    const left = holds && !still ? difference(owner.fields, setOf(path)) : owner.fields;
+    const left = holds && !inScale.has(keyInScale(owner)) ? difference(owner.fields, setOf(path)) : owner.fields;
     if (!isEmpty(left)) owners.push(withFields(owner, left));
   }
   const path = replicas(apiVersion);
+  const known = new Set(owners.map(ownerKey));
   for (const { manager, operation, subresource, fields } of there) {
     if (path === undefined || !equalSets(fields, setOf(scaleReplicas))) continue;
     const owner: Owner = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
-    if (!owners.some((known) => sameOwner(known, owner))) owners.push(owner);
+    const key = ownerKey(owner);
+    if (!known.has(key)) owners.push(owner);
+    known.add(key);
   }
   return managedFieldsOf(owners, parent);
 }
 
-/** The versions of the two differ; everything else tells owners apart. */
-const sameInScale = (owner: Owner, other: Owner): boolean =>
-  sameOwner(owner, { ...other, apiVersion: owner.apiVersion });
+/** The version is another one in the scale; everything else tells owners apart. */
+const keyInScale = (owner: Owner): string => ownerKey({ ...owner, apiVersion: '' });

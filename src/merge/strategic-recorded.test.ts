@@ -141,7 +141,7 @@ describe('recorded exchanges', () => {
       spec: { paused: true, replicas: 5 },
     });
     const odd = strategicMergePatch({ data: { a: '1' } }, { bogus: 1 }, coreV1.ConfigMap, names);
-    expect(compile(coreV1.ConfigMap, names).decode(odd).unknown).toEqual(['bogus']);
+    expect(compile(coreV1.ConfigMap, names).decode(odd).unknown).toEqual([['bogus']]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
-import { type Comparison, compare } from './compare.ts';
+import { compare } from './compare.ts';
 import { difference, type FieldSet, isEmpty, union } from './field-set.ts';
 import { type Owner, withFields } from './owners.ts';
 import { reconcile } from './reconcile.ts';
@@ -43,6 +43,15 @@ export function inVersion(type: OwnedType, object: JsonObject, from: string, to:
   return from === to ? object : type.version(to)?.convert(object as ApiObject);
 }
 
+/** What a write changes of an object, as its owners see it. */
+export interface Changed {
+  /** Whatever it gives a value: that becomes the writer's. */
+  readonly taken: FieldSet;
+  readonly removed: FieldSet;
+  /** Both of them. */
+  readonly touched: FieldSet;
+}
+
 /** What happens to an object in one write, compared in every version that an owner asks for. */
 export class Transition {
   readonly #type: OwnedType;
@@ -50,7 +59,7 @@ export class Transition {
   /** Undefined for a new object. */
   readonly #before: JsonObject | undefined;
   readonly #after: JsonObject;
-  readonly #compared = new Map<string, Comparison | undefined>();
+  readonly #compared = new Map<string, Changed | undefined>();
 
   constructor(type: OwnedType, apiVersion: string, before: JsonObject | undefined, after: JsonObject) {
     this.#type = type;
@@ -60,12 +69,12 @@ export class Transition {
   }
 
   /** What changes in a version of what can change; undefined when there is no such version. */
-  in(apiVersion: string): Comparison | undefined {
+  in(apiVersion: string): Changed | undefined {
     if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, this.#compare(apiVersion));
     return this.#compared.get(apiVersion);
   }
 
-  #compare(apiVersion: string): Comparison | undefined {
+  #compare(apiVersion: string): Changed | undefined {
     const version = this.#type.version(apiVersion);
     if (version === undefined) return undefined;
     const { names } = this.#type;
@@ -73,11 +82,9 @@ export class Transition {
       apiVersion === this.#apiVersion ? object : version.convert(object as ApiObject);
     const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
     const found = compare(objectShape(version.schema, names), before, convert(this.#after));
-    return {
-      added: version.writable(found.added),
-      removed: version.writable(found.removed),
-      modified: version.writable(found.modified),
-    };
+    const removed = version.writable(found.removed);
+    const taken = union(version.writable(found.modified), version.writable(found.added));
+    return { taken, removed, touched: union(taken, removed) };
   }
 }
 
@@ -94,10 +101,7 @@ export function dispossessed(owners: readonly Owner[], transition: Transition): 
   return owners.flatMap((owner) => {
     const changes = transition.in(owner.apiVersion);
     if (changes === undefined) return [];
-    const left = difference(difference(owner.fields, taken(changes)), changes.removed);
+    const left = difference(owner.fields, changes.touched);
     return isEmpty(left) ? [] : [withFields(owner, left)];
   });
 }
-
-/** What a write takes from others: whatever it gives a value. */
-export const taken = ({ added, modified }: Comparison): FieldSet => union(modified, added);

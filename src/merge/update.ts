@@ -10,7 +10,7 @@ import {
   withFields,
   withTime,
 } from './owners.ts';
-import { dispossessed, type OwnedType, reconciledOwners, Transition, type Writer } from './transition.ts';
+import { type Changed, dispossessed, type OwnedType, reconciledOwners, Transition, type Writer } from './transition.ts';
 
 /** A write that is no apply: create, replace, any other patch. */
 export interface Update {
@@ -39,20 +39,13 @@ export function trackUpdate({ type, writer, before, after }: Update): Json[] | u
   const mine = owners.find((owner) => sameOwner(owner, writerId));
   const others = mine === undefined ? owners : owners.filter((owner) => owner !== mine);
   const left = dispossessed(others, transition);
-  const self = writerAfter(
-    mine ?? { ...writerId, time: undefined, fields: {} },
-    union(changes.modified, changes.added),
-    changes.removed,
-    now,
-  );
+  const self = writerAfter(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
   if (self !== undefined) left.push(self);
   return managedFieldsOf(capUpdateOwners(left), stored);
 }
 
-type Fields = Owner['fields'];
-
 /** The writer's own entry; undefined when it owns nothing. Its time moves when the writer gives something a value. */
-function writerAfter(mine: Owner, taken: Fields, removed: Fields, now: string): Owner | undefined {
+function writerAfter(mine: Owner, { taken, removed }: Changed, now: string): Owner | undefined {
   const fields = union(difference(mine.fields, removed), taken);
   if (isEmpty(fields)) return undefined;
   return isEmpty(taken) ? withFields(mine, fields) : withTime(withFields(mine, fields), now);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
-import { type FieldSet, type FieldSetDraft, finished, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
 import { canonicalElement } from './path.ts';
 
 /** How many paths one set may have, and how deep they may go. */
@@ -19,6 +19,7 @@ function sorted(node: FieldSet): FieldSet {
     if (element < last) inOrder = false;
     last = element;
     const below = node[element] as FieldSet;
+    if (below === leaf) continue;
     const wanted = sorted(below);
     if (wanted === below) continue;
     changed ??= new Map();
@@ -45,11 +46,14 @@ function parseNode(wire: Json | undefined, budget: { left: number }, depth: numb
   if (!isJsonObject(wire)) throw malformed('a node is no object');
   if (depth > maxFieldSetDepth) throw malformed(`it is deeper than ${maxFieldSetDepth} levels`);
   const out: FieldSetDraft = {};
-  for (const [text, below] of Object.entries(wire)) {
+  let members = 0;
+  for (const text in wire) {
+    const below = wire[text];
+    members++;
     if (budget.left-- === 0) throw malformed(`it has more than ${maxFieldSetElements} elements`);
     if (text === itself) {
       if (depth === 0) throw malformed('the outermost node cannot be a member');
-      if (!isJsonObject(below) || Object.keys(below).length > 0) throw malformed('the member "." is not {}');
+      if (!isJsonObject(below) || !isEmpty(below as FieldSet)) throw malformed('the member "." is not {}');
       out[itself] = leaf;
       continue;
     }
@@ -58,7 +62,7 @@ function parseNode(wire: Json | undefined, budget: { left: number }, depth: numb
     if (out[element] !== undefined) throw malformed(`${JSON.stringify(element.slice(0, 100))} is there twice`);
     out[element] = parseNode(below, budget, depth + 1) ?? leaf;
   }
-  return finished(out);
+  return finished(out, members);
 }
 
 const malformed = (why: string): StatusError => statusError.badRequest(`fieldsV1 is not a set of fields: ${why}`);

@@ -52,6 +52,11 @@ describe('fieldErrors', () => {
     expect(found.at(-1)).toEqual(fieldError.required('spec.list[999]'));
   });
 
+  it('stops a validation that makes too long errors', () => {
+    const found = fieldErrors(() => Array.from({ length: 900 }, () => fieldError.invalid('a', 'x'.repeat(1e6), '')));
+    expect(found).toHaveLength(52);
+  });
+
   it('counts each validation for itself', () => {
     const many = () => Array.from({ length: 900 }, (_, i) => fieldError.required(`a[${i}]`));
     expect(fieldErrors(many).length).toBe(900);

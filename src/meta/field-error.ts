@@ -21,26 +21,27 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** How many errors one validation makes before it is stopped. */
+/** How many errors one validation makes before it is stopped, and how much text in all of them, in characters. */
 const maxErrors = 1_000;
+const maxText = 512 * 1024;
 
-/** The errors that the validation under way has made; undefined when none is. */
-let made: FieldError[] | undefined;
+/** What the validation under way has made; undefined when none is. */
+let made: { readonly errors: FieldError[]; text: number } | undefined;
 
 class TooManyErrors extends Error {}
 
 /**
- * The errors that a validation finds. One that makes more than 1,000 is stopped, and what it has made until then is
- * the result: no rule need count what a caller makes it find.
+ * The errors that a validation finds. One that makes more than anyone is told is stopped, and what it has made until
+ * then is the result: no rule need count what a caller makes it find.
  */
 export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
-  const own: FieldError[] = [];
+  const own = { errors: [] as FieldError[], text: 0 };
   const outer = made;
   made = own;
   try {
     return validation();
   } catch (fault) {
-    if (fault instanceof TooManyErrors) return own;
+    if (fault instanceof TooManyErrors) return own.errors;
     throw fault;
   } finally {
     made = outer;
@@ -48,10 +49,11 @@ export function fieldErrors(validation: () => readonly FieldError[]): readonly F
 }
 
 function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
+  if (made !== undefined && (made.errors.length === maxErrors || made.text > maxText)) throw new TooManyErrors();
   const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
   if (made !== undefined) {
-    if (made.length === maxErrors) throw new TooManyErrors();
-    made.push(found);
+    made.errors.push(found);
+    made.text += found.message.length;
   }
   return found;
 }
@@ -86,8 +88,8 @@ export const fieldError = {
 function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'string') return shorten(quote(value.slice(0, maxShown)));
-  const json = shorten(jsonText(value, maxShown, MAX_DEPTH));
+  if (typeof value === 'string') return shorten(quote(value.slice(0, maxShown)), maxShown);
+  const json = shorten(jsonText(value, maxShown, MAX_DEPTH), maxShown);
   return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

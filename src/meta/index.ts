@@ -56,7 +56,7 @@ export {
   type QuantityFormat,
   subtractQuantities,
 } from './quantity.ts';
-export { isPrintable, quote, shorten } from './quote.ts';
+export { isPrintable, maxShown, quote, shorten } from './quote.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,
@@ -68,7 +68,14 @@ export {
   parseFieldSelector,
   parseLabelSelector,
 } from './selectors.ts';
-export { type Status, type StatusCause, type StatusDetails, StatusError, statusError } from './status-error.ts';
+export {
+  boundedCauses,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  StatusError,
+  statusError,
+} from './status-error.ts';
 export {
   canonicalDuration,
   canonicalTime,
@@ -83,6 +90,7 @@ export {
   immutable,
   type MetaRules,
   validateAnnotations,
+  validateFreeFields,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from './validate-meta.ts';

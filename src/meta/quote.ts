@@ -1,12 +1,11 @@
 /** Whether a character can be seen; the plain space counts. */
 export const isPrintable = (character: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
 
-/** How much of a text from outside one message shows, in characters. */
+/** How much a message shows of a field's value (characters). */
 export const maxShown = 10 * 1024;
 
-/** The text, or its beginning followed by `...` when it is longer than a message shows. */
-export const shorten = (text: string, most = maxShown): string =>
-  text.length <= most ? text : `${text.slice(0, most)}...`;
+/** The text, or its first `most` characters followed by `...` when it is longer. */
+export const shorten = (text: string, most = 500): string => (text.length <= most ? text : `${text.slice(0, most)}...`);
 
 const named: { readonly [character: string]: string } = {
   '"': '\\"',
@@ -20,12 +19,13 @@ const named: { readonly [character: string]: string } = {
   '\v': '\\v',
 };
 
+/** What does not stand in quotes as it is: what {@link isPrintable} says cannot be seen, and two that mean something. */
+const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+
 /** A text in quotes as the wire's messages show it: whatever cannot be seen is escaped. */
 export function quote(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
-  let shown = '';
-  for (const character of text) shown += named[character] ?? (isPrintable(character) ? character : escaped(character));
-  return `"${shown}"`;
+  return `"${text.replace(special, (character) => named[character] ?? escaped(character))}"`;
 }
 
 function escaped(character: string): string {

@@ -1,6 +1,6 @@
 import type { FieldError } from './field-error.ts';
 import { formatGroupResource, type GroupResource } from './gvk.ts';
-import { quote, shorten } from './quote.ts';
+import { maxShown, quote, shorten } from './quote.ts';
 
 export interface StatusCause {
   readonly reason?: string;
@@ -48,7 +48,7 @@ export function boundedCauses(causes: Iterable<StatusCause>, total: number): Sta
     const cause = {
       ...rest,
       message: shorten(message, maxCauses),
-      ...(field !== undefined && { field: shorten(field) }),
+      ...(field !== undefined && { field: shorten(field, maxShown) }),
     };
     left -= cause.message.length + (cause.field ?? '').length;
     if (left < 0 && told.length > 0) break;

@@ -21,8 +21,16 @@ export interface MetaRules {
   readonly finalizerNames?: readonly string[];
 }
 
-/** What is wrong with the metadata of a new object, whose generated name has been filled in. */
-export function validateObjectMeta(metadata: ObjectMeta, rules: MetaRules, path = 'metadata'): FieldError[] {
+/**
+ * What is wrong with the metadata of a new object, whose generated name has been filled in. `free` is what
+ * {@link validateFreeFields} has found.
+ */
+export function validateObjectMeta(
+  metadata: ObjectMeta,
+  rules: MetaRules,
+  path = 'metadata',
+  free: readonly FieldError[] = validateFreeFields(metadata, path),
+): FieldError[] {
   const { name = '', generateName = '', namespace = '', generation = 0, finalizers = [] } = metadata;
   const nameRule = rules.nameRule ?? dns1123Subdomain;
   const found: FieldError[] = [];
@@ -42,7 +50,7 @@ export function validateObjectMeta(metadata: ObjectMeta, rules: MetaRules, path 
   }
   return [
     ...found,
-    ...validateFreeFields(metadata, path),
+    ...free,
     ...validateFinalizers(finalizers, `${path}.finalizers`),
     ...validateBareFinalizers(finalizers, rules.finalizerNames, `${path}.finalizers`),
   ];
@@ -56,6 +64,7 @@ export function validateObjectMetaUpdate(
   metadata: ObjectMeta,
   old: ObjectMeta,
   finalizerNames?: readonly string[],
+  free: readonly FieldError[] = validateFreeFields(metadata),
 ): FieldError[] {
   const path = 'metadata';
   const found: FieldError[] = [];
@@ -85,7 +94,7 @@ export function validateObjectMetaUpdate(
   }
   return [
     ...found,
-    ...validateFreeFields(metadata, path),
+    ...free,
     ...validateBareFinalizers(metadata.finalizers ?? [], finalizerNames, `${path}.finalizers`),
   ];
 }
@@ -98,8 +107,8 @@ export function immutable(field: string, value: Json | undefined): FieldError {
 /** More text follows a prefix: a hyphen at its end is fine when the rest would be. */
 const asPrefix = (prefix: string): string => (/.-$/.test(prefix) ? `${prefix.slice(0, -2)}a` : prefix);
 
-/** Fields that anyone may change at any time. */
-function validateFreeFields(metadata: ObjectMeta, path: string): FieldError[] {
+/** What is wrong with the fields that anyone may change at any time: labels, annotations, owners, managers. */
+export function validateFreeFields(metadata: ObjectMeta, path = 'metadata'): FieldError[] {
   return [
     ...validateLabels(metadata.labels ?? {}, `${path}.labels`),
     ...validateAnnotations(metadata.annotations ?? {}, `${path}.annotations`),
@@ -112,7 +121,8 @@ function validateFreeFields(metadata: ObjectMeta, path: string): FieldError[] {
 export function validateAnnotations(annotations: { readonly [key: string]: string }, path: string): FieldError[] {
   const found: FieldError[] = [];
   let size = 0;
-  for (const [key, value] of Object.entries(annotations)) {
+  for (const key in annotations) {
+    const value = annotations[key] as string;
     for (const why of qualifiedName(key.toLowerCase())) found.push(fieldError.invalid(path, key, why));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }

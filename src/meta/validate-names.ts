@@ -127,20 +127,18 @@ export const wildcardDns1123Subdomain: NameRule = (value) => check(forms.wildcar
 
 /** `name` or `prefix/name`: keys of labels and annotations, finalizers. */
 export const qualifiedName: NameRule = (value) => {
-  const parts = value.split('/');
-  const found: string[] = [];
-  if (parts.length > 2) {
+  const slash = value.indexOf('/');
+  if (slash !== value.lastIndexOf('/')) {
     return [
       `a qualified name ${complaint(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
-  if (parts.length === 2) {
-    if (parts[0] === '') found.push('prefix part must be non-empty');
-    else found.push(...dns1123Subdomain(parts[0] as string).map((text) => `prefix part ${text}`));
-  }
-  const name = parts.at(-1) as string;
+  const found: string[] = [];
+  if (slash === 0) found.push('prefix part must be non-empty');
+  else if (slash > 0) for (const why of dns1123Subdomain(value.slice(0, slash))) found.push(`prefix part ${why}`);
+  const name = value.slice(slash + 1);
   if (name === '') found.push('name part must be non-empty');
-  found.push(...check(forms.qualified, name).map((text) => `name part ${text}`));
+  for (const why of check(forms.qualified, name)) found.push(`name part ${why}`);
   return found;
 };
 

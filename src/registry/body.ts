@@ -1,5 +1,5 @@
 import { strictFindings, stringifyJson } from '../codec/index.ts';
-import { patchText, readOperations, visitedBy } from '../merge/index.ts';
+import { checkMembers, patchText, readOperations, visitedBy } from '../merge/index.ts';
 import {
   type ApiObject,
   fieldError,
@@ -22,7 +22,7 @@ import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
  * Reads a body as an object of the target's kind, in the storage version; no one else holds any part of it. Fields that
- * nothing declares are dropped, and told as the request wants it. @throws StatusError 400
+ * nothing declares are dropped, and told as the request wants it. @throws StatusError 400, 413
  */
 export function decodeBody(
   core: Core,
@@ -30,6 +30,7 @@ export function decodeBody(
   { value, findings, json }: ObjectBody,
   options: WriteOptions,
 ): ApiObject {
+  checkMembers(value);
   const { kind, apiVersion } = spokenOf(target);
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;

@@ -1,3 +1,4 @@
+import { maxShown, shorten } from '../meta/index.ts';
 import type { Draft } from './job.ts';
 import type { WriteOptions } from './types.ts';
 
@@ -7,14 +8,19 @@ const advice =
 /** Takes references to owners that are there twice out of the draft, and warns whoever brought them. */
 export function dropDoubleOwners({ object }: Draft, { warnings }: WriteOptions, by: 'writer' | 'admission'): void {
   const { ownerReferences = [] } = object.metadata;
-  if (ownerReferences.length < 2) return;
-  // What has been decoded has its members in one order.
-  const byText = new Map(ownerReferences.map((reference) => [JSON.stringify(reference), reference]));
-  if (byText.size === ownerReferences.length) return;
-  const left = new Set(byText.keys());
-  const double = ownerReferences.filter((reference) => !left.delete(JSON.stringify(reference)));
-  object.metadata.ownerReferences = [...byText.values()];
+  // References that are the same have one uid.
+  if (new Set(ownerReferences.map(({ uid }) => uid)).size === ownerReferences.length) return;
+  const seen = new Set<string>();
+  const double: string[] = [];
+  const left = ownerReferences.filter((reference) => {
+    // What has been decoded has its members in one order.
+    const text = JSON.stringify(reference);
+    if (seen.has(text)) double.push(reference.uid);
+    return seen.size < seen.add(text).size;
+  });
+  if (double.length === 0) return;
+  object.metadata.ownerReferences = left;
   const when = by === 'writer' ? '' : ' after mutating admission happens';
-  const uids = double.map(({ uid }) => uid).join(', ');
+  const uids = shorten(double.join(', '), maxShown);
   warnings.add(`.metadata.ownerReferences contains duplicate entries${when}; ${advice} ${uids}`);
 }

@@ -6,6 +6,7 @@ import {
   type Names,
   quote,
   StatusError,
+  shorten,
   statusError,
 } from '../meta/index.ts';
 import type { Core } from './core.ts';
@@ -25,14 +26,19 @@ export function readFlag(text: string | undefined): boolean | undefined {
 /** A whole number of 64 bits; undefined when absent. @throws StatusError 400 */
 export function readInteger(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const whole = /^(?:\+(?=[0-9]))?(-?[0-9]+)$/.exec(text)?.[1];
+  const [whole, sign = '', digits = ''] = /^([+-]?)0*([0-9]+)$/.exec(text) ?? [];
   // Beyond 2^53 the last digits are lost, which no limit and no time has a use for.
-  if (whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole)) return Number(whole);
+  if (whole !== undefined && digits.length <= maxDigits) {
+    const value = BigInt(sign === '-' ? `-${digits}` : digits);
+    if (BigInt.asIntN(64, value) === value) return Number(value);
+  }
   const fault = whole === undefined ? 'invalid syntax' : outOfRange;
   throw statusError.badRequest(`strconv.ParseInt: parsing ${quote(text)}: ${fault}`);
 }
 
 const outOfRange = 'value out of range';
+/** No number of 64 bits has more. */
+const maxDigits = 20;
 
 /** The whole numbers among the parameters of a list or watch; 0 when absent. @throws StatusError 400 */
 export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: number; seconds: number } {
@@ -42,7 +48,9 @@ export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: nu
 
 /** Why a text is no version, which is a number of 64 bits without a sign; undefined when it is one. */
 export function versionFault(text: string): string | undefined {
-  const fault = /^[0-9]+$/.test(text) ? (BigInt(text) >> 64n === 0n ? '' : outOfRange) : 'invalid syntax';
+  const digits = /^0*([0-9]+)$/.exec(text)?.[1];
+  const fits = digits !== undefined && digits.length <= maxDigits && BigInt(digits) >> 64n === 0n;
+  const fault = digits === undefined ? 'invalid syntax' : fits ? '' : outOfRange;
   return fault === '' ? undefined : `strconv.ParseUint: parsing ${quote(text)}: ${fault}`;
 }
 
@@ -148,17 +156,20 @@ export function readWriteOptions(
 const maxManagerBytes = 128;
 /** How many odd characters of a manager's name are told. */
 const maxManagerErrors = 128;
+/** How much of it each of them shows, in characters. */
+const maxShownManager = 1024;
 
 function managerErrors(fieldManager: string): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(fieldManager) > maxManagerBytes)
     errors.push(fieldError.tooLong('fieldManager', maxManagerBytes));
+  const shown = shorten(fieldManager, maxShownManager);
   let position = 0;
   for (const character of fieldManager) {
     if (!isPrintable(character)) {
       const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       const why = `invalid character U+${code} (at position ${position})`;
-      errors.push(fieldError.invalid('fieldManager', fieldManager, why));
+      errors.push(fieldError.invalid('fieldManager', shown, why));
       if (errors.length === maxManagerErrors) break;
     }
     position += Buffer.byteLength(character);

@@ -2,7 +2,8 @@ import {
   applyIntent,
   applyJsonPatch,
   applyMergePatch,
-  checkNesting,
+  checkMembers,
+  checkPatched,
   operationFindings,
   readOperations,
   strategicMergePatch,
@@ -41,8 +42,9 @@ type Patch = Change & { readonly verb: 'patch' };
 
 /** What a patch that is no apply makes of an object in the version of the request. @throws StatusError */
 export function applyPatch(target: Target, change: Patch, before: JsonObject, options: WriteOptions): Patched {
+  checkMembers(change.patch);
   const patched = patchedBy(target, change, before, options);
-  checkNesting(patched.document);
+  checkPatched(patched.document);
   return patched;
 }
 
@@ -91,6 +93,7 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
     const why = malformed ?? `error unmarshaling JSON: while decoding JSON: ${notAnObject(intent)}`;
     throw statusError.badRequest(`error decoding YAML: ${why}`);
   }
+  checkMembers(intent);
   checkType(target, intent);
   const live = old === undefined ? undefined : ownedView(target, old);
   const type = ownedTypeOf(core, target);

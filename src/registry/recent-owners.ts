@@ -54,10 +54,16 @@ export function cutOwners(key: string, bytes: ByteString): { rest: ByteString; o
 
 /** From how many elements on a set is worth remembering. */
 const largeSet = 200;
+/** Sets with that many: to begin a look at one takes as long as to count it all. */
+const large = new WeakSet<JsonObject>();
 
 function isLarge(entry: Json): boolean {
   const set = isJsonObject(entry) ? entry['fieldsV1'] : undefined;
-  return isJsonObject(set) && (spelled.has(set) || elementsOf(set, largeSet) >= largeSet);
+  if (!isJsonObject(set)) return false;
+  if (large.has(set)) return true;
+  if (elementsOf(set, largeSet) < largeSet) return false;
+  large.add(set);
+  return true;
 }
 
 /** How many elements a set has; it is counted no further than to the limit. */

@@ -9,6 +9,7 @@ import {
   pathSegmentName,
   StatusError,
   statusError,
+  validateFreeFields,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
@@ -371,11 +372,12 @@ function findErrors(
   const { nameRule } = strategy;
   const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
   if (old !== undefined) {
+    const free = validateFreeFields(metadata);
     found.push(
-      ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }),
+      ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free),
       // Told twice over: once about any object, once about this kind.
-      ...validateObjectMetaUpdate(metadata, old.metadata),
-      ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames),
+      ...validateObjectMetaUpdate(metadata, old.metadata, undefined, free),
+      ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames, free),
     );
   } else {
     found.push(...validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) }));

@@ -54,7 +54,7 @@ async function judgeTimed(target: Target, input: Uint8Array): Promise<string | u
   const fault = await judge(target, input);
   clearImmediate(immediate);
   longest = Math.max(longest, performance.now() - last);
-  if (fault !== undefined || longest <= longestTurn) return fault;
+  if (fault !== undefined || longest <= (target.threadMs ?? longestTurn)) return fault;
   return `holds the event loop for ${Math.round(longest)} ms`;
 }
 

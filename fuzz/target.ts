@@ -15,6 +15,8 @@ export interface Target extends Material {
   readonly run: (bytes: Uint8Array) => unknown;
   /** Codes beyond 4xx that the wire has for a refusal. */
   readonly codes?: readonly number[];
+  /** How long an input may hold its thread (ms), where that is not the event loop of the server. */
+  readonly threadMs?: number;
   /** The most that the transport lets through to it (bytes), where that is less than a body. */
   readonly limit?: number;
 }
@@ -22,8 +24,8 @@ export interface Target extends Material {
 /** What a header or a URL can hold (bytes). */
 export const headerSize = 64 * 1024;
 
-/** The largest refusal of an input of some size (bytes of its JSON): it may repeat a value, escaped, but never multiply it. */
-const maxRefusal = (inputSize: number) => 16 * inputSize + 64 * 1024;
+/** The largest refusal (bytes of its JSON), whatever is refused. */
+const maxRefusal = 2 * 1024 * 1024;
 
 /** The input of a target with this index in a run: always the same one. */
 export function inputOf(target: Target, seed: number, index: number): Uint8Array {
@@ -42,7 +44,7 @@ export async function judge(target: Target, bytes: Uint8Array): Promise<string |
   try {
     await target.run(bytes);
   } catch (error) {
-    const fault = faultOf(error, target.codes ?? [], maxRefusal(bytes.length));
+    const fault = faultOf(error, target.codes ?? []);
     if (fault !== undefined) return fault;
   }
   for (const key in Object.prototype) {
@@ -52,13 +54,13 @@ export async function judge(target: Target, bytes: Uint8Array): Promise<string |
   return undefined;
 }
 
-function faultOf(error: unknown, codes: readonly number[], most: number): string | undefined {
+function faultOf(error: unknown, codes: readonly number[]): string | undefined {
   if (!(error instanceof StatusError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if ((error.code < 400 || error.code > 499) && !codes.includes(error.code)) {
     return `refused with ${error.code}: ${error.stack}`;
   }
   const size = JSON.stringify(error.toStatus()).length;
-  return size > most ? `a refusal of ${size} bytes` : undefined;
+  return size > maxRefusal ? `a refusal of ${size} bytes` : undefined;
 }
 
 /** Throws when a law does not hold: the name of the law says what should be. */

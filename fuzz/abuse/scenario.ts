@@ -27,7 +27,7 @@ export function hold(holds: boolean, otherwise: string): asserts holds {
 }
 
 /** The largest refusal that any request is worth (bytes). */
-const mostTold = 256 * 1024;
+const mostTold = 1024 * 1024;
 
 /** The answer to a request that must be refused, as the client's own fault and in few words. */
 export function refused(what: string, { status, body }: Answer): void {

@@ -161,13 +161,12 @@ function parsed({ body }: Answer): JsonObject | undefined {
   }
 }
 
-/** The largest answer to a write that was refused, for each byte of its body, and beside it. */
-const perByte = 16;
-const beside = 256 * 1024;
+/** The largest answer to a write that was refused (bytes). */
+const maxRefusal = 1024 * 1024;
 
-function faultOf(answer: Answer, { method, suffix, body }: Write): string | undefined {
+function faultOf(answer: Answer, { method, suffix }: Write): string | undefined {
   const { status, body: told } = answer;
-  if (status >= 400 && told.length > perByte * body.length + beside) return `a refusal of ${told.length} bytes`;
+  if (status >= 400 && told.length > maxRefusal) return `a refusal of ${told.length} bytes`;
   if (status < 500) return undefined;
   const message = parsed(answer)?.['message'];
   // What an apply says of a body that does not fit, and a strategic patch of its directives, is told with 500.

@@ -86,6 +86,7 @@ function normal(value: Json): Json {
 
 const yaml: Target = {
   name: 'codec-yaml',
+  threadMs: 10_000,
   seeds: text([
     'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # comment\n  labels: {b: c, "d": \'e\'}\ndata:\n  f: |\n    g\n    h\n  i: >-\n    j\n',
     '- 1\n- 0x1F\n- 0o17\n- 1_000\n- yes\n- ~\n- .5\n- 12:30\n- 2024-01-01\n- !!binary YQ==\n- &a {b: c}\n- *a\n- <<: *a\n',

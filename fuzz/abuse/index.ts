@@ -1,0 +1,13 @@
+import { bodyScenarios } from './bodies.ts';
+import { connectionScenarios } from './connections.ts';
+import { objectScenarios } from './objects.ts';
+import { otherScenarios } from './rest.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Everything that was tried against a server and must not work. */
+export const scenarios: readonly Scenario[] = [
+  ...connectionScenarios,
+  ...bodyScenarios,
+  ...objectScenarios,
+  ...otherScenarios,
+];

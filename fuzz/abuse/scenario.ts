@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, type Ask, type Client, shown } from '../client.ts';
+import type { ServerOptions, TestedServer } from '../server.ts';
+
+/** Something that somebody may try against a server. */
+export interface Scenario {
+  readonly name: string;
+  /** What holds meanwhile and afterwards. */
+  readonly title: string;
+  readonly options?: ServerOptions;
+  /** Throws when what the title says does not hold. */
+  readonly attack: (attack: Attack) => Promise<void>;
+}
+
+export interface Attack {
+  readonly server: TestedServer;
+  readonly client: Client;
+  /** With all force, and judged by time as well; otherwise just as much as shows what holds. */
+  readonly full: boolean;
+  /** The longest turn of the server's event loop since this was asked last (ms). */
+  readonly longestTurn: () => Promise<number>;
+}
+
+/** Throws with these words unless it holds. */
+export function hold(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new Error(otherwise);
+}
+
+/** The largest refusal that any request is worth (bytes). */
+const mostTold = 1024 * 1024;
+
+/** The answer to a request that must be refused, as the client's own fault and in few words. */
+export function refused(what: string, { status, body }: Answer): void {
+  hold(status >= 400 && status < 500, `${what} is answered with ${status}: ${shown(body)}`);
+  hold(body.length <= mostTold, `${what} is refused with ${body.length} bytes`);
+}
+
+/** An answer that is no failure of the server, in few words. */
+export function answered(what: string, { status, body, headers }: Answer): void {
+  hold(status >= 200 && status < 500, `${what} is answered with ${status}: ${shown(body)}`);
+  hold(body.length <= mostTold, `${what} is answered with ${body.length} bytes`);
+  const told = JSON.stringify(headers).length;
+  hold(told <= 16 * 1024, `${what} is answered with headers of ${told} bytes`);
+}
+
+export function succeeded(what: string, { status, body }: Answer): void {
+  hold(status >= 200 && status < 300, `${what} is answered with ${status}: ${shown(body)}`);
+}
+
+export const configMaps = '/api/v1/namespaces/default/configmaps';
+export const selfReviews = '/apis/authentication.orch.io/v1/selfsubjectreviews';
+export const selfAccessReviews = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews';
+
+const jsonType = { 'content-type': 'application/json' };
+
+/** A request of bob, who may do nothing else, with a body. */
+export const asBob = (path: string, body: string, type = 'application/json'): Ask => ({
+  user: 'bob',
+  method: 'POST',
+  path,
+  headers: { 'content-type': type },
+  body,
+});
+
+export const asAdmin = (method: string, path: string, body?: unknown, type?: string): Ask => ({
+  user: 'admin',
+  method,
+  path,
+  headers: type === undefined ? jsonType : { 'content-type': type },
+  ...(body === undefined
+    ? {}
+    : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+});
+
+/** Whether an object can be read in every form, found in its list, and deleted. */
+export async function usable(client: Client, collection: string, name: string): Promise<void> {
+  const path = `${collection}/${name}`;
+  for (const accept of ['application/json', 'application/yaml', 'application/json;as=Table;v=v1;g=meta.orch.io']) {
+    for (const where of [path, collection]) {
+      const got = await client.http1({ user: 'admin', method: 'GET', path: where, headers: { accept } });
+      succeeded(`reading ${where} as ${accept}`, got);
+    }
+  }
+  succeeded(`deleting ${path}`, await client.http1(asAdmin('DELETE', `${path}?gracePeriodSeconds=0`)));
+  const gone = await client.http1(asAdmin('GET', path));
+  hold(gone.status === 404, `${path} is still there after it was deleted`);
+}
+
+/** Requests that still count as under way when all is over, after some seconds in which they may end. */
+export async function heldPlaces(client: Client): Promise<string[]> {
+  for (let i = 0; ; i++) {
+    const { body } = await client.http1(asAdmin('GET', '/metrics'));
+    const gauges =
+      body.toString().match(/^apiserver_(?:current_inflight|longrunning)_requests\{.*\} [1-9]\d*$/gm) ?? [];
+    // The scrape itself is under way.
+    const held = gauges.filter((line) => !/readOnly.* 1$/.test(line));
+    if (held.length === 0 || i === 20) return held.map((line) => `still under way: ${line}`);
+    await sleep(500);
+  }
+}

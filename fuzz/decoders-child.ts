@@ -1,0 +1,113 @@
+// The process in which decoders are run, so that one that ends or holds its process is found as well. Its argument is
+// a Job; each line that it prints is a ChildFinding. Needs `--expose-gc`.
+import { openSync, writeSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { minimise } from './mutate.ts';
+import { inputOf, judge, signatureOf, type Target } from './target.ts';
+import { targets } from './targets/index.ts';
+
+export interface Job {
+  readonly seed: number;
+  /** When to end (milliseconds since 1970). */
+  readonly until: number;
+  readonly targets: readonly string[];
+  /** The index at which each target starts. */
+  readonly from: readonly number[];
+  /** A file that tells before each input where the process is: the place of the target, then the index of each. */
+  readonly progress: string;
+}
+
+export interface ChildFinding {
+  readonly target: string;
+  readonly what: string;
+  readonly index: number;
+  /** Base64. */
+  readonly input: string;
+}
+
+/** The longest time that one input may hold the event loop (ms). */
+const longestTurn = 250;
+/** What may be left of a slice of a second, garbage collected (bytes). */
+const mostLeft = 32 * 1024 * 1024;
+const sliceMs = 1_000;
+
+const job = JSON.parse(process.argv[2] ?? '{}') as Job;
+const chosen = job.targets
+  .map((name) => targets.find((target) => target.name === name))
+  .filter((one) => one !== undefined);
+const progress = new Uint32Array([0, ...job.from]);
+const progressFile = openSync(job.progress, 'w');
+const told = new Set<string>();
+
+/** What is wrong with an input, the time that it takes included. */
+async function judgeTimed(target: Target, input: Uint8Array): Promise<string | undefined> {
+  let last = performance.now();
+  let longest = 0;
+  let immediate: NodeJS.Immediate;
+  const turn = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    immediate = setImmediate(turn);
+  };
+  immediate = setImmediate(turn);
+  const fault = await judge(target, input);
+  clearImmediate(immediate);
+  longest = Math.max(longest, performance.now() - last);
+  if (fault !== undefined || longest <= (target.threadMs ?? longestTurn)) return fault;
+  return `holds the event loop for ${Math.round(longest)} ms`;
+}
+
+/** The same, but a turn counts as long as it took the fastest of three times. */
+async function judgeThrice(target: Target, input: Uint8Array): Promise<string | undefined> {
+  for (let i = 0; i < 2; i++) if ((await judgeTimed(target, input)) === undefined) return undefined;
+  return judgeTimed(target, input);
+}
+
+async function investigate(target: Target, index: number, input: Uint8Array): Promise<void> {
+  const what = await judgeThrice(target, input);
+  if (what === undefined) return;
+  const signature = `${target.name} ${signatureOf(what)}`;
+  if (told.has(signature)) return;
+  told.add(signature);
+  const slow = what.startsWith('holds');
+  const same = async (bytes: Uint8Array) => {
+    const other = await (slow ? judgeThrice : judge)(target, bytes);
+    return other !== undefined && `${target.name} ${signatureOf(other)}` === signature;
+  };
+  const smaller = await minimise(input, same, slow ? 12 : 400);
+  tellParent({ target: target.name, what, index, input: smaller.toString('base64') });
+}
+
+function tellParent(finding: ChildFinding): void {
+  writeSync(1, `${JSON.stringify(finding)}\n`);
+}
+
+function memory(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed + process.memoryUsage().external;
+}
+
+/** Runs one target for a second. */
+async function slice(target: Target, place: number): Promise<void> {
+  const before = memory();
+  const end = Math.min(Date.now() + sliceMs, job.until);
+  progress[0] = place;
+  do {
+    const index = progress[place + 1] as number;
+    writeSync(progressFile, progress, 0, progress.byteLength, 0);
+    const input = inputOf(target, job.seed, index);
+    if ((await judgeTimed(target, input)) !== undefined) await investigate(target, index, input);
+    progress[place + 1] = index + 1;
+  } while (Date.now() < end);
+  const left = memory() - before;
+  if (left > mostLeft) {
+    const what = `leaves ${Math.round(left / 1024 / 1024)} MB`;
+    tellParent({ target: target.name, what, index: progress[place + 1] as number, input: '' });
+  }
+}
+
+while (Date.now() < job.until) {
+  for (const [place, target] of chosen.entries()) if (Date.now() < job.until) await slice(target, place);
+}
+writeSync(progressFile, progress, 0, progress.byteLength, 0);

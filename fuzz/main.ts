@@ -1,0 +1,36 @@
+// npm run fuzz [-- --seconds=120 --seed=N --only=decoders,requests,abuse]: tries to break the server. Ends with status 1
+// when something was found; the inputs that it takes are kept below test/corpus.
+import { parseArgs } from 'node:util';
+import { scenarios } from './abuse/index.ts';
+import { abuse } from './abuse.ts';
+import { fuzzDecoders } from './decoders.ts';
+import { findings, say } from './report.ts';
+import { generators } from './requests/index.ts';
+import { fuzzRequests } from './requests.ts';
+import { targets } from './targets/index.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '120' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+    only: { type: 'string', default: 'decoders,requests,abuse' },
+  },
+});
+const seed = Number(values.seed);
+const seconds = Number(values.seconds);
+const only = values.only.split(',');
+
+/** What was chosen of a part: all of it, or what is named behind a slash (`decoders/codec-json`). */
+function chosen<T extends { readonly name: string }>(part: string, all: readonly T[]): readonly T[] {
+  return only.includes(part) ? all : all.filter(({ name }) => only.includes(`${part}/${name}`));
+}
+
+say(`seed ${seed}, ${seconds} seconds`);
+const decoders = chosen('decoders', targets);
+const requests = chosen('requests', generators);
+const parts = (decoders.length > 0 ? 1 : 0) + (requests.length > 0 ? 1 : 0);
+if (decoders.length > 0) await fuzzDecoders(decoders, seed, seconds / parts);
+if (requests.length > 0) await fuzzRequests(requests, seed, seconds / parts);
+await abuse(chosen('abuse', scenarios));
+say(findings() === 0 ? 'nothing was found' : `${findings()} findings`);
+process.exit(findings() === 0 ? 0 : 1);

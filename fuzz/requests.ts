@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '../src/meta/index.ts';
+import { type Client, createClient } from './client.ts';
+import { complaintsOf } from './complaints.ts';
+import { minimise } from './mutate.ts';
+import { Random } from './random.ts';
+import { say, tell } from './report.ts';
+import type { Generator } from './requests/generator.ts';
+import { startServer, type TestedServer } from './server.ts';
+import { signatureOf } from './target.ts';
+
+/** The longest turn of the event loop that a request may cause (ms). */
+export const longestTurn = 250;
+/** What may be left when all is answered and deleted (bytes): caches and counters have their bounds. */
+const mostLeft = 96 * 1024 * 1024;
+const batchSize = 64;
+/** How often a case is made smaller: each time costs some requests, and a server when it ends one. */
+const tries = 40;
+
+/** The case with this number in a run: always the same one. */
+export const caseOf = ({ name, make }: Generator, seed: number, index: number): Json =>
+  make(new Random(seed, name, index));
+
+interface Entered {
+  readonly server: TestedServer;
+  readonly client: Client;
+}
+
+/** A server that is started anew when it has ended. */
+export class Arena {
+  #entered: Promise<Entered> | undefined;
+  #endings: string[] = [];
+
+  /** How servers have ended since this was asked last. */
+  endings(): string[] {
+    return this.#endings.splice(0);
+  }
+
+  async enter(): Promise<Entered> {
+    this.#entered ??= open();
+    const entering = this.#entered;
+    const { server, client } = await entering;
+    if (server.ending === undefined) return { server, client };
+    // Whoever sees first that it has ended opens the next one.
+    if (this.#entered === entering) {
+      this.#endings.push(server.ending);
+      client.close();
+      this.#entered = open();
+    }
+    return this.enter();
+  }
+
+  async leave(): Promise<void> {
+    const entered = await this.#entered;
+    entered?.client.close();
+    await entered?.server.stop();
+  }
+}
+
+async function open(): Promise<Entered> {
+  const server = await startServer();
+  const client = createClient(server);
+  await client.http1({ user: 'admin', method: 'GET', path: '/readyz' });
+  await server.longestTurn();
+  return { server, client };
+}
+
+/** What is wrong with the answers to a case; a connection that breaks off is the affair of whoever asks for the server's state. */
+async function answerFault(arena: Arena, generator: Generator, given: Json): Promise<string | undefined> {
+  const { server, client } = await arena.enter();
+  return generator.play(server, client, given).catch(() => undefined);
+}
+
+/** What is wrong with the server itself: its life, its log, and with `turns` the time that it held its event loop. */
+async function serverFault(arena: Arena, turns: boolean): Promise<string | undefined> {
+  const { server, client } = await arena.enter();
+  const [ending] = arena.endings();
+  if (ending !== undefined) return ending;
+  try {
+    const { status } = await client.http1({ user: 'nobody', method: 'GET', path: '/livez' });
+    if (status !== 200) return `/livez answers with ${status}`;
+    const turn = await server.longestTurn();
+    const [complaint] = complaintsOf(server);
+    if (complaint !== undefined) return complaint;
+    return turns && turn > longestTurn ? `holds the event loop for ${Math.round(turn)} ms` : undefined;
+  } catch (error) {
+    // Its last words come with its end.
+    for (let i = 0; i < 50 && server.ending === undefined; i++) await sleep(20);
+    await arena.enter();
+    return arena.endings()[0] ?? String(error);
+  }
+}
+
+/** What is wrong with a case on its own. */
+export async function judgeCase(
+  arena: Arena,
+  generator: Generator,
+  given: Json,
+  turns: boolean,
+): Promise<string | undefined> {
+  const ofAnswer = await answerFault(arena, generator, given);
+  return ofAnswer ?? serverFault(arena, turns);
+}
+
+/** Plays cases, as many at a time as their kind allows; the result is what is wrong with which, if it can be told. */
+async function playBatch(arena: Arena, generator: Generator, batch: readonly Json[]): Promise<Map<Json, string>> {
+  const faults = new Map<Json, string>();
+  const left = [...batch];
+  await Promise.all(
+    Array.from({ length: generator.lanes }, async () => {
+      for (let given = left.shift(); given !== undefined; given = left.shift()) {
+        const fault = await answerFault(arena, generator, given);
+        if (fault !== undefined) faults.set(given, fault);
+      }
+    }),
+  );
+  return faults;
+}
+
+/** Tries requests of each kind for so many seconds in all, and tells what it finds. */
+export async function fuzzRequests(all: readonly Generator[], seed: number, seconds: number): Promise<void> {
+  for (const generator of all) {
+    const until = Date.now() + (seconds * 1000) / all.length;
+    const arena = new Arena();
+    const count = await fuzzGenerator(arena, generator, seed, until);
+    await arena.leave();
+    say(`  ${generator.name}: ${count} cases`);
+  }
+}
+
+async function fuzzGenerator(arena: Arena, generator: Generator, seed: number, until: number): Promise<number> {
+  const told = new Set<string>();
+  let before: number | undefined;
+  let next = 0;
+  while (Date.now() < until) {
+    const indexes = Array.from({ length: batchSize }, () => next++);
+    const cases = indexes.map((index) => caseOf(generator, seed, index));
+    const faults = await playBatch(arena, generator, cases);
+    const fault = await serverFault(arena, true);
+    const suspects = fault === undefined ? [...faults.keys()] : cases;
+    for (const given of suspects) {
+      await investigate(arena, generator, given, `--seed=${seed}, case ${indexes[cases.indexOf(given)]}`, told);
+    }
+    if (fault !== undefined && !told.has(signatureOf(fault))) {
+      const made = `--seed=${seed}, the cases ${indexes[0]} to ${indexes.at(-1)} together`;
+      tell({ where: generator.name, what: fault, made });
+      told.add(signatureOf(fault));
+    }
+    const { server } = await arena.enter();
+    before ??= await server.memory();
+  }
+  const { server } = await arena.enter();
+  const left = (await server.memory()) - (before ?? 0);
+  if (left > mostLeft) {
+    tell({
+      where: generator.name,
+      what: `leaves ${Math.round(left / 1024 / 1024)} MB`,
+      made: `--seed=${seed}, ${next} cases`,
+    });
+  }
+  return next;
+}
+
+async function investigate(
+  arena: Arena,
+  generator: Generator,
+  given: Json,
+  made: string,
+  told: Set<string>,
+): Promise<void> {
+  const what = await judgeCase(arena, generator, given, true);
+  // A turn that is long once may be a collection: it counts when it is long again.
+  if (what === undefined || told.has(signatureOf(what))) return;
+  const again = await judgeCase(arena, generator, given, true);
+  if (again === undefined) return;
+  told.add(signatureOf(what));
+  const same = async (bytes: Buffer) => {
+    const other = await judgeCase(arena, generator, generator.withBytes(given, bytes), true);
+    return other !== undefined && signatureOf(other) === signatureOf(what);
+  };
+  const bytes = generator.bytes(given);
+  const smaller = await minimise(bytes, (piece) => same(Buffer.from(piece)), tries);
+  const kept = smaller.length < bytes.length ? generator.withBytes(given, smaller) : given;
+  tell({ where: generator.name, what, made, input: Buffer.from(JSON.stringify(kept)) });
+}

@@ -1,0 +1,12 @@
+// The fuzzer with the sources of the server in it, as Node can run it.
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'rolldown';
+
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+export default defineConfig({
+  input: { main: 'fuzz/main.ts', 'decoders-child': 'fuzz/decoders-child.ts' },
+  platform: 'node',
+  external: Object.keys(dependencies),
+  output: { dir: 'dist/fuzz', format: 'esm', sourcemap: true },
+});

@@ -1,0 +1,194 @@
+import {
+  acceptsGzip,
+  bodyType,
+  metaTransforms,
+  negotiator,
+  parseJson,
+  parseYaml,
+  patchFormat,
+  prettyJson,
+  readProtobuf,
+  sortFindings,
+  stringifyJson,
+  stringifyYaml,
+  type TypeMeta,
+  writeProtobuf,
+} from '../../src/codec/index.ts';
+import { parseExact } from '../../src/codec/json-exact.ts';
+import { isJsonObject, type Json, type JsonObject, jsonEqual, setKey } from '../../src/meta/index.ts';
+import { compile } from '../../src/schema/index.ts';
+import { names } from '../names.ts';
+import { protobufOf, samples } from '../samples.ts';
+import { headerSize, law, type Target } from '../target.ts';
+import { oddJson, oddYaml } from '../texts.ts';
+import { anyJson, nested } from '../values.ts';
+
+const text = (lines: readonly string[]) => lines.map((line) => Buffer.from(line));
+const jsonSeeds = text([
+  '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"b":"c"}},"data":{"d":"e"}}',
+  '[1,-0,1e3,12345678901234567890,0.1,"\\ud83d\\ude00\\n",true,null,{}]',
+  '{"a":1,"a":2,"b":{"c":[{"d":1,"d":2}]}}',
+]);
+const jsonWords = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '"',
+  '\\',
+  '\\u',
+  '\\ud800',
+  '"a":',
+  '{"a":{"a":',
+  'e',
+  '-',
+  '.',
+  '1e',
+  'tru',
+];
+
+const json: Target = {
+  name: 'codec-json',
+  seeds: jsonSeeds,
+  words: jsonWords,
+  generate: (random) => oddJson(random, random.once(4) ? nested(random, anyJson(random)) : anyJson(random, 5)),
+  run: (bytes) => {
+    const { value, findings } = parseJson(bytes);
+    const written = stringifyJson(value);
+    law(stringifyJson(parseJson(Buffer.from(written)).value) === written, 'JSON reads back');
+    law(stringifyJson(parseJson(Buffer.from(prettyJson(value))).value) === written, 'indented JSON reads back');
+    law(findings.length <= 100, 'findings are bounded');
+    law(sortFindings(bytes, findings).length === findings.length, 'sorting keeps all findings');
+  },
+};
+
+const exactJson: Target = {
+  ...json,
+  name: 'codec-json-exact',
+  run: (bytes) => {
+    const { value } = parseExact(Buffer.from(bytes).toString(), { maxDepth: 512 });
+    law(stringifyJson(parseJson(bytes).value) === stringifyJson(value), 'both readers of JSON agree');
+  },
+};
+
+/** Text that does not depend on the order of keys, nor on how a number is held. */
+const sorted = (value: Json) => stringifyJson(normal(value));
+
+function normal(value: Json): Json {
+  if (Array.isArray(value)) return value.map(normal);
+  if (!isJsonObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value).sort()) setKey(out, key, normal(value[key] as Json));
+  return out;
+}
+
+const yaml: Target = {
+  name: 'codec-yaml',
+  threadMs: 10_000,
+  seeds: text([
+    'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # comment\n  labels: {b: c, "d": \'e\'}\ndata:\n  f: |\n    g\n    h\n  i: >-\n    j\n',
+    '- 1\n- 0x1F\n- 0o17\n- 1_000\n- yes\n- ~\n- .5\n- 12:30\n- 2024-01-01\n- !!binary YQ==\n- &a {b: c}\n- *a\n- <<: *a\n',
+    '%YAML 1.2\n---\n? a\n: b\n? [c]\n: d\n...\n---\ne\n',
+    '"a\\tb\\x41\\u00e9\\\n  c"',
+  ]),
+  words: [
+    '- ',
+    '? ',
+    ': ',
+    '\n  ',
+    '&a ',
+    '*a',
+    '<<: ',
+    '|\n ',
+    '>-\n ',
+    '!!str ',
+    '{',
+    '[',
+    ', ',
+    "'",
+    '"',
+    '\\q',
+    '# ',
+    '---\n',
+    '%TAG ! a\n',
+    '\t',
+  ],
+  generate: (random) => oddYaml(random, random.once(4) ? nested(random, anyJson(random)) : anyJson(random, 5)),
+  run: (bytes) => {
+    const { value, findings } = parseYaml(bytes);
+    law(findings.length <= 100, 'findings are bounded');
+    const written = Buffer.from(stringifyYaml(value));
+    law(sorted(parseYaml(written).value) === sorted(value), 'YAML reads back');
+  },
+};
+
+const schemas = new Map(samples.map(({ apiVersion, kind, schema }) => [`${apiVersion} ${kind}`, schema]));
+const schemaFor = ({ apiVersion, kind }: TypeMeta) => schemas.get(`${apiVersion} ${kind}`);
+
+const protobuf: Target = {
+  name: 'codec-protobuf',
+  seeds: samples.map(protobufOf),
+  words: [
+    'k8s\0',
+    '\x0a\x00',
+    '\x0a\xff\xff\xff\xff\x0f',
+    '\x12\x04\x0a\x02\x0a\x00',
+    '\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01',
+    '\x1a\x00\x22\x00',
+  ],
+  run: (bytes) => {
+    const { value } = readProtobuf(bytes, { apiVersion: 'v1', kind: 'Pod' }, schemaFor, names);
+    const type = { apiVersion: value['apiVersion'] as string, kind: value['kind'] as string };
+    const schema = schemaFor(type);
+    if (schema === undefined) return;
+    const object = compile(schema, names).decode(value).value;
+    const written = writeProtobuf(schema, type, object, names);
+    const again = compile(schema, names).decode(readProtobuf(written, type, schemaFor, names).value).value;
+    law(jsonEqual(again, object), 'protobuf reads back');
+  },
+};
+
+const acceptHeaders = text([
+  'application/json',
+  'application/json;as=Table;v=v1;g=meta.orch.io,application/json;q=0.5',
+  'application/vnd.orch.protobuf;stream=watch, */*;q=0.1',
+  'text/html, application/yaml;q=0.9;pretty=1',
+]);
+const offer = {
+  types: ['json', 'yaml', 'protobuf'],
+  listed: ['json', 'yaml', 'protobuf'],
+  watchable: true,
+  route: 'streams',
+  transforms: metaTransforms(names),
+} as const;
+
+const negotiation: Target = {
+  name: 'codec-negotiation',
+  limit: headerSize,
+  seeds: acceptHeaders,
+  words: [';', ',', '=', '"', '*/*', 'application/', ';q=', ';as=', ';stream=watch', 'gzip', 'q=0.'],
+  run: (bytes) => {
+    const header = Buffer.from(bytes).toString('latin1');
+    acceptsGzip(header);
+    for (const route of ['none', 'plain', 'streams'] as const) negotiator({ ...offer, route }, names)(header);
+  },
+};
+
+const contentType: Target = {
+  name: 'codec-content-type',
+  limit: headerSize,
+  seeds: text(['application/json; charset=utf-8', 'application/merge-patch+json', 'application/apply-patch+yaml']),
+  words: negotiation.words,
+  run: (bytes) => {
+    const header = Buffer.from(bytes).toString('latin1');
+    try {
+      bodyType(header, offer, names);
+    } finally {
+      patchFormat(header, { strategic: true });
+    }
+  },
+};
+
+export const codecTargets: readonly Target[] = [json, exactJson, yaml, protobuf, negotiation, contentType];

@@ -1,0 +1,15 @@
+import type { Target } from '../target.ts';
+import { codecTargets } from './codec.ts';
+import { kindTargets } from './kinds.ts';
+import { mergeTargets } from './merge.ts';
+import { metaTargets } from './meta.ts';
+import { requestTargets } from './requests.ts';
+
+/** Every reader of what clients send. */
+export const targets: readonly Target[] = [
+  ...codecTargets,
+  ...metaTargets,
+  ...mergeTargets,
+  ...requestTargets,
+  ...kindTargets,
+];

@@ -1,0 +1,9 @@
+// npm run fuzz [-- FLAGS]: builds, then tries to break what was built.
+import { spawnSync } from 'node:child_process';
+import { build, root, run } from './setup.mjs';
+
+build();
+const rolldown = ['node_modules/rolldown/bin/cli.mjs', '--config', 'fuzz/rolldown.config.mjs', '--logLevel', 'warn'];
+const { status } = spawnSync(process.execPath, rolldown, { cwd: root, stdio: ['ignore', 'ignore', 2] });
+if (status !== 0) process.exit(status ?? 1);
+process.exit(run('fuzz', 'dist/fuzz/main.js', process.argv.slice(2)));

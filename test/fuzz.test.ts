@@ -1,0 +1,48 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { kept, keptTargets } from '../fuzz/corpus.ts';
+import { generators } from '../fuzz/requests/index.ts';
+import { Arena, caseOf, judgeCase } from '../fuzz/requests.ts';
+import { inputOf, judge } from '../fuzz/target.ts';
+import { targets } from '../fuzz/targets/index.ts';
+
+// A short run of what `npm run fuzz` does for as long as it is told to, always with the same inputs: they are judged by
+// what comes of them, not by how long it takes.
+const seed = 1;
+const inputs = 150;
+const cases = 80;
+
+describe.each(targets)('$name', (target) => {
+  it('accepts or refuses whatever it is given', async () => {
+    for (let index = 0; index < inputs; index++) {
+      const fault = await judge(target, inputOf(target, seed, index));
+      expect(fault, `input ${index}`).toBeUndefined();
+    }
+  }, 120_000);
+
+  it('accepts or refuses what has failed once', async () => {
+    for (const [name, input] of kept(target.name)) expect(await judge(target, input), name).toBeUndefined();
+  }, 120_000);
+});
+
+describe.each(generators)('$name', (generator) => {
+  const arena = new Arena();
+  afterAll(() => arena.leave());
+
+  it('does no harm', async () => {
+    for (let index = 0; index < cases; index++) {
+      const fault = await judgeCase(arena, generator, caseOf(generator, seed, index), false);
+      expect(fault, `case ${index}`).toBeUndefined();
+    }
+  }, 120_000);
+
+  it('does no harm any more where it did once', async () => {
+    for (const [name, input] of kept(generator.name)) {
+      expect(await judgeCase(arena, generator, JSON.parse(input.toString()), false), name).toBeUndefined();
+    }
+  }, 120_000);
+});
+
+it('knows the target of every input that is kept', () => {
+  const known = [...targets, ...generators].map(({ name }) => name);
+  expect(keptTargets().filter((name) => !known.includes(name))).toEqual([]);
+});

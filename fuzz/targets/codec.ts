@@ -8,7 +8,7 @@ import {
   patchFormat,
   prettyJson,
   readProtobuf,
-  sortFindings,
+  strictFindings,
   stringifyJson,
   stringifyYaml,
   type TypeMeta,
@@ -60,7 +60,7 @@ const json: Target = {
     law(stringifyJson(parseJson(Buffer.from(written)).value) === written, 'JSON reads back');
     law(stringifyJson(parseJson(Buffer.from(prettyJson(value))).value) === written, 'indented JSON reads back');
     law(findings.length <= 100, 'findings are bounded');
-    law(sortFindings(bytes, findings).length === findings.length, 'sorting keeps all findings');
+    if (findings.length > 0) law(strictFindings(bytes, []).length === findings.length, 'both readings find the same');
   },
 };
 

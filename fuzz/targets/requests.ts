@@ -7,9 +7,8 @@ import { readDeleteOptions } from '../../src/registry/delete-options.ts';
 import { deleteOptionsOf, readWriteOptions } from '../../src/registry/index.ts';
 import { checkListOptions, checkWatchOptions, readNumbers, readVersion } from '../../src/registry/parameters.ts';
 import { formatToken, readToken } from '../../src/registry/token.ts';
-import { findType } from '../../src/resources/index.ts';
+import { findType, requestedOrganizations } from '../../src/resources/index.ts';
 import { compile, type StructSchema } from '../../src/schema/index.ts';
-import { requestedOrganizations } from '../../src/server/certificate-request.ts';
 import { names } from '../names.ts';
 import type { Random } from '../random.ts';
 import { headerSize, law, type Target } from '../target.ts';
@@ -95,8 +94,10 @@ const impersonation: Target = {
       lines.map((line) => [line.split(':', 1)[0]?.toLowerCase() ?? '', line.slice(line.indexOf(':') + 1).trim()]),
     );
     if (!impersonates(headers)) return;
-    const user = await impersonate(noUser, headers, allowAll, names, () => statusError.forbidden(undefined, '', 'no'));
-    law(user.name !== '', 'nobody is impersonated without a name');
+    const user = await impersonate(noUser, { headers }, allowAll, names, () =>
+      statusError.forbidden(undefined, '', 'no'),
+    );
+    law(user === noUser || user.name !== '', 'nobody is impersonated without a name');
   },
 };
 

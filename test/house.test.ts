@@ -77,6 +77,22 @@ describe('sizes and words', () => {
   });
 });
 
+describe('calls', () => {
+  it('take no array of any length apart into their arguments, which the engine keeps on its stack', () => {
+    const spread =
+      /(\w+)\.(?:push|unshift|concat|apply|max|min|from(?:CharCode|CodePoint))\(\s*(?:[^(){}[\]]*,\s*)?\.\.\./g;
+    const offences = files.flatMap((file) => {
+      if (file.endsWith('.test.ts') || file.includes('/testing/')) return [];
+      const calls = [...readFileSync(join(root, file), 'utf8').matchAll(spread)];
+      // Kinds gather field errors so, of which one validation makes so many and no more.
+      const gathers = (name: string | undefined) =>
+        file.startsWith('src/resources/') && /^(?:found|own)$/.test(name ?? '');
+      return calls.filter(([, name]) => !gathers(name)).map(([call]) => `${file}: ${call}`);
+    });
+    expect(offences).toEqual([]);
+  });
+});
+
 /** Imports that leave a room, tests of a room included. */
 function crossings() {
   return modules.flatMap((module) =>

@@ -59,16 +59,21 @@ const madeUp = 32_769;
 /** The same for a rehearsal: a port that nobody asked for is made up, as recorded. */
 export function rehearsedPortPool(blocks: Blocks): Pool {
   const taken = new Set<number>();
+  let highest: number | undefined;
+  const add = (port: number) => {
+    taken.add(port);
+    highest = Math.max(highest ?? port, port);
+  };
   return {
     take: async (value) => {
       const port = Number(value);
       if (taken.has(port) || (await blocks.isUsed(port))) return allocated;
-      taken.add(port);
+      add(port);
       return undefined;
     },
     takeAny: async () => {
-      const port = taken.size === 0 ? madeUp : Math.max(...taken) + 1;
-      taken.add(port);
+      const port = highest === undefined ? madeUp : highest + 1;
+      add(port);
       return String(port);
     },
     giveBack: async () => {},

@@ -171,10 +171,12 @@ export class Tree {
     const next = node.children[index + 1]!;
     if (width(node.children[index]!) + width(next) > maxWidth / 2) return;
     const child = this.#ownChild(node, index);
-    if (child instanceof Leaf && next instanceof Leaf) child.items.push(...next.items);
+    if (child instanceof Leaf && next instanceof Leaf) for (const item of next.items) child.items.push(item);
     if (child instanceof Inner && next instanceof Inner) {
-      child.children.push(...next.children);
-      child.keys.push(node.keys[index + 1]!, ...next.keys.slice(1));
+      for (const [i, inner] of next.children.entries()) {
+        child.children.push(inner);
+        child.keys.push(i === 0 ? node.keys[index + 1]! : next.keys[i]!);
+      }
       child.size += next.size;
     }
     node.children.splice(index + 1, 1);

@@ -150,10 +150,10 @@ async function partsOf<Piece>(
 ): Promise<{ readonly [part in OpenApiPart]: Piece[] }> {
   const { names, pause } = writer;
   const path = (name: string, value: JsonObject) => write('paths', name, value);
-  const paths = [path('/version/', versionPath)];
+  let paths = [path('/version/', versionPath)];
   const schemas: { [name: string]: JsonObject } = {};
   for (const version of writer.versions) {
-    paths.push(...(await piecesOf(pathsOf(version, names, 'v2', isKnown(writer, version)), path, pause)));
+    paths = paths.concat(await piecesOf(pathsOf(version, names, 'v2', isKnown(writer, version)), path, pause));
     await pause();
     for (const [name, schema] of Object.entries(schemasOf(writer, version, 'v2'))) setKey(schemas, name, schema);
     await pause();

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, MAX_DEPTH, StatusError } from '../meta/index.ts';
 
 /** How many entries one list or object may have, and how many all of an object's together: far more than are stored. */
-const maxEntries = 128 * 1024;
+const maxEntries = 64 * 1024;
 const maxMembers = 400_000;
 
 /** The fieldsV1 of an object stand a few levels deeper in it than the fields that they name. */

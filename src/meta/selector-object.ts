@@ -54,7 +54,8 @@ export function validateSelectorObject(value: Json | undefined, path: string): F
   if (!isJsonObject(value)) return [];
   const found = isJsonObject(value['matchLabels']) ? validateLabels(value['matchLabels'], `${path}.matchLabels`) : [];
   listOf(value['matchExpressions']).forEach((expression, i) => {
-    if (isJsonObject(expression)) found.push(...validateExpression(expression, `${path}.matchExpressions[${i}]`));
+    if (!isJsonObject(expression)) return;
+    for (const error of validateExpression(expression, `${path}.matchExpressions[${i}]`)) found.push(error);
   });
   return found;
 }
@@ -72,9 +73,9 @@ function validateExpression(expression: { [key: string]: Json }, path: string): 
     found.push(fieldError.forbidden(`${path}.values`, why));
   }
   const key = textOf(expression['key']);
-  found.push(...qualifiedName(key).map((why) => fieldError.invalid(`${path}.key`, key, why)));
+  for (const why of qualifiedName(key)) found.push(fieldError.invalid(`${path}.key`, key, why));
   values.forEach((value, i) => {
-    found.push(...labelValue(textOf(value)).map((why) => fieldError.invalid(`${path}.values[${i}]`, value, why)));
+    for (const why of labelValue(textOf(value))) found.push(fieldError.invalid(`${path}.values[${i}]`, value, why));
   });
   return found;
 }

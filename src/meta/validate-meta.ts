@@ -190,7 +190,7 @@ function validateManagers(entries: readonly Json[], path: string): FieldError[] 
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
       found.push(fieldError.invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
     }
-    found.push(...validateManager(textOf(manager), `${at}.manager`));
+    for (const error of validateManager(textOf(manager), `${at}.manager`)) found.push(error);
     if (Buffer.byteLength(textOf(subresource)) > MAX_SUBRESOURCE_BYTES) {
       found.push(fieldError.tooLong(`${at}.subresource`, MAX_SUBRESOURCE_BYTES));
     }

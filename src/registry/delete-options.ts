@@ -78,7 +78,8 @@ export function readDeleteOptions(
   const dryRun = given.dryRun ?? [];
   const policy = given.propagationPolicy ?? undefined;
   const orphan = given.orphanDependents ?? undefined;
-  const errors: FieldError[] = dryRunErrors(dryRun);
+  const unsafe = features.AllowUnsafeMalformedObjectDeletion && isUnsafe(body);
+  const errors = dryRunErrors(dryRun);
   if (policy !== undefined && orphan !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set';
     errors.push(fieldError.invalid('propagationPolicy', policy, why));
@@ -87,9 +88,8 @@ export function readDeleteOptions(
   if (policy !== undefined && known === undefined) {
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
-  const unsafe = features.AllowUnsafeMalformedObjectDeletion && isUnsafe(body);
-  if (unsafe) errors.push(...aloneErrors(body));
-  if (errors.length > 0) throw invalidOptions(names, 'DeleteOptions', errors);
+  const found = unsafe ? [...errors, ...aloneErrors(body)] : errors;
+  if (found.length > 0) throw invalidOptions(names, 'DeleteOptions', found);
   return {
     dryRun: dryRun.length > 0,
     gracePeriodSeconds: given.gracePeriodSeconds ?? undefined,
@@ -170,5 +170,6 @@ export function finalizersFor(object: ApiObject, { policy }: DeleteOptions): str
   if (policy === 'Orphan' || (policy === undefined && before.includes(orphan))) kept.push(orphan);
   if (policy === 'Foreground' || (policy === undefined && before.includes(foreground))) kept.push(foreground);
   // The same ones in another order are no change.
-  return kept.length === before.length && kept.every((name) => before.includes(name)) ? before : kept;
+  const known = new Set(before);
+  return kept.length === before.length && kept.every((name) => known.has(name)) ? before : kept;
 }

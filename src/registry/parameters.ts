@@ -128,15 +128,16 @@ export function readWriteOptions(
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
   const force = readFlag(parameters.force);
-  const errors: FieldError[] = [];
-  if (verb === 'apply' && fieldManager === '') {
-    errors.push(fieldError.required('fieldManager', 'is required for apply patch'));
-  }
-  if (verb === 'patch' && force !== undefined) {
-    errors.push(fieldError.forbidden('force', 'may not be specified for non-apply patch'));
-  }
-  errors.push(...managerErrors(fieldManager));
-  errors.push(...dryRunErrors(parameters.dryRun ?? []));
+  const errors = [
+    ...(verb === 'apply' && fieldManager === ''
+      ? [fieldError.required('fieldManager', 'is required for apply patch')]
+      : []),
+    ...(verb === 'patch' && force !== undefined
+      ? [fieldError.forbidden('force', 'may not be specified for non-apply patch')]
+      : []),
+    ...managerErrors(fieldManager),
+    ...dryRunErrors(parameters.dryRun ?? []),
+  ];
   const validation = fieldValidation === '' ? 'Warn' : fieldValidation;
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
     errors.push(fieldError.notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));

@@ -360,35 +360,32 @@ export function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefi
 /** Finalizers that may stand without a domain, the product's own aside. */
 const bareFinalizers = ['orphan', 'foregroundDeletion'];
 
-function findErrors(
-  { core, target, context }: Job,
-  { object }: Draft,
-  old: ApiObject | undefined,
-): readonly FieldError[] {
+function findErrors(job: Job, { object }: Draft, old: ApiObject | undefined): readonly FieldError[] {
+  const { target, context } = job;
   const { definition, storageVersion } = target.resource;
-  const { strategy, namespaced } = definition;
-  const { metadata } = object;
-  const found: FieldError[] = [];
+  const { strategy } = definition;
+  const general = [...metadataErrors(job, object, old), ...validate(object, storageVersion.type)];
+  const part = partOf(target);
+  if (part?.validate !== undefined && old !== undefined) return [...general, ...part.validate(object, old, context)];
+  // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
+  const claims = old === undefined && object.metadata.resourceVersion !== undefined;
+  const judged = claims ? { ...object, metadata: { ...object.metadata, resourceVersion: '' } } : object;
+  const own = strategy.validate?.(judged, context) ?? [];
+  const changed = old === undefined ? [] : (strategy.validateUpdate?.(object, old, context) ?? []);
+  return [...general, ...own, ...changed];
+}
+
+function metadataErrors({ core, target }: Job, { metadata }: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const { namespaced, strategy } = target.resource.definition;
   const { nameRule } = strategy;
   const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
-  if (old !== undefined) {
-    const free = validateFreeFields(metadata);
-    found.push(
-      ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free),
-      // Told twice over: once about any object, once about this kind.
-      ...validateObjectMetaUpdate(metadata, old.metadata, undefined, free),
-      ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames, free),
-    );
-  } else {
-    found.push(...validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) }));
-  }
-  found.push(...validate(object, storageVersion.type));
-  const part = partOf(target);
-  if (part?.validate !== undefined && old !== undefined) return [...found, ...part.validate(object, old, context)];
-  // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
-  const claims = old === undefined && metadata.resourceVersion !== undefined;
-  const judged = claims ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
-  found.push(...(strategy.validate?.(judged, context) ?? []));
-  if (old !== undefined) found.push(...(strategy.validateUpdate?.(object, old, context) ?? []));
-  return found;
+  if (old === undefined)
+    return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
+  const free = validateFreeFields(metadata);
+  return [
+    ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free),
+    // Told twice over: once about any object, once about this kind.
+    ...validateObjectMetaUpdate(metadata, old.metadata, undefined, free),
+    ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames, free),
+  ];
 }

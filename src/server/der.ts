@@ -26,7 +26,7 @@ export const der = {
 
   /** Named bits, number 0 first; trailing zeros are left out, as DER wants it. */
   bits: (...set: number[]) => {
-    const last = Math.max(...set);
+    const last = set.reduce((a, b) => Math.max(a, b));
     const bytes = Buffer.alloc((last >> 3) + 1);
     for (const bit of set) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
     return element(0x03, Buffer.from([7 - (last & 7)]), bytes);

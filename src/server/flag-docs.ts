@@ -19,14 +19,15 @@ export function helpText(): string {
     for (const flag of flagList.filter((f) => f.section === section)) {
       const head = `--${flag.name}=<${flag.type.placeholder}>${defaultNote(flag)}`;
       lines.push(`  ${wrap(head, 98).join('\n    ')}`);
-      lines.push(...wrap(flag.help.replaceAll('`', ''), 92).map((line) => `      ${line}`));
+      for (const line of wrap(flag.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
     }
   }
   lines.push('', 'Features:');
   for (const [name, gate] of featureList) {
     // What is stable or deprecated is nothing to switch.
     if (gate.stage !== 'alpha' && gate.stage !== 'beta') continue;
-    lines.push(`  ${gateUsage(name, gate)}`, ...wrap(gate.help.replaceAll('`', ''), 92).map((line) => `      ${line}`));
+    lines.push(`  ${gateUsage(name, gate)}`);
+    for (const line of wrap(gate.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
   }
   lines.push('');
   return lines.join('\n');
@@ -53,15 +54,9 @@ export function flagReference(): string {
       lines.push(`| ${cells.join(' | ')} |`);
     }
   }
-  lines.push(
-    '',
-    '## Features',
-    '',
-    ...featureIntroduction,
-    '',
-    '| feature | stage | default | meaning |',
-    '|---|---|---|---|',
-  );
+  lines.push('', '## Features', '');
+  for (const line of featureIntroduction) lines.push(line);
+  lines.push('', '| feature | stage | default | meaning |', '|---|---|---|---|');
   for (const [name, { stage, default: on, locked, help }] of featureList) {
     lines.push(`| \`${name}\` | ${stage} | ${on}${locked ? ', locked' : ''} | ${cell(help)} |`);
   }

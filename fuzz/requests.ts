@@ -13,6 +13,8 @@ import { signatureOf } from './target.ts';
 export const longestTurn = 250;
 /** What may be left when all is answered and deleted (bytes): caches and counters have their bounds. */
 const mostLeft = 96 * 1024 * 1024;
+const settleMs = 5_000;
+const settledMs = 75_000;
 const batchSize = 64;
 /** How often a case is made smaller: each time costs some requests, and a server when it ends one. */
 const tries = 40;
@@ -149,16 +151,22 @@ async function fuzzGenerator(arena: Arena, generator: Generator, seed: number, u
     const { server } = await arena.enter();
     before ??= await server.memory();
   }
-  const { server } = await arena.enter();
-  const left = (await server.memory()) - (before ?? 0);
+  const left = await memoryLeft(arena, before ?? 0);
   if (left > mostLeft) {
-    tell({
-      where: generator.name,
-      what: `leaves ${Math.round(left / 1024 / 1024)} MB`,
-      made: `--seed=${seed}, ${next} cases`,
-    });
+    const what = `leaves ${Math.round(left / 1024 / 1024)} MB`;
+    tell({ where: generator.name, what, made: `--seed=${seed}, ${next} cases` });
   }
   return next;
+}
+
+/** What is left once it no longer becomes less: unfinished bodies are waited for by the server as well. */
+async function memoryLeft(arena: Arena, before: number): Promise<number> {
+  const { server } = await arena.enter();
+  for (let waited = 0; ; waited += settleMs) {
+    const left = (await server.memory()) - before;
+    if (left <= mostLeft || waited >= settledMs) return left;
+    await sleep(settleMs);
+  }
 }
 
 async function investigate(
@@ -169,10 +177,9 @@ async function investigate(
   told: Set<string>,
 ): Promise<void> {
   const what = await judgeCase(arena, generator, given, true);
-  // A turn that is long once may be a collection: it counts when it is long again.
   if (what === undefined || told.has(signatureOf(what))) return;
-  const again = await judgeCase(arena, generator, given, true);
-  if (again === undefined) return;
+  // A turn that is long once may be a collection: it counts when it is long each time.
+  for (let i = 0; i < 2; i++) if ((await judgeCase(arena, generator, given, true)) === undefined) return;
   told.add(signatureOf(what));
   const same = async (bytes: Buffer) => {
     const other = await judgeCase(arena, generator, generator.withBytes(given, bytes), true);

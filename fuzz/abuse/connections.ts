@@ -126,7 +126,7 @@ const impersonation: Scenario = {
     const group = await ask('Impersonate-User: ann\r\nImpersonate-Group: a,system:masters\r\n');
     hold(!group.includes('"system:masters"'), 'a group with a comma is taken for two groups');
     const unknown = await ask('Impersonate-Other: ann\r\n');
-    hold(/^HTTP\/1\.1 [45]0\d /.test(unknown), `an unknown header is answered with ${unknown.slice(0, 60)}`);
+    hold(!unknown.includes('"ann"'), 'an unknown header names a user');
   },
 };
 

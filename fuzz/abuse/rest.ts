@@ -218,7 +218,6 @@ const certificateRequests: Scenario = {
       'inside-text': `text -----BEGIN CERTIFICATE REQUEST-----${harmless.split('\n').slice(1, -2).join('')}-----END CERTIFICATE REQUEST-----\n${masters}`,
       'text-before': `text\n${harmless}`,
       'text-after': `${harmless}text\n`,
-      headers: harmless.replace('-----\n', '-----\nProc-Type: 4\n\n'),
       'another-label': harmless.replaceAll('CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST') + masters,
     };
     for (const [name, pem] of Object.entries(odd)) {

@@ -21,18 +21,33 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
  * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
-  const text = textOf(bytes);
   const shape = scan(bytes);
   if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
-  let value: Json;
+  const body = read(bytes, shape, maxDepth);
+  if (body === undefined) throw explain(bytes);
+  return body;
+}
+
+/** The same, and undefined for what is no JSON, nests too deep or has findings. */
+export function parsePlainJson(bytes: Uint8Array): ParsedBody | undefined {
+  const shape = scan(bytes);
+  const body = shape.depth > MAX_DEPTH ? undefined : read(bytes, shape, MAX_DEPTH);
+  return body?.findings.length === 0 ? body : undefined;
+}
+
+/** Undefined: it is no JSON. */
+function read(bytes: Uint8Array, { exact, colons }: Shape, maxDepth: number): ParsedBody | undefined {
+  const text = textOf(bytes);
   try {
-    value = JSON.parse(text) as Json;
-  } catch (error) {
-    throw explain(bytes, error);
+    if (!exact) {
+      const value = JSON.parse(text) as Json;
+      if (countKeys(value) === colons) return { value, findings: NO_FINDINGS };
+    }
+    const { value, findings } = parseExact(text, { maxDepth });
+    return findings.length === 0 ? { value, findings: NO_FINDINGS } : { value, findings, json: bytes };
+  } catch {
+    return undefined;
   }
-  if (!shape.exact && countKeys(value) === shape.colons) return { value, findings: NO_FINDINGS };
-  const { value: exact, findings } = parseExact(text, { maxDepth });
-  return findings.length === 0 ? { value: exact, findings: NO_FINDINGS } : { value: exact, findings, json: bytes };
 }
 
 /** Stored objects nest deeper than bodies: their managedFields stand below the metadata. */
@@ -48,13 +63,13 @@ const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'lati
   Buffer.from(buffer, byteOffset, byteLength).toString(encoding);
 
 /** What is wrong is told of the bytes, each as a character of its own. */
-function explain(bytes: Uint8Array, cause: unknown): StatusError {
+function explain(bytes: Uint8Array): StatusError {
   try {
     parseExact(textOf(bytes, 'latin1'), { maxDepth: MAX_DEPTH });
   } catch (error) {
     if (error instanceof StatusError) return error;
   }
-  return statusError.badRequest('invalid JSON', cause);
+  return statusError.badRequest('invalid JSON');
 }
 
 interface Shape {

@@ -10,7 +10,7 @@ import {
   shorten,
   statusError,
 } from '../meta/index.ts';
-import { type ParsedBody, parseJson } from './json.ts';
+import { type ParsedBody, parsePlainJson } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
 /** Most tokens that are read: the library keeps a few hundred bytes for each. */
@@ -52,16 +52,9 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
   return { value, findings: duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`] };
 }
 
-/** What a YAML body says that is plain JSON without oddities; undefined for any other. */
-export function parseYamlAsJson(bytes: Uint8Array): ParsedBody | undefined {
-  if (bytes[0] !== 0x7b) return undefined;
-  try {
-    const body = parseJson(bytes);
-    return body.findings.length === 0 ? body : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** What a YAML body says that is an object in JSON without oddities; undefined for any other. */
+export const parseYamlAsJson = (bytes: Uint8Array): ParsedBody | undefined =>
+  bytes[0] === 0x7b ? parsePlainJson(bytes) : undefined;
 
 const refuse = (why: string, line?: number): StatusError =>
   statusError.badRequest(

@@ -73,6 +73,13 @@ describe('label selectors', () => {
   it('refuses a text beyond every reason', () => {
     expect(refusal(() => parseLabelSelector(`a=${'b'.repeat(70_000)}`))[1]).toMatch(/too long/);
     expect(refusal(() => parseFieldSelector(`a=${'b'.repeat(70_000)}`))[1]).toMatch(/too long/);
+    const terms = (count: number) => Array.from({ length: count }, (_, i) => `a${i}!=b`).join();
+    const many = 'selector is too long: may not be more than 1000 requirements';
+    for (const parse of [parseLabelSelector, parseFieldSelector]) {
+      expect(parse(terms(1_000)).matches({})).toBe(true);
+      expect(refusal(() => parse(terms(1_001)))).toEqual([400, many]);
+    }
+    expect(parseLabelSelector(`a in (${terms(5_000).replaceAll('!=', '-')})`).requirements).toHaveLength(1);
   });
 
   it('tells the one value that a label must have', () => {

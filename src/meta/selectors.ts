@@ -30,6 +30,8 @@ export interface LabelSelector {
 
 /** Longest text of a selector, in characters. */
 const MAX_SELECTOR_LENGTH = 65_536;
+/** How many wishes a selector may hold: each is looked at for every object of a list, and every event of a watch. */
+const MAX_REQUIREMENTS = 1_000;
 
 /** Labels that equal no selector's wish: every object has at least these. */
 const NO_LABELS: Labels = Object.freeze({});
@@ -131,6 +133,7 @@ export function parseLabelSelector(text: string): LabelSelector {
       throw statusError.badRequest(`found '${token.text}', expected: !, identifier, or 'end of string'`);
     }
     next = parseRequirement(tokens, next, requirements);
+    checkCount(requirements.length);
     const after = tokens[next++] as Token;
     if (after.type === 'end') break;
     if (after.text !== ',') {
@@ -147,6 +150,12 @@ export function parseLabelSelector(text: string): LabelSelector {
 function checkLength(text: string): void {
   if (text.length > MAX_SELECTOR_LENGTH) {
     throw statusError.badRequest(`selector is too long: may not be more than ${MAX_SELECTOR_LENGTH} characters`);
+  }
+}
+
+function checkCount(requirements: number): void {
+  if (requirements > MAX_REQUIREMENTS) {
+    throw statusError.badRequest(`selector is too long: may not be more than ${MAX_REQUIREMENTS} requirements`);
   }
 }
 
@@ -294,6 +303,7 @@ const escapeValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
 export function parseFieldSelector(text: string): FieldSelector {
   checkLength(text);
   const parts = text.match(/(?:\\[\s\S]|[^\\,]|\\$)+/g) ?? [];
+  checkCount(parts.length);
   const terms = parts.sort().map((part): FieldTerm => {
     const [, field, operator, value] = /^([^=!]*(?:!(?!=)[^=!]*)*)(!=|==?)([\s\S]*)$/.exec(part) ?? [];
     if (field === undefined || operator === undefined || value === undefined) {

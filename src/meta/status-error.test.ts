@@ -44,8 +44,7 @@ describe('boundedCauses', () => {
       for (; taken < 1e6; taken++) yield { field: `.data.k${taken}`, message: 'conflict with "a"' };
     }
     const bounded = boundedCauses(causes(), 1e6);
-    expect(taken).toBe(bounded.length - 1);
-    expect(taken).toBeLessThan(20_000);
+    expect([taken, bounded.length]).toEqual([500, 501]);
     expect(bounded.at(-1)).toEqual({ message: `and ${1e6 - taken} more` });
   });
 

@@ -36,22 +36,24 @@ export interface Status {
 
 /** How long the message of a failure may be, and all of its causes together, in characters. */
 const maxMessage = 256 * 1024;
-const maxCauses = 128 * 1024;
+const maxCauseText = 128 * 1024;
+/** How many causes are told: fewer than a validation finds before it is stopped, so that there are always more. */
+const maxCauses = 500;
 
 /**
  * As many of the causes as fit, and behind them how many more of `total` there are. What does not fit is not asked for.
  */
 export function boundedCauses(causes: Iterable<StatusCause>, total: number): StatusCause[] {
   const told: StatusCause[] = [];
-  let left = maxCauses;
+  let left = maxCauseText;
   for (const { message = '', field, ...rest } of causes) {
     const cause = {
       ...rest,
-      message: shorten(message, maxCauses),
+      message: shorten(message, maxCauseText),
       ...(field !== undefined && { field: shorten(field, maxShown) }),
     };
     left -= cause.message.length + (cause.field ?? '').length;
-    if (left < 0 && told.length > 0) break;
+    if (told.length === maxCauses || (left < 0 && told.length > 0)) break;
     told.push(cause);
   }
   if (told.length < total) told.push({ message: `and ${total - told.length} more` });

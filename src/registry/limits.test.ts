@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, MAX_DEPTH, StatusError } from '../meta/index.ts';
+import { builtinResources } from '../resources/index.ts';
 import { anyValue, field, struct } from '../schema/index.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { apply, bench, failure, json, merge, notes, remove, strategic, update } from './testing/fixtures.ts';
@@ -186,6 +187,23 @@ describe('what a refusal tells', () => {
     for (const meta of [{ labels: bad }, { annotations: bad }, { finalizers: Object.keys(bad) }]) {
       const error = await failure(change('boxes', {}, create(box(1, meta))));
       expect(error).toMatchObject({ code: 422, reason: 'Invalid' });
+      expect(sizeOf(error)).toBeLessThan(1_000_000);
+    }
+  });
+
+  it('is bounded where the kind has rules of its own', async () => {
+    const { change } = bench({ definitions: builtinResources });
+    const none = (length: number) => Array.from({ length }, () => ({}));
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const deployment = { selector: { matchExpressions: none(60_000) }, template };
+    const pod = { containers: none(60_000), tolerations: none(60_000), volumes: none(60_000) };
+    for (const [plural, spec] of [
+      ['deployments', deployment],
+      ['pods', pod],
+    ] as const) {
+      const error = await failure(change(plural, {}, create({ metadata: { name: 'a' }, spec })));
+      expect(error).toMatchObject({ code: 422, reason: 'Invalid' });
+      expect((error as StatusError).details?.causes?.at(-1)?.message).toMatch(/^and \d+ more$/);
       expect(sizeOf(error)).toBeLessThan(1_000_000);
     }
   });

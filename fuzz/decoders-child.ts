@@ -2,6 +2,7 @@
 // a Job; each line that it prints is a ChildFinding. Needs `--expose-gc`.
 import { openSync, writeSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { minimise } from './mutate.ts';
 import { inputOf, judge, signatureOf, type Target } from './target.ts';
 import { targets } from './targets/index.ts';
@@ -28,7 +29,7 @@ export interface ChildFinding {
 /** The longest time that one input may hold the event loop (ms). */
 const longestTurn = 250;
 /** What may be left of a slice of a second, garbage collected (bytes). */
-const mostLeft = 32 * 1024 * 1024;
+const mostLeft = 64 * 1024 * 1024;
 const sliceMs = 1_000;
 
 const job = JSON.parse(process.argv[2] ?? '{}') as Job;
@@ -83,14 +84,19 @@ function tellParent(finding: ChildFinding): void {
   writeSync(1, `${JSON.stringify(finding)}\n`);
 }
 
-function memory(): number {
-  globalThis.gc?.();
-  return process.memoryUsage().heapUsed + process.memoryUsage().external;
+/** What is held after a collection, and after what follows from it in turns of its own (bytes). */
+async function memory(): Promise<number> {
+  for (let i = 0; i < 2; i++) {
+    globalThis.gc?.();
+    await nextTurn();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 /** Runs one target for a second. */
 async function slice(target: Target, place: number): Promise<void> {
-  const before = memory();
+  const before = await memory();
   const end = Math.min(Date.now() + sliceMs, job.until);
   progress[0] = place;
   do {
@@ -100,7 +106,7 @@ async function slice(target: Target, place: number): Promise<void> {
     if ((await judgeTimed(target, input)) !== undefined) await investigate(target, index, input);
     progress[place + 1] = index + 1;
   } while (Date.now() < end);
-  const left = memory() - before;
+  const left = (await memory()) - before;
   if (left > mostLeft) {
     const what = `leaves ${Math.round(left / 1024 / 1024)} MB`;
     tellParent({ target: target.name, what, index: progress[place + 1] as number, input: '' });

@@ -25,9 +25,9 @@ const host = 'Host: localhost\r\n';
 const bobs = `Authorization: ${bob.authorization}\r\n`;
 const admins = `Authorization: ${admin.authorization}\r\n`;
 
-/** What comes back when these bytes are sent at once. */
-async function sendRaw(server: TestedServer, bytes: string): Promise<string> {
-  return exchange(await openSocket(server, 'http/1.1'), [bytes], 'close');
+/** What comes back when these bytes are sent at once, until the server closes or is quiet for so long (ms). */
+async function sendRaw(server: TestedServer, bytes: string, quietMs = 5_000): Promise<string> {
+  return exchange(await openSocket(server, 'http/1.1'), [bytes], 'close', quietMs);
 }
 
 const pipelinedUpgrade: Scenario = {
@@ -44,7 +44,8 @@ const pipelinedUpgrade: Scenario = {
       upgrade,
     ];
     for (const first of firsts) {
-      for (let i = 0; i < (full ? 20 : 2); i++) await sendRaw(server, first + upgrade + (i % 2 === 0 ? '' : upgrade));
+      for (let i = 0; i < (full ? 20 : 2); i++)
+        await sendRaw(server, first + upgrade + (i % 2 === 0 ? '' : upgrade), 100);
     }
   },
 };
@@ -57,7 +58,7 @@ const noHost: Scenario = {
       const answer = await sendRaw(server, `GET /version HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
       hold(/^HTTP\/1\.1 400 /.test(answer), `${JSON.stringify(hosts)} is answered with ${answer.slice(0, 60)}`);
     }
-    const old = await sendRaw(server, 'GET /version HTTP/1.0\r\n\r\n');
+    const old = await sendRaw(server, 'GET /version HTTP/1.0\r\nConnection: close\r\n\r\n');
     hold(/^HTTP\/1\.\d 200 /.test(old), `HTTP/1.0 needs no Host, and is answered with ${old.slice(0, 60)}`);
   },
 };

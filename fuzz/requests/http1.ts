@@ -39,14 +39,15 @@ export const http1: Generator<Case> = {
 
 const pauseMs = 2;
 /** How long nothing may come until nothing more is expected (ms). */
-const quietMs = 60;
-const longestMs = 2_000;
+const usualQuietMs = 60;
+const longestMs = 10_000;
 
-/** What comes back until the other side closes or is quiet. */
+/** What comes back until the other side closes, or is quiet for so long. */
 export async function exchange(
   socket: Awaited<ReturnType<typeof openSocket>>,
   pieces: readonly string[],
   end: Case['end'],
+  quietMs = usualQuietMs,
 ): Promise<string> {
   const answers: Buffer[] = [];
   let heard = Date.now();

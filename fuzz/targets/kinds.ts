@@ -73,8 +73,8 @@ function judgeObject({ definition, schema }: Sample, given: JsonObject): void {
   strategy.defaults?.(object, context);
   strategy.prepareCreate?.(object, context);
   const found = [...validate(object, type), ...(strategy.validate?.(object, context) ?? [])];
-  strategy.warnings?.(object, undefined, context);
   if (found.length > 0) return;
+  strategy.warnings?.(object, undefined, context);
   const next = jsonCopy(object as JsonObject) as ApiObject;
   strategy.prepareUpdate?.(next, object, context);
   strategy.validateUpdate?.(next, object, context);

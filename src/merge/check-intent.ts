@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, shorten } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
 import { elementText } from './path.ts';
 import {
@@ -65,6 +65,7 @@ const passes = (shape: Shape, value: Json): boolean =>
 function checkList(shape: ListShape, list: Json[], path: string, findings: string[]): void {
   const seen = new Set<string>();
   for (const [i, entry] of list.entries()) {
+    if (findings.length >= maxFindings) return;
     if (shape.listType === 'atomic') {
       check(shape.element, entry, `${path}[${i}]`, findings);
       continue;
@@ -83,12 +84,12 @@ function checkList(shape: ListShape, list: Json[], path: string, findings: strin
     check(shape.element, entry, '', inside);
     for (const finding of inside) {
       const further = finding.startsWith('.') || finding.startsWith('[');
-      findings.push(`${path}${textOf(shape, entry)}${further ? '' : ': '}${finding}`);
+      findings.push(`${shorten(path)}${textOf(shape, entry)}${further ? '' : ': '}${finding}`);
     }
   }
 }
 
-const textOf = (shape: ListShape, entry: Json): string => elementText(elementOf(shape, entry));
+const textOf = (shape: ListShape, entry: Json): string => shorten(elementText(elementOf(shape, entry)));
 
 function whyUnkeyed(shape: ListShape, entry: Json): string | undefined {
   if (entry === null) return 'associative list with keys may not have a null element';
@@ -123,7 +124,7 @@ function checkScalar(accepts: ScalarShape['accepts'], value: Json, path: string,
 }
 
 function tell(path: string, why: string, findings: string[]): void {
-  if (findings.length < maxFindings) findings.push(path === '' ? why : `${path}: ${why}`);
+  if (findings.length < maxFindings) findings.push(path === '' ? why : `${shorten(path)}: ${why}`);
 }
 
 // How the findings spell a value; existing clients show these texts as they are.

@@ -29,7 +29,7 @@ export interface YamlLimits {
 const defaults: YamlLimits = {
   heapMb: 256,
   waiting: 200,
-  waitingBytes: 16 * 1024 * 1024,
+  waitingBytes: 8 * 1024 * 1024,
   baseMs: 2_000,
   msPerMib: 4_000,
   startMs: 30_000,

@@ -7,6 +7,7 @@ import {
   jsonEqual,
   parseGroupVersion,
   StatusError,
+  shorten,
   statusError,
 } from '../meta/index.ts';
 import { checkIntent } from './check-intent.ts';
@@ -74,7 +75,7 @@ export function applyIntent(request: Apply): ApiObject {
 function misfit(intent: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
   const { group = '', version = apiVersion } = parseGroupVersion(apiVersion) ?? {};
   const metadata = isJsonObject(intent['metadata']) ? intent['metadata'] : {};
-  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const text = (value: unknown) => (typeof value === 'string' ? shorten(value) : '');
   const what = `${text(metadata['namespace'])}/${text(metadata['name'])}; ${group}/${version}, Kind=${text(intent['kind'])}`;
   const why =
     findings.length === 1 ? findings[0] : ['errors:', ...findings.map((finding) => `  ${finding}`)].join('\n');

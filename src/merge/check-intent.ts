@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, maxShown, shorten } from '../meta/index.ts';
+import { isJsonObject, type Json, type JsonObject, shorten } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
 import { elementText } from './path.ts';
 import {
@@ -86,12 +86,12 @@ function checkList(shape: ListShape, list: Json[], path: string, findings: strin
     const at = `${path}${textOf(shape, entry)}`;
     for (const finding of inside) {
       const further = finding.startsWith('.') || finding.startsWith('[');
-      if (findings.length < maxFindings) findings.push(shorten(`${at}${further ? '' : ': '}${finding}`, maxShown));
+      if (findings.length < maxFindings) findings.push(shorten(`${at}${further ? '' : ': '}${finding}`));
     }
   }
 }
 
-const textOf = (shape: ListShape, entry: Json): string => elementText(elementOf(shape, entry));
+const textOf = (shape: ListShape, entry: Json): string => shorten(elementText(elementOf(shape, entry)));
 
 function whyUnkeyed(shape: ListShape, entry: Json): string | undefined {
   if (entry === null) return 'associative list with keys may not have a null element';
@@ -126,7 +126,7 @@ function checkScalar(accepts: ScalarShape['accepts'], value: Json, path: string,
 }
 
 function tell(path: string, why: string, findings: string[]): void {
-  if (findings.length < maxFindings) findings.push(shorten(path === '' ? why : `${path}: ${why}`, maxShown));
+  if (findings.length < maxFindings) findings.push(shorten(path === '' ? why : `${path}: ${why}`));
 }
 
 // How the findings spell a value; existing clients show these texts as they are.

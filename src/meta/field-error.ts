@@ -21,11 +21,42 @@ export interface FieldError {
   readonly message: string;
 }
 
-const error = (reason: FieldErrorReason, field: string, ...parts: string[]): FieldError => ({
-  reason,
-  field,
-  message: parts.filter((part) => part !== '').join(': '),
-});
+/** How much one validation may find: more than any answer has room for. */
+const MAX_FINDINGS = 1000;
+const MAX_CHARACTERS = 1024 * 1024;
+
+/** What the validation under way has found so far. */
+let underWay: { readonly found: FieldError[]; characters: number } | undefined;
+
+class Enough extends Error {}
+
+/**
+ * What a validation finds. One that finds far too much is broken off: then this is what it had found by then, so that
+ * neither the number nor the length of its findings depends on what it was given. Every finding that is made counts,
+ * even where only its being there was asked for.
+ */
+export function boundedFindings(validate: () => readonly FieldError[]): readonly FieldError[] {
+  if (underWay !== undefined) return validate();
+  const { found } = (underWay = { found: [], characters: 0 });
+  try {
+    return validate();
+  } catch (thrown) {
+    if (thrown instanceof Enough) return found;
+    throw thrown;
+  } finally {
+    underWay = undefined;
+  }
+}
+
+function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
+  const made = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
+  if (underWay !== undefined) {
+    underWay.found.push(made);
+    underWay.characters += field.length + made.message.length;
+    if (underWay.found.length >= MAX_FINDINGS || underWay.characters >= MAX_CHARACTERS) throw new Enough();
+  }
+  return made;
+}
 
 /** Constructors of findings, with the wording that clients know. */
 export const fieldError = {

@@ -9,7 +9,7 @@ export {
   featureGates,
   featureList,
 } from './features.ts';
-export { type FieldError, type FieldErrorReason, fieldError } from './field-error.ts';
+export { boundedFindings, type FieldError, type FieldErrorReason, fieldError } from './field-error.ts';
 export {
   formatGroupResource,
   formatGroupVersion,

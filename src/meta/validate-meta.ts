@@ -58,7 +58,8 @@ export function validateObjectMetaUpdate(
   const path = 'metadata';
   const found: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
-    const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer)).sort();
+    const known = new Set(old.finalizers);
+    const added = (metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer)).sort();
     if (added.length > 0) {
       const list = `[]string{${added.map(quote).join(', ')}}`;
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;

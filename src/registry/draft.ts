@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  boundedFindings,
   fieldError,
   formatTime,
   isJsonObject,
@@ -214,7 +215,7 @@ function metadataBelow(
 export function completeView({ target, change, context }: Job, { object, view: sent }: Draft): void {
   const view = subresourceView(target);
   if (view === undefined || sent === undefined) return;
-  const errors = view.validate(sent, context);
+  const errors = boundedFindings(() => view.validate(sent, context));
   if (errors.length > 0) throw statusError.invalid(spokenOf(target), target.name, errors);
   checkUid(target, sent.metadata, object);
   checkVersion(target, change, sent.metadata, object.metadata);

@@ -2,6 +2,7 @@ import { type AdmissionRequest, admit, review } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import {
   type ApiObject,
+  boundedFindings,
   type FieldError,
   formatGroupResource,
   jsonEqual,
@@ -155,7 +156,8 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   completeDraft(job, draft, old);
   const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
-    const errors = settleFindings(job, draft.object, findErrors(job, draft, old));
+    const found = boundedFindings(() => findErrors(job, draft, old));
+    const errors = settleFindings(job, draft.object, found);
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);

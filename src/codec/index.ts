@@ -3,6 +3,7 @@ export { acceptsGzip, compressBody } from './compress.ts';
 export {
   type ParsedBody,
   parseJson,
+  parseJsonInSteps,
   prettyJson,
   readOwnJson,
   sortFindings,

@@ -1,8 +1,11 @@
-import { type Json, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import { atOnce, type Json, type JsonObject, StatusError, type Steps, statusError } from '../meta/index.ts';
 import { parseExact } from './json-exact.ts';
 
 /** Deepest nesting of objects and lists that is read; what walks a value may therefore call itself. */
 export const MAX_DEPTH = 512;
+
+/** A body of so many bytes is large. */
+const LARGE_BYTES = 256 * 1024;
 
 /** How much of a body that could not be read is shown. */
 const SUMMARY_BYTES = 30;
@@ -23,16 +26,23 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
  * UTF-8 become U+FFFD. Nothing may nest deeper than `maxDepth`.
  * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}
  */
-export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
+export const parseJson = (bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody =>
+  atOnce(parseJsonInSteps(bytes, maxDepth));
+
+/** The same in steps where the body is large. */
+export function* parseJsonInSteps(bytes: Uint8Array, maxDepth = MAX_DEPTH): Steps<ParsedBody> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const shape = scan(bytes);
   if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
+  const large = bytes.length >= LARGE_BYTES;
+  if (large) yield;
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
     throw explain(bytes, error);
   }
+  if (large) yield;
   if (!shape.exact && countKeys(value) === shape.colons) return { value, findings: NO_FINDINGS };
   const { value: exact, duplicates } = parseExact(text, { maxDepth: MAX_DEPTH });
   if (duplicates.length === 0) return { value: exact, findings: NO_FINDINGS };

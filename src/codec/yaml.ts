@@ -1,7 +1,15 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { isJsonObject, type Json, type JsonObject, StatusError, setKey, statusError } from '../meta/index.ts';
-import { MAX_DEPTH, type ParsedBody, parseJson } from './json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  StatusError,
+  type Steps,
+  setKey,
+  statusError,
+} from '../meta/index.ts';
+import { MAX_DEPTH, type ParsedBody, parseJsonInSteps } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
 /** Most tokens that are read: the library keeps a few hundred bytes for each. */
@@ -38,7 +46,7 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
 
 /** The same, for whoever lets others run between two steps: only the last one takes longer the larger the document is. */
 export function* parseYamlInSteps(bytes: Uint8Array): Generator<undefined, ParsedBody> {
-  const json = asJson(bytes);
+  const json = yield* asJson(bytes);
   if (json !== undefined) return json;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const lines = new (yaml().LineCounter)();
@@ -53,10 +61,10 @@ export function* parseYamlInSteps(bytes: Uint8Array): Generator<undefined, Parse
 }
 
 /** What a body says that is plain JSON without oddities; undefined for any other. */
-function asJson(bytes: Uint8Array): ParsedBody | undefined {
+function* asJson(bytes: Uint8Array): Steps<ParsedBody | undefined> {
   if (bytes[0] !== 0x7b) return undefined;
   try {
-    const body = parseJson(bytes);
+    const body = yield* parseJsonInSteps(bytes);
     return body.findings.length === 0 ? body : undefined;
   } catch {
     return undefined;

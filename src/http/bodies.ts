@@ -4,6 +4,7 @@ import {
   type MediaType,
   type ParsedBody,
   parseJson,
+  parseJsonInSteps,
   parseYamlInSteps,
   patchFormat,
   type TypeMeta,
@@ -18,7 +19,7 @@ import {
   StatusError,
   statusError,
 } from '../meta/index.ts';
-import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
+import { type Change, inTurns, largeBytes, type ObjectBody, type PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
@@ -38,10 +39,10 @@ export async function readObjectBody(
 ): Promise<ObjectBody> {
   const type = typeOf(request, protobuf, names);
   const bytes = await request.body(maxBody);
-  if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
+  if (type === 'protobuf' && protobuf !== undefined) return { ...protobuf.read(bytes, expected), size: bytes.length };
   try {
     const body = await parse(type, bytes);
-    return { ...body, value: objectIn(body.value) };
+    return { ...body, value: objectIn(body.value), size: bytes.length };
   } catch (error) {
     if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
     throw error;
@@ -81,8 +82,8 @@ export async function readPatch(
   const bytes = await request.body(maxBody);
   const change = { verb: 'patch', format } as const;
   try {
-    const { value: patch, findings } = format === 'apply' ? await parseYaml(bytes) : parseJson(bytes);
-    return { ...change, patch, findings };
+    const { value: patch, findings } = await parse(format === 'apply' ? 'yaml' : 'json', bytes);
+    return { ...change, patch, findings, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     return { ...change, patch: null, malformed: error.message };
@@ -119,15 +120,8 @@ function typeOf({ headers }: ApiRequest, protobuf: Protobuf | undefined, names: 
   return bodyType(headers['content-type'], { types, listed }, names);
 }
 
-const parse = (type: MediaType, bytes: Uint8Array): ParsedBody | Promise<ParsedBody> =>
-  type === 'yaml' ? parseYaml(bytes) : parseJson(bytes);
-
-/** Takes its time over a large document: others have a turn between two steps. */
-async function parseYaml(bytes: Uint8Array): Promise<ParsedBody> {
-  const steps = parseYamlInSteps(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
-  }
+/** Takes its time over a large body: others have a turn between two steps. */
+function parse(type: MediaType, bytes: Uint8Array): ParsedBody | Promise<ParsedBody> {
+  if (type === 'yaml') return inTurns(parseYamlInSteps(bytes), nextTurn);
+  return bytes.length < largeBytes ? parseJson(bytes) : inTurns(parseJsonInSteps(bytes), nextTurn);
 }

@@ -37,11 +37,12 @@ class Enough extends Error {}
  */
 export function boundedFindings(validate: () => readonly FieldError[]): readonly FieldError[] {
   if (underWay !== undefined) return validate();
-  const { found } = (underWay = { found: [], characters: 0 });
+  const mine = { found: [], characters: 0 };
+  underWay = mine;
   try {
     return validate();
   } catch (thrown) {
-    if (thrown instanceof Enough) return found;
+    if (thrown instanceof Enough) return mine.found;
     throw thrown;
   } finally {
     underWay = undefined;

@@ -65,6 +65,7 @@ export {
   parseLabelSelector,
 } from './selectors.ts';
 export { type Status, type StatusCause, type StatusDetails, StatusError, statusError } from './status-error.ts';
+export { atOnce, type Steps } from './steps.ts';
 export {
   canonicalDuration,
   canonicalTime,

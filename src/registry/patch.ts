@@ -13,6 +13,7 @@ import {
   type JsonObject,
   jsonType,
   parseGroupVersion,
+  type Steps,
   statusError,
 } from '../meta/index.ts';
 import { type Patched, tell } from './body.ts';
@@ -73,7 +74,7 @@ const notAnObject = (value: Json): string =>
   `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 
 /** What an apply makes of the object that is there, its owners with it. @throws StatusError 400, 409, 500 */
-export function applied(job: Job, old: ApiObject | undefined): ApiObject {
+export function* applied(job: Job, old: ApiObject | undefined): Steps<ApiObject> {
   const { core, target, change, options } = job;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
   const { malformed } = change;
@@ -86,8 +87,9 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   checkType(target, intent);
   const live = old === undefined ? undefined : ownedView(target, old);
   const type = ownedTypeOf(core, target);
-  const object = applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
+  const object = yield* applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
   tell(findings, options, 'error strict decoding YAML');
+  yield;
   return toStorage(target, object === live ? copyOf(object) : object);
 }
 

@@ -1,19 +1,17 @@
 import { type AdmissionRequest, admit, review } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
+import { stringifyJson } from '../codec/index.ts';
 import {
   type ApiObject,
-  boundedFindings,
-  type FieldError,
+  atOnce,
   formatGroupResource,
+  type JsonObject,
   jsonEqual,
-  pathSegmentName,
   StatusError,
+  type Steps,
   statusError,
-  validateObjectMeta,
-  validateObjectMetaUpdate,
 } from '../meta/index.ts';
-import { validate } from '../schema/index.ts';
-import type { CommitResult, Write } from '../store/index.ts';
+import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
 import {
   announced,
   describe,
@@ -30,6 +28,7 @@ import type { Core } from './core.ts';
 import type { Claims } from './definition.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
+import { findErrors } from './find-errors.ts';
 import type { Draft, Job } from './job.ts';
 import { settleFindings } from './migrated.ts';
 import { dropDoubleOwners } from './owner-references.ts';
@@ -38,6 +37,7 @@ import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
 import { rememberOwners } from './recent-owners.ts';
 import { checkName, keyOf } from './selection.ts';
+import { inTurns, type Pause, pauseFor } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 
 /** How often a write begins anew because another one was first. */
@@ -136,33 +136,35 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   const { core, target, change, context } = job;
   const { definition } = target.resource;
   const { strategy } = definition;
+  const pause = pauseFor(job.size, held?.bytes.length);
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   const old = held === undefined ? undefined : readObject(held);
   const deletes = change.verb === 'delete';
-
-  const draft = makeDraft(job, old);
-  if (!deletes) {
-    strategy.defaults?.(draft.object, context);
-    if (change.verb !== 'patch') dropDoubleOwners(draft, job.options, 'writer');
-    trackOwners(job, draft, old);
-  }
+  if (pause) await pause();
+  const drafting = makeOwnedDraft(job, old);
+  const draft = pause ? await inTurns(drafting, pause) : atOnce(drafting);
+  if (pause) await pause();
   const request = admissionRequest(job, draft, old, undo);
   // A name that was made up is not known before the object is complete.
   const mutated = await admit(core.admission, draft.generated ? { ...request, name: '' } : request);
   if (!deletes) dropDoubleOwners(draft, job.options, 'admission');
   // What plugins change may call for other defaults.
   if (mutated) strategy.defaults?.(draft.object, context);
+  if (pause) await pause();
   completeView(job, draft);
   completeDraft(job, draft, old);
+  if (pause) await pause();
   const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
-    const found = boundedFindings(() => findErrors(job, draft, old));
+    const judging = findErrors(job, draft.object, old);
+    const found = pause ? await inTurns(judging, pause) : atOnce(judging);
     const errors = settleFindings(job, draft.object, found);
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
     const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
     for (const text of advice ?? []) job.options.warnings.add(text);
+    if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   await review(core.admission, request);
@@ -172,7 +174,31 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
   }
-  return commit(job, draft, old, held, claims);
+  if (pause) await pause();
+  return commit(job, draft, old, held, claims, pause);
+}
+
+/** The object that is to be, with its defaults and with who owns what of it. */
+function* makeOwnedDraft(job: Job, old: ApiObject | undefined): Steps<Draft> {
+  const { change, target, context, size, options } = job;
+  const draft = yield* makeDraft(job, old);
+  if (change.verb === 'delete') return draft;
+  yield;
+  target.resource.definition.strategy.defaults?.(draft.object, context);
+  if (change.verb !== 'patch') dropDoubleOwners(draft, options, 'writer');
+  yield;
+  if (size > maxValueBytes) {
+    checkSize(draft.object);
+    yield;
+  }
+  yield* trackOwners(job, draft, old);
+  return draft;
+}
+
+/** Refuses early what nothing can be made of: what is still to be done with an object takes longer than its text. */
+function checkSize(object: ApiObject): void {
+  const length = Buffer.byteLength(stringifyJson(object as JsonObject));
+  if (length > maxValueBytes) throw statusError.tooLarge(maxValueBytes);
 }
 
 async function commit(
@@ -181,6 +207,7 @@ async function commit(
   old: ApiObject | undefined,
   held: CachedObject | undefined,
   claims: Claims | undefined,
+  pause: Pause,
 ): Promise<Outcome> {
   const { core, target, dryRun } = job;
   const { format } = target.resource;
@@ -188,6 +215,7 @@ async function commit(
   if (key === undefined) throw statusError.methodNotAllowed();
   const revision = held?.revision ?? 0;
   const text = draft.remove ? '' : storedText(format, draft.object);
+  if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = draft.remove ? undefined : passingBytes(text);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
@@ -297,6 +325,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
     deletion,
     dryRun: options.dryRun || deletion?.dryRun === true,
     context: { names: core.names, now: core.clock.now(), requester, warnings },
+    size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
 }
 
@@ -310,9 +339,6 @@ async function heldInStore({ core, target }: Job): Promise<CachedObject | undefi
   const { entry } = await core.store.get(keyOf(target.resource, target) ?? '');
   return entry === undefined ? undefined : describe(target.resource.format, entry);
 }
-
-const partOf = ({ resource, subresource }: Target) =>
-  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.part;
 
 /** Whether a write here is one to the whole object. */
 const isWhole = (target: Target) => target.subresource === '' || subresourceView(target) !== undefined;
@@ -340,39 +366,4 @@ export function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefi
     warn: (text) => options.warnings.add(text),
     onAbandon: (step) => undo.push(step),
   };
-}
-
-/** Finalizers that may stand without a domain, the product's own aside. */
-const bareFinalizers = ['orphan', 'foregroundDeletion'];
-
-function findErrors(
-  { core, target, context }: Job,
-  { object }: Draft,
-  old: ApiObject | undefined,
-): readonly FieldError[] {
-  const { definition, storageVersion } = target.resource;
-  const { strategy, namespaced } = definition;
-  const { metadata } = object;
-  const found: FieldError[] = [];
-  const { nameRule } = strategy;
-  const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
-  if (old !== undefined) {
-    found.push(
-      ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }),
-      // Told twice over: once about any object, once about this kind.
-      ...validateObjectMetaUpdate(metadata, old.metadata),
-      ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames),
-    );
-  } else {
-    found.push(...validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) }));
-  }
-  found.push(...validate(object, storageVersion.type));
-  const part = partOf(target);
-  if (part?.validate !== undefined && old !== undefined) return [...found, ...part.validate(object, old, context)];
-  // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
-  const claims = old === undefined && metadata.resourceVersion !== undefined;
-  const judged = claims ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
-  found.push(...(strategy.validate?.(judged, context) ?? []));
-  if (old !== undefined) found.push(...(strategy.validateUpdate?.(object, old, context) ?? []));
-  return found;
 }

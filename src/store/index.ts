@@ -1,4 +1,5 @@
 /** The backing store: one contract of keys with many versions, and the drivers that keep them. */
+export { maxValueBytes } from './check.ts';
 export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.ts';
 export {

@@ -1,11 +1,5 @@
 import { dns1123Label, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
-import type {
-  Container,
-  EphemeralContainer,
-  PodSpec,
-  PodTemplateSpec,
-  Volume,
-} from '../../types/core-v1.ts';
+import type { Container, EphemeralContainer, PodSpec, PodTemplateSpec, Volume } from '../../types/core-v1.ts';
 import { warnOfAddress } from '../../validate/addresses.ts';
 import type { Amounts } from './amounts.ts';
 import { annotationKeys, containersOf } from './annotations.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
-import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
+import { type FieldSet, type FieldSetDraft, isEmpty, itself, leaf } from './field-set.ts';
 import { type Element, entryElement, fieldElement, valueElement } from './path.ts';
 import { free, type ListShape, type MapShape, type Shape, type StructShape } from './shape.ts';
 
@@ -118,16 +118,25 @@ function placesIn(known: FieldSet, shape: ListShape): Places['entries'] | undefi
 class Members {
   readonly #known: FieldSet | undefined;
   readonly #same: Element[] = [];
+  readonly #self: boolean;
   #out: FieldSetDraft | undefined;
+  /** None but the node itself. */
+  #bare = true;
 
   constructor(self: boolean, known: Known) {
     this.#known = known;
+    this.#self = self;
     if (known === undefined) this.#out = {};
-    if (self) this.put(itself, leaf, known?.[itself]);
+    if (self) this.#add(itself, leaf, known?.[itself]);
   }
 
   /** `there`: what the known node has in this place. */
   put(element: Element, node: FieldSet, there: Known): void {
+    this.#bare = false;
+    this.#add(element, node, there);
+  }
+
+  #add(element: Element, node: FieldSet, there: Known): void {
     if (this.#out === undefined) {
       if (there !== undefined && (there === node || (node === leaf && isEmpty(there)))) {
         this.#same.push(element);
@@ -141,7 +150,8 @@ class Members {
   /** Undefined when there are none. */
   node(): FieldSet | undefined {
     if (this.#out === undefined && this.#isKnown()) return this.#known;
-    return finished(this.#out ?? this.#built());
+    if (this.#bare) return this.#self ? leaf : undefined;
+    return this.#out ?? this.#built();
   }
 
   #isKnown(): boolean {

@@ -19,7 +19,7 @@ function sorted(node: FieldSet): FieldSet {
     if (element < last) inOrder = false;
     last = element;
     const below = node[element] as FieldSet;
-    const wanted = sorted(below);
+    const wanted = below === leaf ? leaf : sorted(below);
     if (wanted === below) continue;
     changed ??= new Map();
     changed.set(element, wanted);

@@ -80,6 +80,7 @@ export {
   immutable,
   type MetaRules,
   validateAnnotations,
+  validateBareFinalizers,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from './validate-meta.ts';

@@ -82,7 +82,8 @@ function validateExpression(expression: { [key: string]: Json }, path: string): 
 /** What is wrong with the keys and values of labels; `path` is the field of every finding. */
 export function validateLabels(labels: { readonly [key: string]: Json }, path: string): FieldError[] {
   const found: FieldError[] = [];
-  for (const [key, value] of Object.entries(labels)) {
+  for (const key in labels) {
+    const value = labels[key] as Json;
     for (const why of qualifiedName(key)) found.push(fieldError.invalid(path, key, why));
     for (const why of labelValue(textOf(value))) found.push(fieldError.invalid(path, value, why));
   }

@@ -42,19 +42,15 @@ export function validateObjectMeta(metadata: ObjectMeta, rules: MetaRules, path 
     ...found,
     ...validateFreeFields(metadata, path),
     ...validateFinalizers(finalizers, `${path}.finalizers`),
-    ...validateBareFinalizers(finalizers, rules.finalizerNames, `${path}.finalizers`),
+    ...validateBareFinalizers(finalizers, rules.finalizerNames, path),
   ];
 }
 
 /**
  * What a change of metadata may not do. An absent uid, creation or deletion time or grace period means "as it was";
- * filling them in is the caller's. Of finalizers only those are refused that have no domain and are none of the names.
+ * filling them in is the caller's.
  */
-export function validateObjectMetaUpdate(
-  metadata: ObjectMeta,
-  old: ObjectMeta,
-  finalizerNames?: readonly string[],
-): FieldError[] {
+export function validateObjectMetaUpdate(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const path = 'metadata';
   const found: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
@@ -81,11 +77,7 @@ export function validateObjectMetaUpdate(
     const value = metadata[field];
     if (value !== undefined && value !== old[field]) found.push(immutable(`${path}.${field}`, value));
   }
-  return [
-    ...found,
-    ...validateFreeFields(metadata, path),
-    ...validateBareFinalizers(metadata.finalizers ?? [], finalizerNames, `${path}.finalizers`),
-  ];
+  return [...found, ...validateFreeFields(metadata, path)];
 }
 
 /** The finding that every change of a field that never changes gets. */
@@ -110,9 +102,9 @@ function validateFreeFields(metadata: ObjectMeta, path: string): FieldError[] {
 export function validateAnnotations(annotations: { readonly [key: string]: string }, path: string): FieldError[] {
   const found: FieldError[] = [];
   let size = 0;
-  for (const [key, value] of Object.entries(annotations)) {
+  for (const key in annotations) {
     for (const why of qualifiedName(key.toLowerCase())) found.push(fieldError.invalid(path, key, why));
-    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+    size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] as string);
   }
   if (size > MAX_ANNOTATION_BYTES) found.push(fieldError.tooLong(path, MAX_ANNOTATION_BYTES));
   return found;
@@ -153,15 +145,18 @@ function validateFinalizers(finalizers: readonly string[], path: string): FieldE
   return found;
 }
 
-function validateBareFinalizers(
+/** Finalizers that have no domain and are none of the names; where there are no names, any may stand. */
+export function validateBareFinalizers(
   finalizers: readonly string[],
   names: readonly string[] | undefined,
-  path: string,
+  path = 'metadata',
 ): FieldError[] {
   if (names === undefined) return [];
   const why = 'name is neither a standard finalizer name nor is it fully qualified';
   return finalizers.flatMap((finalizer, i) =>
-    finalizer.includes('/') || names.includes(finalizer) ? [] : [fieldError.invalid(`${path}[${i}]`, finalizer, why)],
+    finalizer.includes('/') || names.includes(finalizer)
+      ? []
+      : [fieldError.invalid(`${path}.finalizers[${i}]`, finalizer, why)],
   );
 }
 

@@ -127,6 +127,7 @@ export const wildcardDns1123Subdomain: NameRule = (value) => check(forms.wildcar
 
 /** `name` or `prefix/name`: keys of labels and annotations, finalizers. */
 export const qualifiedName: NameRule = (value) => {
+  if (!value.includes('/') && value !== '') return check(forms.qualified, value).map((text) => `name part ${text}`);
   const parts = value.split('/');
   const found: string[] = [];
   if (parts.length > 2) {

@@ -5,6 +5,7 @@ import {
   type ObjectMeta,
   pathSegmentName,
   type Steps,
+  validateBareFinalizers,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
@@ -48,11 +49,13 @@ function findMetadataErrors({ core, target }: Job, metadata: ObjectMeta, old: Ap
   const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
   if (old === undefined)
     return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
+  const ofChange = validateObjectMetaUpdate(metadata, old.metadata);
   return [
     ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }),
     // Told twice over: once about any object, once about this kind.
-    ...validateObjectMetaUpdate(metadata, old.metadata),
-    ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames),
+    ...ofChange,
+    ...ofChange,
+    ...validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
   ];
 }
 

@@ -180,12 +180,18 @@ const names = (given: Json[] | undefined, { metadata }: ApiObject) =>
 const sameButOwners = (object: ApiObject, old: ApiObject): boolean =>
   jsonEqual(withOwners(object, undefined), withOwners(old, undefined));
 
-/** Leaves the owners as they were in an object that is as it was: the time of a write that changes nothing is no change. */
-export function keepOwners(object: ApiObject, old: ApiObject): void {
+/**
+ * Whether an object is as it was. Then so are its owners, whatever time of a write they name: one that changes nothing is
+ * no change.
+ */
+export function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   const { managedFields } = object.metadata;
   const before = old.metadata.managedFields;
-  if (managedFields === before || jsonEqual(managedFields, before)) return;
-  if (sameButOwners(object, old) && sameManagedFields(managedFields, before)) setOwners(object, before);
+  if (!sameButOwners(object, old)) return false;
+  if (managedFields === before || jsonEqual(managedFields, before)) return true;
+  if (!sameManagedFields(managedFields, before)) return false;
+  setOwners(object, before);
+  return true;
 }
 
 /** Where the scaled type keeps its replicas, in all of its versions. */

@@ -57,8 +57,15 @@ const largeSet = 200;
 
 function isLarge(entry: Json): boolean {
   const set = isJsonObject(entry) ? entry['fieldsV1'] : undefined;
-  return isJsonObject(set) && (spelled.has(set) || elementsOf(set, largeSet) >= largeSet);
+  if (!isJsonObject(set)) return false;
+  if (counted.has(set)) return true;
+  const large = elementsOf(set, largeSet) >= largeSet;
+  if (large) counted.add(set);
+  return large;
 }
+
+/** Sets that are known to be large. */
+const counted = new WeakSet<JsonObject>();
 
 /** How many elements a set has; it is counted no further than to the limit. */
 function elementsOf(set: JsonObject, limit: number): number {

@@ -6,7 +6,6 @@ import {
   atOnce,
   formatGroupResource,
   type JsonObject,
-  jsonEqual,
   StatusError,
   type Steps,
   statusError,
@@ -32,7 +31,7 @@ import { findErrors } from './find-errors.ts';
 import type { Draft, Job } from './job.ts';
 import { settleFindings } from './migrated.ts';
 import { dropDoubleOwners } from './owner-references.ts';
-import { keepOwners, trackOwners } from './ownership.ts';
+import { isUnchanged, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
 import { rememberOwners } from './recent-owners.ts';
@@ -170,8 +169,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): 
   await review(core.admission, request);
   // A rehearsal asks only whether the place is taken, as recorded.
   if (old === undefined && !job.dryRun) checkFresh(draft);
-  if (old !== undefined) keepOwners(draft.object, old);
-  if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
+  if (held !== undefined && old !== undefined && !draft.remove && isUnchanged(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
   }
   if (pause) await pause();

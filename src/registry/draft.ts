@@ -48,7 +48,7 @@ export function* makeDraft(job: Job, old: ApiObject | undefined): Steps<Draft> {
     case 'patch': {
       if (change.format === 'apply') return yield* draftApply(job, old);
       if (old === undefined) throw absent(target);
-      const patched = applyPatch(target, change, ownedView(target, old), options);
+      const patched = yield* applyPatch(target, change, ownedView(target, old), options);
       yield;
       const body = decodePatched(core, target, patched, change, options);
       checkPlace(target, body.metadata);

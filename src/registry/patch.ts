@@ -39,12 +39,12 @@ export function checkPatchFormat({ resource }: Target, format: PatchFormat): voi
 type Patch = Change & { readonly verb: 'patch' };
 
 /** What a patch that is no apply makes of an object in the version of the request. @throws StatusError */
-export function applyPatch(
+export function* applyPatch(
   target: Target,
   { format, patch, findings = [], malformed }: Patch,
   before: JsonObject,
   { fieldValidation }: WriteOptions,
-): Patched {
+): Steps<Patched> {
   // Who does not want to know of odd fields has the patch read in another way, which says less.
   const lenient = fieldValidation === 'Ignore';
   if (malformed !== undefined) {
@@ -59,7 +59,7 @@ export function applyPatch(
     }
     case 'strategic': {
       const { schema, names } = spokenOf(target).type;
-      return { document: strategicMergePatch(before, patch, schema, names), findings };
+      return { document: yield* strategicMergePatch(before, patch, schema, names), findings };
     }
     default:
       if (isJsonObject(patch)) return { document: applyMergePatch(before, patch), findings };

@@ -8,7 +8,7 @@ import {
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
 import type { ObjectOf } from '../define.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../types/apiextensions-v1.ts';
-import { byRuleAsOne, same, unchanged, validateNamed } from '../validate/common.ts';
+import { byRuleAsOne, same, unchanged, validateNamed, validateReviewVersions } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';
 import { validateSchema } from './schema-rules.ts';
 import { validateColumn, validateScale, validateSelectable } from './version-rules.ts';
@@ -184,14 +184,7 @@ function validateConversion(conversion: Infer<typeof CustomResourceConversion> |
       ? [fieldError.required(client, 'required when strategy is set to Webhook')]
       : validateClient(webhook.clientConfig, client);
   if (versions.length === 0) return [...found, fieldError.required(path)];
-  const seen = new Set<string>();
-  found.push(
-    ...eachOf(versions, path, (version, at) => {
-      if (seen.has(version)) return [fieldError.invalid(at, version, 'duplicate version')];
-      seen.add(version);
-      return byRule(at, version, dns1035Label);
-    }),
-  );
+  found.push(...validateReviewVersions(versions, path));
   if (versions.some((version) => reviewVersions.includes(version))) return found;
   return [...found, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }

@@ -20,19 +20,21 @@ const MILLI = 1_000_000n;
 
 /** Rounds what is finer than a thousandth up to one. */
 export function roundAmounts(amounts: Amounts | undefined): void {
-  for (const [resource, text] of Object.entries(amounts ?? {})) {
+  for (const resource in amounts) {
+    const text = amounts[resource] as string;
     // Only these spellings can be finer than a thousandth.
     if (!/[nu]$|e-/.test(text)) continue;
     const { nano, format } = parseQuantity(text);
     const rest = nano % MILLI;
     if (rest === 0n) continue;
     const rounded = nano - rest + (nano > 0n ? MILLI : -MILLI);
-    setKey(amounts as Amounts, resource, formatQuantity({ nano: rounded, format }));
+    setKey(amounts, resource, formatQuantity({ nano: rounded, format }));
   }
 }
 
-/** Copies what one has and the other lacks; the keys of the result are sorted. */
-export function withMissing(amounts: Amounts | undefined, from: Amounts): Amounts {
+/** The amounts with those that only the other has; they themselves when they have them all, else sorted by resource. */
+export function withMissing(amounts: Amounts = {}, from: Amounts = {}): Amounts {
+  if (Object.keys(from).every((resource) => Object.hasOwn(amounts, resource))) return amounts;
   const out: Amounts = {};
   const all = { ...from, ...amounts };
   for (const resource of Object.keys(all).sort()) setKey(out, resource, all[resource] as string);

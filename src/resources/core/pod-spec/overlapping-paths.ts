@@ -51,7 +51,8 @@ function overlapsIn(files: readonly File[]): string[] {
   const around: typeof sorted = [];
   for (const file of sorted) {
     while (around.length > 0 && !file.prefix.startsWith(around.at(-1)?.prefix ?? '')) around.pop();
-    for (const { i } of around.slice(0, MAX_ADVICE - pairs.length)) {
+    for (const { i } of around) {
+      if (pairs.length === MAX_ADVICE) break;
       pairs.push({ later: Math.max(i, file.i), earlier: Math.min(i, file.i) });
     }
     around.push(file);

@@ -41,6 +41,8 @@ import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 
 /** How often a write begins anew because another one was first. */
 const maxAttempts = 200;
+/** How many of these let others have turns: whoever was overtaken so often is not overtaken in a turn again. */
+const patientAttempts = 3;
 /** How many names are made up for one object. */
 const maxNames = 8;
 
@@ -62,7 +64,11 @@ export async function write(core: Core, target: Target, change: Change, options:
     let outcome: Outcome | undefined;
     let refusal: unknown;
     try {
-      outcome = await attemptWrite(job, held);
+      outcome = await attemptWrite(
+        job,
+        held,
+        attempt <= patientAttempts ? pauseFor(job.size, held?.bytes.length) : undefined,
+      );
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error;
       refusal = error;
@@ -116,11 +122,11 @@ const beaten = (draft: Draft, found: CachedObject | undefined, contended = false
 type Undo = () => Promise<void>;
 
 /** What admission wrote on the side goes again with a write that is not stored; where nobody knows, it stays. */
-async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<Outcome> {
+async function attemptWrite(job: Job, held: CachedObject | undefined, pause: Pause): Promise<Outcome> {
   const undo: Undo[] = [];
   let stored = true;
   try {
-    const outcome = await attempt(job, held, undo);
+    const outcome = await attempt(job, held, undo, pause);
     stored = outcome.result !== undefined;
     return outcome;
   } catch (error) {
@@ -131,11 +137,10 @@ async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<O
   }
 }
 
-async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): Promise<Outcome> {
+async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], pause: Pause): Promise<Outcome> {
   const { core, target, change, context } = job;
   const { definition } = target.resource;
   const { strategy } = definition;
-  const pause = pauseFor(job.size, held?.bytes.length);
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   const old = held === undefined ? undefined : readObject(held);
   const deletes = change.verb === 'delete';

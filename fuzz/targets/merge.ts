@@ -15,6 +15,7 @@ import type { OwnedType } from '../../src/merge/transition.ts';
 import { parseFieldSet, toWire } from '../../src/merge/wire-form.ts';
 import {
   type ApiObject,
+  atOnce,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -203,7 +204,7 @@ const strategic: Target = {
   run: (bytes) => {
     const [given, patch] = readPair(bytes);
     const object = type.decode(given).value;
-    strategicMergePatch(object, patch, schema, names);
+    atOnce(strategicMergePatch(object, patch, schema, names));
   },
 };
 
@@ -235,9 +236,9 @@ const apply: Target = {
   run: (bytes) => {
     const [first, second] = readPair(bytes).map(objectIn) as [JsonObject, JsonObject];
     const request = { type: owned, writer: writer('one'), force: true };
-    const live = applyIntent({ ...request, live: undefined, intent: first });
-    const after = applyIntent({ ...request, live, intent: second, writer: writer('two') });
-    const again = applyIntent({ ...request, live: after, intent: second, writer: writer('two') });
+    const live = atOnce(applyIntent({ ...request, live: undefined, intent: first }));
+    const after = atOnce(applyIntent({ ...request, live, intent: second, writer: writer('two') }));
+    const again = atOnce(applyIntent({ ...request, live: after, intent: second, writer: writer('two') }));
     law(jsonEqual(again, after), 'the same apply again changes nothing');
   },
 };
@@ -283,15 +284,17 @@ const update: Target = {
       ApiObject,
       ApiObject,
     ];
-    const live = applyIntent({
-      type: owned,
-      writer: writer('one'),
-      force: false,
-      live: undefined,
-      intent: withoutOwners(first),
-    });
+    const live = atOnce(
+      applyIntent({
+        type: owned,
+        writer: writer('one'),
+        force: false,
+        live: undefined,
+        intent: withoutOwners(first),
+      }),
+    );
     second.metadata ??= {};
-    trackUpdate({ type: owned, writer: writer('two'), before: live, after: second });
+    atOnce(trackUpdate({ type: owned, writer: writer('two'), before: live, after: second }));
   },
 };
 

@@ -26,4 +26,4 @@ export {
 export { encodeOpenApi, encodeOpenApiPart, type OpenApiPart } from './openapi.ts';
 export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, writeProtobuf } from './protobuf.ts';
 export { parseYaml, parseYamlAsJson } from './yaml.ts';
-export { stringifyYaml } from './yaml-write.ts';
+export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

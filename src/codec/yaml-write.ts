@@ -1,6 +1,8 @@
-import type { Json } from '../meta/index.ts';
-import { needsQuotes } from './yaml-scalar.ts';
+import { atOnce, type Json, type JsonObject, type Steps } from '../meta/index.ts';
+import { isWord, needsQuotes } from './yaml-scalar.ts';
 
+/** How many pieces of text one step writes: some milliseconds. */
+const STEP_PIECES = 20_000;
 /** Longest key that stands before its colon on one line without a mark. */
 const MAX_SIMPLE_KEY = 128;
 
@@ -8,41 +10,74 @@ const MAX_SIMPLE_KEY = 128;
  * The YAML text of a value: keys in natural order, two spaces for a level, lists not indented below their key, text in
  * quotes where it would read as something else. Ends with a line feed.
  */
-export function stringifyYaml(value: Json): string {
+export const stringifyYaml = (value: Json): string => atOnce(stringifyYamlInSteps(value));
+
+/** The same in steps, each of which writes a part of the text. */
+export function* stringifyYamlInSteps(value: Json): Steps<string> {
   const out: string[] = [];
-  writeNode(value, '', '', out);
+  if (isScalar(value)) writeScalar(value, '', out);
+  else yield* writeNode(value, '', '', out, { due: STEP_PIECES });
   return `${out.join('').replace(/^ /, '')}\n`;
 }
 
-/** Writes a value after `key:`, `-` or nothing. `lead` stands before the first line of a map or list. */
-function writeNode(value: Json, indent: string, lead: string, out: string[]): void {
-  if (typeof value === 'string') {
-    out.push(' ', writeText(value, indent));
-  } else if (typeof value !== 'object' || value === null) {
-    out.push(' ', String(value));
-  } else if (Array.isArray(value)) {
+type Scalar = Exclude<Json, JsonObject | Json[]>;
+
+const isScalar = (value: Json): value is Scalar => typeof value !== 'object' || value === null;
+
+function writeScalar(value: Scalar, indent: string, out: string[]): void {
+  out.push(' ', typeof value === 'string' ? writeText(value, indent) : String(value));
+}
+
+/** From how many pieces of text on the next step is due. */
+interface Progress {
+  due: number;
+}
+
+function isDue(progress: Progress, out: readonly string[]): boolean {
+  if (out.length < progress.due) return false;
+  progress.due = out.length + STEP_PIECES;
+  return true;
+}
+
+/** Writes a list or map after `key:`, `-` or nothing. `lead` stands before its first line. */
+function* writeNode(
+  value: JsonObject | Json[],
+  indent: string,
+  lead: string,
+  out: string[],
+  progress: Progress,
+): Steps<void> {
+  if (Array.isArray(value)) {
     if (value.length === 0) out.push(' []');
-    value.forEach((item, i) => {
+    let before = lead;
+    for (const item of value) {
+      if (isDue(progress, out)) yield;
       // The first line of an item's map or list goes on after its hyphen.
-      out.push(i === 0 ? lead : `\n${indent}`, '-');
-      writeNode(item, `${indent}  `, ' ', out);
-    });
-  } else {
-    const keys = Object.keys(value).sort(compareKeys);
-    if (keys.length === 0) out.push(' {}');
-    keys.forEach((key, i) => {
-      out.push(i === 0 ? lead : `\n${indent}`);
-      writePair(key, value[key] as Json, indent, out);
-    });
+      out.push(before, '-');
+      if (isScalar(item)) writeScalar(item, `${indent}  `, out);
+      else yield* writeNode(item, `${indent}  `, ' ', out, progress);
+      before = `\n${indent}`;
+    }
+    return;
+  }
+  const keys = Object.keys(value).sort(compareKeys);
+  if (keys.length === 0) out.push(' {}');
+  let before = lead;
+  for (const key of keys) {
+    if (isDue(progress, out)) yield;
+    out.push(before, nameOf(key, indent));
+    const item = value[key] as Json;
+    // A list stands under its key, everything else one level deeper.
+    const inner = Array.isArray(item) ? indent : `${indent}  `;
+    if (isScalar(item)) writeScalar(item, inner, out);
+    else yield* writeNode(item, inner, `\n${inner}`, out, progress);
+    before = `\n${indent}`;
   }
 }
 
-function writePair(key: string, value: Json, indent: string, out: string[]): void {
+function nameOf(key: string, indent: string): string {
   const name = key.includes('\n') ? quote(key) : writeText(key, indent);
-  out.push(name.length > MAX_SIMPLE_KEY ? `? ${name}\n${indent}:` : `${name}:`);
-  // A list stands under its key, everything else one level deeper.
-  const inner = Array.isArray(value) ? indent : `${indent}  `;
-  writeNode(value, inner, `\n${inner}`, out);
+  return name.length > MAX_SIMPLE_KEY ? `? ${name}\n${indent}:` : `${name}:`;
 }
 
 /** Characters that can only be written as escapes. */
@@ -50,7 +85,11 @@ const SPECIAL = /(?![\t\n])\p{Cc}|[\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}
 /** What may not stand without quotes, whatever it would read as. */
 const INDICATORS = /^[\s,[\]{}#&*!|>'"%@`]|^[-?:](?:\s|$)|^(?:---|\.\.\.)|:(?:\s|$)| #|\s$/;
 
+/** What may stand without quotes, unless it is a word with a meaning: most texts. */
+const PLAIN = /^[A-Za-z](?:[-A-Za-z0-9_./]|:(?=[-A-Za-z0-9_./]))*$/;
+
 function writeText(text: string, indent: string): string {
+  if (PLAIN.test(text) && !isWord(text)) return text;
   if (SPECIAL.test(text)) return quote(text);
   if (text.includes('\n')) return / \n| $/.test(text) ? quote(text) : writeBlock(text, indent);
   if (needsQuotes(text)) return quote(text);
@@ -82,13 +121,23 @@ function writeBlock(text: string, indent: string): string {
 function compareKeys(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a[i] === b[i]) i++;
-  const [x, y] = [a.charAt(i), b.charAt(i)];
-  if (x === '' || y === '') return a.length - b.length;
-  const [xIsLetter, yIsLetter] = [/\p{L}/u.test(x), /\p{L}/u.test(y)];
-  if (xIsLetter !== yIsLetter) return xIsLetter ? 1 : -1;
+  if (i === a.length || i === b.length) return a.length - b.length;
+  const xIsLetter = isLetter(a, i);
+  if (xIsLetter !== isLetter(b, i)) return xIsLetter ? 1 : -1;
   if (!xIsLetter) {
-    const [m = '', n = ''] = [a, b].map((text) => /^[0-9]*/.exec(text.slice(i))?.[0]);
+    const [m, n] = [digitsAt(a, i), digitsAt(b, i)];
     if (m !== '' && n !== '' && m.length !== n.length) return Number(m) - Number(n) || m.length - n.length;
   }
-  return x < y ? -1 : 1;
+  return a.charCodeAt(i) < b.charCodeAt(i) ? -1 : 1;
+}
+
+function isLetter(text: string, i: number): boolean {
+  const code = text.charCodeAt(i);
+  return code < 0x80 ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a : /\p{L}/u.test(text.charAt(i));
+}
+
+function digitsAt(text: string, i: number): string {
+  let end = i;
+  while (text.charCodeAt(end) >= 0x30 && text.charCodeAt(end) <= 0x39) end++;
+  return text.slice(i, end);
 }

@@ -47,10 +47,10 @@ export async function readObjectBody(
 ): Promise<ObjectBody> {
   const type = typeOf(request, protobuf, names);
   const bytes = await request.body(maxBody);
-  if (type === 'protobuf' && protobuf !== undefined) return protobuf.read(bytes, expected);
+  if (type === 'protobuf' && protobuf !== undefined) return { ...protobuf.read(bytes, expected), size: bytes.length };
   try {
     const body = await parse(type, bytes, readYaml);
-    return { ...body, value: objectIn(body.value) };
+    return { ...body, value: objectIn(body.value), size: bytes.length };
   } catch (error) {
     if (error instanceof StatusError && error.code === 400) throw unrecognizedBody(expected.kind, bytes, error);
     throw error;
@@ -92,7 +92,7 @@ export async function readPatch(
   const change = { verb: 'patch', format } as const;
   try {
     const { value: patch, findings } = await parse(format === 'apply' ? 'yaml' : 'json', bytes, readYaml);
-    return { ...change, patch, findings };
+    return { ...change, patch, findings, size: bytes.length };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     return { ...change, patch: null, malformed: error.message };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   metaTransforms,
   negotiator,
@@ -7,6 +8,7 @@ import {
   readOwnJson,
   stringifyJson,
   stringifyYaml,
+  stringifyYamlInSteps,
   wantsPretty,
 } from '../codec/index.ts';
 import {
@@ -18,6 +20,7 @@ import {
   type Names,
   type StatusError,
 } from '../meta/index.ts';
+import { inTurns, largeBytes } from '../registry/index.ts';
 import { jsonHeaders, yamlHeaders } from './answers.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -78,10 +81,17 @@ function formatValue(value: Json, { yaml, protobuf, pretty }: Form): Chunk {
   return encodeText(pretty ? prettyJson(value) : `${stringifyJson(value)}\n`);
 }
 
-/** JSON that this server wrote, in the wanted form. */
-export function formatJson(json: ByteString, form: Form): Chunk {
+/** JSON that this server wrote, in the wanted form; over a large text others have turns. */
+export function formatJson(json: ByteString, form: Form): Chunk | Promise<Chunk> {
   const plain = !form.yaml && !form.pretty && form.protobuf === undefined;
-  return plain ? (`${json}\n` as ByteString) : formatValue(readOwnBytes(json), form);
+  if (plain) return `${json}\n` as ByteString;
+  return json.length < largeBytes ? formatValue(readOwnBytes(json), form) : formatLarge(json, form);
+}
+
+async function formatLarge(json: ByteString, form: Form): Promise<Chunk> {
+  const value = readOwnBytes(json);
+  await nextTurn();
+  return form.yaml ? encodeText(await inTurns(stringifyYamlInSteps(value), nextTurn)) : formatValue(value, form);
 }
 
 /** The value of JSON that this server wrote. */

@@ -129,7 +129,8 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     checkShape(target, form, 'object');
-    const body = formatJson(viewObject(target, object, view), form);
+    const shown = formatJson(viewObject(target, object, view), form);
+    const body = shown instanceof Promise ? await shown : shown;
     return { status: 200, headers: headersOf(form), body };
   },
 
@@ -214,7 +215,9 @@ async function written(
   if (result.object === undefined)
     return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
   checkShape(target, form, 'object');
-  return { status, headers: headersOf(form), body: formatJson(viewObject(target, result.object, view), form) };
+  const shown = formatJson(viewObject(target, result.object, view), form);
+  const body = shown instanceof Promise ? await shown : shown;
+  return { status, headers: headersOf(form), body };
 }
 
 /** What is told of something that was done instead of kept. */

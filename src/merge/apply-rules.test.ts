@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiObject } from '../meta/index.ts';
+import { type ApiObject, atOnce } from '../meta/index.ts';
 import { field, int32, list, map, string, struct } from '../schema/index.ts';
 import { applyIntent } from './apply.ts';
 import { managerName } from './manager-name.ts';
@@ -484,7 +484,7 @@ describe('rule 8: an apply creates what is not there', () => {
     expect(live).toBeUndefined();
     const intent = { kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } };
     const writer = { manager: 'm', apiVersion: 'v1', now: world.now };
-    const created = applyIntent({ type: world.type(), writer, live, intent, force: false });
+    const created = atOnce(applyIntent({ type: world.type(), writer, live, intent, force: false }));
     expect(created).toMatchObject({ kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } });
     expect(ownersOf(created)).toEqual({ m: '.data.a' });
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ApiObject, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
+import { type ApiObject, atOnce, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
 import { applyIntent } from './apply.ts';
 import { World } from './testing/story.ts';
 
@@ -21,7 +21,7 @@ function* partsOf(value: Json): Generator<Json> {
 function shared(manager: string, live: ApiObject, intent: JsonObject): number {
   const world = new World();
   const writer = { manager, apiVersion: 'v1', now: '2024-01-01T00:00:01Z' };
-  const result = applyIntent({ type: world.type(), writer, live, intent, force: true });
+  const result = atOnce(applyIntent({ type: world.type(), writer, live, intent, force: true }));
   const before = new Set(partsOf(live));
   expect(result).not.toBe(live);
   return [...partsOf(result)].filter((part) => before.has(part)).length;

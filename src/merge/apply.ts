@@ -7,6 +7,7 @@ import {
   jsonEqual,
   parseGroupVersion,
   StatusError,
+  type Steps,
   shorten,
   statusError,
 } from '../meta/index.ts';
@@ -48,8 +49,9 @@ const beforeFirstApply = 'before-first-apply';
  * nothing changes, its ownership included; else it shares at most entries of managedFields with it, and untyped values.
  * @throws StatusError 400 when the intent sets managedFields, 409 when it changes what others own and is not forced,
  *   500 when it does not fit the schema (code and text as clients know them).
+ * In steps, for the sake of large objects.
  */
-export function applyIntent(request: Apply): ApiObject {
+export function* applyIntent(request: Apply): Steps<ApiObject> {
   const { type, writer, live, intent } = request;
   const { apiVersion } = writer;
   const version = type.version(apiVersion);
@@ -61,10 +63,12 @@ export function applyIntent(request: Apply): ApiObject {
   }
   const findings = checkIntent(shape, intent);
   if (findings.length > 0) throw misfit(intent, apiVersion, findings);
-
+  yield;
   const owners = ownersOf(type, version, live, writer);
   const last = live && lastAppliedTo(live, shape, writer.manager, apiVersion, type.names);
-  const result = applied(request, version, owners, last?.unchanged);
+  yield;
+  const result = yield* applied(request, version, owners, last?.unchanged);
+  yield;
   const after = last === undefined ? result.owners : movedOwners(result.owners, result.applier, last, type.names);
   const object = withLastApplied(result.object, intent, writer.manager, type.names);
   const managedFields = managedFieldsOf(after, live?.metadata.managedFields);
@@ -100,12 +104,12 @@ interface Applied {
 }
 
 /** `unchanged`: what may be taken without force. */
-function applied(
+function* applied(
   request: Apply,
   version: OwnedVersion,
   owners: readonly Owner[],
   unchanged: Owner['fields'] = {},
-): Applied {
+): Steps<Applied> {
   const { type, live, intent, writer, force } = request;
   const { manager, apiVersion, subresource = '', now } = writer;
   const shape = objectShape(version.schema, type.names);
@@ -114,15 +118,20 @@ function applied(
   const others = owners.filter((owner) => owner !== last);
 
   const fields = version.writable(fieldsOf(shape, intent, last?.fields));
+  yield;
   const before = live ?? zeroObject(version.schema, type.names);
   let object = merge(shape, before, intent);
+  yield;
   const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
   if (last !== undefined && applier !== last) object = giveUp(type, object, apiVersion, last, [...others, applier]);
-
+  yield;
   const after = settled(version, live, before, object);
+  yield;
   const transition = new Transition(type, apiVersion, before, after);
+  yield* compared(transition, others);
   if (!force && after !== before) {
     const asked = new Transition(type, apiVersion, before, object);
+    yield* compared(asked, others);
     const conflicts = conflictsBeyond(conflictsWith(others, asked, transition), unchanged);
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
@@ -130,6 +139,14 @@ function applied(
   // An entry of one who shares without changing anything has the time that it had: a new one, none.
   const self = after === before ? applier : withTime(applier, now);
   return { object: after, owners: isEmpty(fields) ? left : [...left, self], applier: self };
+}
+
+/** Compares in the versions of the owners, each in a step of its own. */
+function* compared(transition: Transition, owners: readonly Owner[]): Steps<void> {
+  for (const version of new Set(owners.map(({ apiVersion }) => apiVersion))) {
+    transition.in(version);
+    yield;
+  }
 }
 
 /** The object in its normal form: the live one itself when that is the same. Spellings and zero values are no changes. */

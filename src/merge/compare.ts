@@ -91,22 +91,22 @@ function walkFree(before: Json, after: Json, found: Differences): void {
 
 /** `null` is an object without members, but not the same as an empty one. */
 function walkObject(shape: ObjectShape, before: Json, after: Json, found: Differences): void {
-  const old = membersOf(before);
-  const now = membersOf(after);
-  if (old === undefined && now === undefined) {
-    walkLeaf(before, after, found);
-    return;
-  }
-  if (old !== undefined) {
-    for (const key in old) {
-      const is = now !== undefined && Object.hasOwn(now, key) ? now[key] : undefined;
-      if (old[key] !== is) walkMember(shape, key, old[key], is, found);
-    }
+  const old = isJsonObject(before) ? before : nothing;
+  const now = isJsonObject(after) ? after : nothing;
+  let empty = true;
+  for (const key in old) {
+    empty = false;
+    const is = Object.hasOwn(now, key) ? now[key] : undefined;
+    if (old[key] !== is) walkMember(shape, key, old[key], is, found);
   }
   for (const key in now) {
-    if (old === undefined || !Object.hasOwn(old, key)) walkMember(shape, key, undefined, now[key], found);
+    empty = false;
+    if (!Object.hasOwn(old, key)) walkMember(shape, key, undefined, now[key], found);
   }
+  if (empty) walkLeaf(before, after, found);
 }
+
+const nothing: JsonObject = {};
 
 function walkMember(
   shape: ObjectShape,
@@ -120,12 +120,6 @@ function walkMember(
   found.path.push(fieldElement(key));
   walk(inner, before, after, found);
   found.path.pop();
-}
-
-function membersOf(value: Json): JsonObject | undefined {
-  if (!isJsonObject(value)) return undefined;
-  for (const _ in value) return value;
-  return undefined;
 }
 
 function walkList(shape: ListShape, before: Json, after: Json, found: Differences): void {

@@ -118,18 +118,27 @@ function placesIn(known: FieldSet, shape: ListShape): Places['entries'] | undefi
 class Members {
   readonly #known: FieldSet | undefined;
   readonly #same: Element[] = [];
+  readonly #self: boolean;
   #out: FieldSetDraft | undefined;
   /** Of what is built. */
   #count = 0;
+  /** None but the node itself. */
+  #bare = true;
 
   constructor(self: boolean, known: Known) {
     this.#known = known;
+    this.#self = self;
     if (known === undefined) this.#out = {};
-    if (self) this.put(itself, leaf, known?.[itself]);
+    if (self) this.#add(itself, leaf, known?.[itself]);
   }
 
   /** `there`: what the known node has in this place. */
   put(element: Element, node: FieldSet, there: Known): void {
+    this.#bare = false;
+    this.#add(element, node, there);
+  }
+
+  #add(element: Element, node: FieldSet, there: Known): void {
     if (this.#out === undefined) {
       if (there !== undefined && (there === node || (node === leaf && isEmpty(there)))) {
         this.#same.push(element);
@@ -145,6 +154,7 @@ class Members {
   /** Undefined when there are none. */
   node(): FieldSet | undefined {
     if (this.#out === undefined && this.#isKnown()) return this.#known;
+    if (this.#bare) return this.#self ? leaf : undefined;
     return finished(this.#out ?? this.#built(), this.#count);
   }
 

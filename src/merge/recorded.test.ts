@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, isJsonObject, type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  namesFor,
+  StatusError,
+} from '../meta/index.ts';
 import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
 import { applyIntent } from './apply.ts';
@@ -61,13 +69,13 @@ class Server {
     const { force = false, subresource = '' } = options;
     const writer = { manager, apiVersion: this.#apiVersion, subresource, now };
     const type = this.#type(subresource === 'status' ? 'spec' : 'status');
-    this.live = applyIntent({ type, writer, live: this.live, intent: this.#whole(body), force });
+    this.live = atOnce(applyIntent({ type, writer, live: this.live, intent: this.#whole(body), force }));
   }
 
   update(manager: string, body: JsonObject): void {
     const after = this.#decode(this.#whole(body));
     const writer = { manager, apiVersion: this.#apiVersion, now };
-    const managedFields = trackUpdate({ type: this.#type('status'), writer, before: this.live, after });
+    const managedFields = atOnce(trackUpdate({ type: this.#type('status'), writer, before: this.live, after }));
     if (managedFields !== undefined) after.metadata.managedFields = managedFields;
     this.live = after;
   }

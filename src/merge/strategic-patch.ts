@@ -7,6 +7,7 @@ import {
   jsonType,
   type Names,
   StatusError,
+  type Steps,
   setKey,
   statusError,
 } from '../meta/index.ts';
@@ -45,11 +46,12 @@ interface Place {
  * The object after a strategic merge patch: like a JSON Merge Patch, but lists are merged as the fields of the schema
  * say, and directives of the patch (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) tell
  * more. The object is one of the schema; the patch may hold anything, and fields that nothing declares are taken over.
- * No directive is left in what the patch brings in. Neither argument is changed; the result shares with both.
+ * No directive is left in what the patch brings in. Neither argument is changed; the result shares with both. In steps,
+ * for the sake of large objects.
  * @throws StatusError 400 for directives that are not written as they must be, 413 when the patch makes too much work,
  *   422 for lists of lists, 500 for entries without their merge key, unknown directives and the like.
  */
-export function strategicMergePatch(object: Json, patch: Json, schema: StructSchema, names: Names): Json {
+export function* strategicMergePatch(object: Json, patch: Json, schema: StructSchema, names: Names): Steps<Json> {
   if (patch === null) return object;
   if (!isJsonObject(patch)) {
     throw statusError.badRequest(
@@ -57,6 +59,7 @@ export function strategicMergePatch(object: Json, patch: Json, schema: StructSch
     );
   }
   const left = freeWork + workPerMember * (sizeOf(object) + sizeOf(patch));
+  yield;
   return mergeObjects({ names, left }, isJsonObject(object) ? object : {}, patch, schema);
 }
 
@@ -74,9 +77,11 @@ function mergeObjects(run: Patching, before: JsonObject, patch: JsonObject, sche
   if (directive === 'replace') return plainMembers(patch);
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
-  const out = retain === undefined ? { ...before } : retained(before, patch, retain);
   const keys = Object.keys(patch);
-  spend(run, Object.keys(out).length + keys.length);
+  const out: JsonObject = {};
+  const kept = retain === undefined ? Object.keys(before) : retainedKeys(before, patch, retain);
+  for (const key of kept) setKey(out, key, before[key] as Json);
+  spend(run, kept.length + keys.length);
   const shape = shapeOf(schema);
   for (const [name, order] of orders) {
     const list = mergeOrdered(run, getKey(out, name), getKey(patch, name), order, shape, name);
@@ -86,9 +91,10 @@ function mergeObjects(run: Patching, before: JsonObject, patch: JsonObject, sche
   for (const key of keys) {
     if (isMark(key) || ordered.has(key)) continue;
     const change = patch[key] as Json;
-    const value = change === null ? undefined : mergeValues(run, getKey(out, key), change, shape, key);
+    const known = getKey(out, key);
+    const value = change === null ? undefined : mergeValues(run, known, change, shape, key);
     if (value === undefined) delete out[key];
-    else setKey(out, key, value);
+    else if (value !== known) setKey(out, key, value);
   }
   for (const [name, removed] of deletions) {
     if (!Array.isArray(removed)) throw malformed('primitive list');
@@ -100,16 +106,14 @@ function mergeObjects(run: Patching, before: JsonObject, patch: JsonObject, sche
   return out;
 }
 
-/** What `$retainKeys` leaves of an object. The patch may speak of no other key, save to delete it. */
-function retained(before: JsonObject, patch: JsonObject, retain: Json): JsonObject {
+/** The keys that `$retainKeys` leaves of an object. The patch may speak of no other key, save to delete it. */
+function retainedKeys(before: JsonObject, patch: JsonObject, retain: Json): string[] {
   if (!Array.isArray(retain)) throw malformed('retainKeys');
   const kept = new Set(retain);
   if (Object.keys(patch).some((key) => !isMark(key) && patch[key] !== null && !kept.has(key))) {
     throw malformed('retainKeys');
   }
-  const out: JsonObject = {};
-  for (const key of Object.keys(before)) if (kept.has(key)) setKey(out, key, before[key] as Json);
-  return out;
+  return Object.keys(before).filter((key) => kept.has(key));
 }
 
 /** What a value becomes; undefined when it goes. */

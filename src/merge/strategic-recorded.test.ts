@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { at, type Json, type JsonObject, StatusError } from '../meta/index.ts';
+import { at, atOnce, type Json, type JsonObject, StatusError } from '../meta/index.ts';
 import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile } from '../schema/index.ts';
 import { strategicMergePatch } from './strategic-patch.ts';
@@ -31,7 +31,7 @@ function stateBefore(step: string): JsonObject {
 }
 
 const pod = (spec: JsonObject): JsonObject => ({ spec: { template: { spec } } });
-const patched = (object: Json, patch: Json) => strategicMergePatch(object, patch, appsV1.Deployment, names);
+const patched = (object: Json, patch: Json) => atOnce(strategicMergePatch(object, patch, appsV1.Deployment, names));
 /** As it stands on the wire: what the type itself defaults is in. */
 const decoded = (object: Json) => compile(appsV1.Deployment, names).decode(object).value;
 
@@ -140,7 +140,7 @@ describe('recorded exchanges', () => {
     expect(patched({ spec: { paused: true } }, { spec: { replicas: 5 } })).toEqual({
       spec: { paused: true, replicas: 5 },
     });
-    const odd = strategicMergePatch({ data: { a: '1' } }, { bogus: 1 }, coreV1.ConfigMap, names);
+    const odd = atOnce(strategicMergePatch({ data: { a: '1' } }, { bogus: 1 }, coreV1.ConfigMap, names));
     expect(compile(coreV1.ConfigMap, names).decode(odd).unknown).toEqual([['bogus']]);
   });
 });

@@ -1,4 +1,4 @@
-import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError } from '../meta/index.ts';
+import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError, type Steps } from '../meta/index.ts';
 import { difference, isEmpty, union } from './field-set.ts';
 import {
   capUpdateOwners,
@@ -26,20 +26,25 @@ export interface Update {
  * `metadata.managedFields` after a write that is no apply; undefined when nobody owns anything. Whatever the write
  * changes becomes the writer's and nobody else's, whatever it removes nobody's. A list of one empty entry in `after`
  * clears what was owned before the write; other entries in it take the place of the old ones, an empty list does not.
- * The very list of `before` comes back when it still holds. Never fails on a conflict.
+ * The very list of `before` comes back when it still holds. Never fails on a conflict. In steps, for the sake of large
+ * objects.
  */
-export function trackUpdate({ type, writer, before, after }: Update): Json[] | undefined {
+export function* trackUpdate({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
   const { manager, apiVersion, subresource = '', now } = writer;
   const owners = reconciledOwners(type, ownersToStartFrom(before, after, subresource !== ''));
+  yield;
   const transition = new Transition(type, apiVersion, before, after);
   const changes = transition.in(apiVersion);
+  yield;
   const stored = before?.metadata.managedFields;
   if (changes === undefined) return managedFieldsOf(owners, stored);
   const writerId = { manager, operation: 'Update', apiVersion, subresource } as const;
   const mine = owners.find((owner) => sameOwner(owner, writerId));
   const others = mine === undefined ? owners : owners.filter((owner) => owner !== mine);
   const left = dispossessed(others, transition);
+  yield;
   const self = writerAfter(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
+  yield;
   if (self !== undefined) left.push(self);
   return managedFieldsOf(capUpdateOwners(left), stored);
 }

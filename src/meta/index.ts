@@ -76,6 +76,7 @@ export {
   StatusError,
   statusError,
 } from './status-error.ts';
+export { atOnce, type Steps } from './steps.ts';
 export {
   canonicalDuration,
   canonicalTime,
@@ -90,6 +91,7 @@ export {
   immutable,
   type MetaRules,
   validateAnnotations,
+  validateBareFinalizers,
   validateFreeFields,
   validateObjectMeta,
   validateObjectMetaUpdate,

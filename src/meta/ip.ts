@@ -9,10 +9,10 @@ export interface IpNumber {
 
 /** Undefined when the text is no address. An IPv4 address may be written as the end of an IPv6 one. */
 export function readIp(text: string): IpNumber | undefined {
-  if (isIP(text) === 0 || text.includes('%')) return undefined;
-  const bytes = addressBytes(text);
-  const bits = BigInt(`0x${bytes.toString('hex')}`);
-  if (bytes.length === 4) return { bits, size: 32 };
+  const family = isIP(text);
+  if (family === 4) return { bits: BigInt(quadNumber(text)), size: 32 };
+  if (family === 0 || text.includes('%')) return undefined;
+  const bits = BigInt(`0x${addressBytes(text).toString('hex')}`);
   return bits >> 32n === 0xffffn ? { bits: bits & 0xffffffffn, size: 32 } : { bits, size: 128 };
 }
 
@@ -65,9 +65,24 @@ export function addressBytes(address: string): Buffer {
   return Buffer.from(words.flatMap((word) => [word >> 8, word & 0xff]));
 }
 
+/** The 32 bits of a valid IPv4 address. */
+function quadNumber(text: string): number {
+  let bits = 0;
+  let part = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x2e) {
+      bits = bits * 256 + part;
+      part = 0;
+    } else part = part * 10 + code - 0x30;
+  }
+  return bits * 256 + part;
+}
+
+/** The same as two groups of an IPv6 address. */
 function quad(text: string): number[] {
-  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
-  return [a * 256 + b, c * 256 + d];
+  const bits = quadNumber(text);
+  return [Math.floor(bits / 65536), bits % 65536];
 }
 
 function formatAddress(bytes: Buffer): string {

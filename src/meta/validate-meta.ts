@@ -52,18 +52,17 @@ export function validateObjectMeta(
     ...found,
     ...free,
     ...validateFinalizers(finalizers, `${path}.finalizers`),
-    ...validateBareFinalizers(finalizers, rules.finalizerNames, `${path}.finalizers`),
+    ...validateBareFinalizers(finalizers, rules.finalizerNames, path),
   ];
 }
 
 /**
  * What a change of metadata may not do. An absent uid, creation or deletion time or grace period means "as it was";
- * filling them in is the caller's. Of finalizers only those are refused that have no domain and are none of the names.
+ * filling them in is the caller's.
  */
 export function validateObjectMetaUpdate(
   metadata: ObjectMeta,
   old: ObjectMeta,
-  finalizerNames?: readonly string[],
   free: readonly FieldError[] = validateFreeFields(metadata),
 ): FieldError[] {
   const path = 'metadata';
@@ -92,11 +91,7 @@ export function validateObjectMetaUpdate(
     const value = metadata[field];
     if (value !== undefined && value !== old[field]) found.push(immutable(`${path}.${field}`, value));
   }
-  return [
-    ...found,
-    ...free,
-    ...validateBareFinalizers(metadata.finalizers ?? [], finalizerNames, `${path}.finalizers`),
-  ];
+  return [...found, ...free];
 }
 
 /** The finding that every change of a field that never changes gets. */
@@ -122,9 +117,8 @@ export function validateAnnotations(annotations: { readonly [key: string]: strin
   const found: FieldError[] = [];
   let size = 0;
   for (const key in annotations) {
-    const value = annotations[key] as string;
     for (const why of qualifiedName(key.toLowerCase())) found.push(fieldError.invalid(path, key, why));
-    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+    size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] as string);
   }
   if (size > MAX_ANNOTATION_BYTES) found.push(fieldError.tooLong(path, MAX_ANNOTATION_BYTES));
   return found;
@@ -165,15 +159,18 @@ function validateFinalizers(finalizers: readonly string[], path: string): FieldE
   return found;
 }
 
-function validateBareFinalizers(
+/** Finalizers that have no domain and are none of the names; where there are no names, any may stand. */
+export function validateBareFinalizers(
   finalizers: readonly string[],
   names: readonly string[] | undefined,
-  path: string,
+  path = 'metadata',
 ): FieldError[] {
   if (names === undefined) return [];
   const why = 'name is neither a standard finalizer name nor is it fully qualified';
   return finalizers.flatMap((finalizer, i) =>
-    finalizer.includes('/') || names.includes(finalizer) ? [] : [fieldError.invalid(`${path}[${i}]`, finalizer, why)],
+    finalizer.includes('/') || names.includes(finalizer)
+      ? []
+      : [fieldError.invalid(`${path}.finalizers[${i}]`, finalizer, why)],
   );
 }
 

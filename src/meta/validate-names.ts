@@ -100,7 +100,11 @@ function longerThan(value: string, bytes: number): boolean {
 
 const tooLong = (bytes: number): string => `must be no more than ${bytes} characters`;
 
+const fits = ({ max = Infinity, pattern }: Form, value: string): boolean =>
+  !longerThan(value, max) && pattern.test(value);
+
 function check(form: Form, value: string): string[] {
+  if (fits(form, value)) return [];
   const found: string[] = [];
   if (form.max !== undefined && longerThan(value, form.max)) found.push(tooLong(form.max));
   if (!form.pattern.test(value)) found.push(complaint(form));
@@ -128,6 +132,9 @@ export const wildcardDns1123Subdomain: NameRule = (value) => check(forms.wildcar
 /** `name` or `prefix/name`: keys of labels and annotations, finalizers. */
 export const qualifiedName: NameRule = (value) => {
   const slash = value.indexOf('/');
+  const good =
+    fits(forms.qualified, value.slice(slash + 1)) && (slash < 0 || fits(forms.subdomain, value.slice(0, slash)));
+  if (good) return [];
   if (slash !== value.lastIndexOf('/')) {
     return [
       `a qualified name ${complaint(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,

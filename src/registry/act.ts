@@ -1,5 +1,5 @@
 import { admit, review } from '../admission/index.ts';
-import { type ApiObject, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import { describeText, storedText } from './bytes.ts';
@@ -74,7 +74,7 @@ async function readPosted(core: Core, target: Target, change: Posting, options: 
   placeNamespace(target, metadata);
   object.metadata = metadataOf(metadata);
   const draft: Draft = { object, remove: false, generated: false };
-  if (target.subresource === '') trackOwners(job, draft, undefined);
+  if (target.subresource === '') atOnce(trackOwners(job, draft, undefined));
   const request = admissionRequest(job, draft, undefined, []);
   await admit(core.admission, request);
   const { gated } = target.resource;

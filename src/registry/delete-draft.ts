@@ -1,8 +1,9 @@
-import { type ApiObject, formatTime, type JsonObject, jsonCopy, parseTime } from '../meta/index.ts';
+import { type ApiObject, formatTime, parseTime } from '../meta/index.ts';
 import type { StrategyContext } from './definition.ts';
 import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
 import type { Draft } from './job.ts';
 import { metadataOf } from './metadata.ts';
+import { copyOf } from './ownership.ts';
 import type { Resource } from './resource.ts';
 
 /** What deleting makes of an object: a marked one that stays for now, or its last state. @throws StatusError 409 */
@@ -72,7 +73,7 @@ const after = (time: number, seconds: number): string => formatTime(Math.min(tim
 
 /** The object with other metadata; the first mark is a change that counts. */
 function marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): ApiObject {
-  const { metadata, ...rest } = jsonCopy(old as JsonObject) as ApiObject;
+  const { metadata, ...rest } = copyOf(old);
   const { generation, deletionTimestamp } = metadata;
   const counted = deletionTimestamp === undefined && generation !== undefined && generation > 0;
   const { finalizers = metadata.finalizers ?? [] } = fields;

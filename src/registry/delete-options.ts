@@ -166,10 +166,10 @@ const foreground = 'foregroundDeletion';
 /** The finalizers that an object keeps when it is deleted in this way. */
 export function finalizersFor(object: ApiObject, { policy }: DeleteOptions): string[] {
   const before = object.metadata.finalizers ?? [];
-  const kept = before.filter((name) => name !== orphan && name !== foreground);
-  if (policy === 'Orphan' || (policy === undefined && before.includes(orphan))) kept.push(orphan);
-  if (policy === 'Foreground' || (policy === undefined && before.includes(foreground))) kept.push(foreground);
-  // The same ones in another order are no change.
   const known = new Set(before);
+  const kept = before.filter((name) => name !== orphan && name !== foreground);
+  if (policy === 'Orphan' || (policy === undefined && known.has(orphan))) kept.push(orphan);
+  if (policy === 'Foreground' || (policy === undefined && known.has(foreground))) kept.push(foreground);
+  // The same ones in another order are no change.
   return kept.length === before.length && kept.every((name) => known.has(name)) ? before : kept;
 }

@@ -11,6 +11,7 @@ import {
   type ObjectMeta,
   type Random,
   StatusError,
+  type Steps,
   statusError,
 } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
@@ -26,7 +27,7 @@ import { applied, applyPatch } from './patch.ts';
 import type { Change, Target } from './types.ts';
 
 /** What the change makes of the object that is there, before defaults, admission and validation. */
-export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
+export function* makeDraft(job: Job, old: ApiObject | undefined): Steps<Draft> {
   const { change, core, target, options } = job;
   switch (change.verb) {
     case 'create':
@@ -45,9 +46,10 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
       return draftCreate(job, body, change.object.value);
     }
     case 'patch': {
-      if (change.format === 'apply') return draftApply(job, old);
+      if (change.format === 'apply') return yield* draftApply(job, old);
       if (old === undefined) throw absent(target);
-      const patched = applyPatch(target, change, ownedView(target, old), options);
+      const patched = yield* applyPatch(target, change, ownedView(target, old), options);
+      yield;
       const body = decodePatched(core, target, patched, change, options);
       checkPlace(target, body.metadata);
       return draftUpdate(job, body, old);
@@ -58,10 +60,10 @@ export function makeDraft(job: Job, old: ApiObject | undefined): Draft {
   }
 }
 
-function draftApply(job: Job, old: ApiObject | undefined): Draft {
+function* draftApply(job: Job, old: ApiObject | undefined): Steps<Draft> {
   const { target, change } = job;
   if (old === undefined && target.subresource !== '') throw absent(target);
-  const body = applied(job, old);
+  const body = yield* applied(job, old);
   const { metadata } = body;
   checkPlace(target, metadata);
   if (old !== undefined) return draftUpdate(job, body, old);

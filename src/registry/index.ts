@@ -31,6 +31,7 @@ export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
 export { readWriteOptions, type WriteParameters } from './parameters.ts';
 export { createRegistry, namespaceLookup, type RegistryOptions } from './registry.ts';
 export type { Resource } from './resource.ts';
+export { inTurns, largeBytes } from './turns.ts';
 export type {
   Body,
   Change,

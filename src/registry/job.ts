@@ -14,6 +14,8 @@ export interface Job {
   readonly context: WriteContext;
   /** Set when the change is a deletion. */
   readonly deletion: DeleteOptions | undefined;
+  /** How long the body was, in bytes. */
+  readonly size: number;
 }
 
 /** What is to be stored, in the storage version. */

@@ -1,5 +1,5 @@
 import { createChain } from '../admission/index.ts';
-import { at, formatGroupResource, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
+import { at, atOnce, formatGroupResource, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
 import { describe, isCorrupt, readObject, storedText } from './bytes.ts';
 import { type Core, current } from './core.ts';
 import type { Objects } from './definition.ts';
@@ -75,9 +75,9 @@ export function newEntry(core: Core, resource: Resource, object: JsonObject, fie
     warnings: new Set(),
   };
   const job = readJob(core, target, change, options);
-  const draft = makeDraft(job, undefined);
+  const draft = atOnce(makeDraft(job, undefined));
   resource.definition.strategy.defaults?.(draft.object, job.context);
-  trackOwners(job, draft, undefined);
+  atOnce(trackOwners(job, draft, undefined));
   const { name = '' } = draft.object.metadata;
   return { key: keyIn(resource, namespace, name), value: Buffer.from(storedText(resource.format, draft.object)) };
 }

@@ -17,6 +17,7 @@ import {
 } from '../merge/index.ts';
 import {
   type ApiObject,
+  atOnce,
   formatGroupResource,
   formatTime,
   isJsonObject,
@@ -24,6 +25,7 @@ import {
   type JsonObject,
   jsonCopy,
   jsonEqual,
+  type Steps,
 } from '../meta/index.ts';
 import { fromStorage, spokenOf, subresourceView, toStorage, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
@@ -131,7 +133,7 @@ export function ownedView(target: Target, object: ApiObject): ApiObject {
 }
 
 /** Writes down who owns what the draft holds now; for an apply, which has told that itself, only what a view told. */
-export function trackOwners(job: Job, draft: Draft, old: ApiObject | undefined): void {
+export function* trackOwners(job: Job, draft: Draft, old: ApiObject | undefined): Steps<void> {
   const { core, target, change } = job;
   const { object, view } = draft;
   if (view !== undefined && old !== undefined) {
@@ -140,7 +142,7 @@ export function trackOwners(job: Job, draft: Draft, old: ApiObject | undefined):
     const owners =
       change.verb === 'patch' && change.format === 'apply'
         ? view.metadata.managedFields
-        : trackUpdate({ type, writer: writerOf(job), before, after: view });
+        : yield* trackUpdate({ type, writer: writerOf(job), before, after: view });
     delete view.metadata.managedFields;
     const { apiVersion } = versionOf(target);
     setOwners(object, scaledManagedFields(old.metadata.managedFields, owners, replicasIn(target), apiVersion));
@@ -153,7 +155,8 @@ export function trackOwners(job: Job, draft: Draft, old: ApiObject | undefined):
   }
   const before = old === undefined ? undefined : fromStorage(target, old);
   const after = fromStorage(target, object);
-  setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer: writerOf(job), before, after }));
+  const type = ownedTypeOf(core, target);
+  setOwners(object, yield* trackUpdate({ type, writer: writerOf(job), before, after }));
 }
 
 /** Writes down that the server itself owns what it has changed in a stored object, through a subresource. */
@@ -167,7 +170,7 @@ export function trackServer(
   const { apiVersion, declared } = resource.storageVersion;
   const target = { resource, version: declared.version, namespace: '', name: '', subresource };
   const writer = { manager: core.names.server, apiVersion, subresource, now: formatTime(core.clock.now()) };
-  setOwners(object, trackUpdate({ type: ownedTypeOf(core, target), writer, before, after: object }));
+  setOwners(object, atOnce(trackUpdate({ type: ownedTypeOf(core, target), writer, before, after: object })));
 }
 
 /** Whether these owners are given anew. */
@@ -177,12 +180,18 @@ const names = (given: Json[] | undefined, { metadata }: ApiObject) =>
 const sameButOwners = (object: ApiObject, old: ApiObject): boolean =>
   jsonEqual(withOwners(object, undefined), withOwners(old, undefined));
 
-/** Leaves the owners as they were in an object that is as it was: the time of a write that changes nothing is no change. */
-export function keepOwners(object: ApiObject, old: ApiObject): void {
+/**
+ * Whether an object is as it was. Then so are its owners, whatever time of a write they name: one that changes nothing is
+ * no change.
+ */
+export function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   const { managedFields } = object.metadata;
   const before = old.metadata.managedFields;
-  if (managedFields === before || jsonEqual(managedFields, before)) return;
-  if (sameButOwners(object, old) && sameManagedFields(managedFields, before)) setOwners(object, before);
+  if (!sameButOwners(object, old)) return false;
+  if (managedFields === before || jsonEqual(managedFields, before)) return true;
+  if (!sameManagedFields(managedFields, before)) return false;
+  setOwners(object, before);
+  return true;
 }
 
 /** Where the scaled type keeps its replicas, in all of its versions. */

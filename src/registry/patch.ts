@@ -15,6 +15,7 @@ import {
   type JsonObject,
   jsonType,
   parseGroupVersion,
+  type Steps,
   shorten,
   statusError,
 } from '../meta/index.ts';
@@ -41,19 +42,19 @@ export function checkPatchFormat({ resource }: Target, format: PatchFormat): voi
 type Patch = Change & { readonly verb: 'patch' };
 
 /** What a patch that is no apply makes of an object in the version of the request. @throws StatusError */
-export function applyPatch(target: Target, change: Patch, before: JsonObject, options: WriteOptions): Patched {
+export function* applyPatch(target: Target, change: Patch, before: JsonObject, options: WriteOptions): Steps<Patched> {
   checkMembers(change.patch);
-  const patched = patchedBy(target, change, before, options);
+  const patched = yield* patchedBy(target, change, before, options);
   checkPatched(patched.document);
   return patched;
 }
 
-function patchedBy(
+function* patchedBy(
   target: Target,
   { format, patch, findings = [], malformed }: Patch,
   before: JsonObject,
   { fieldValidation }: WriteOptions,
-): Patched {
+): Steps<Patched> {
   // Who does not want to know of odd fields has the patch read in another way, which says less.
   const lenient = fieldValidation === 'Ignore';
   if (malformed !== undefined) {
@@ -68,7 +69,7 @@ function patchedBy(
     }
     case 'strategic': {
       const { schema, names } = spokenOf(target).type;
-      return { document: strategicMergePatch(before, patch, schema, names), findings };
+      return { document: yield* strategicMergePatch(before, patch, schema, names), findings };
     }
     default:
       if (isJsonObject(patch)) return { document: applyMergePatch(before, patch), findings };
@@ -83,7 +84,7 @@ const notAnObject = (value: Json): string =>
   `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 
 /** What an apply makes of the object that is there, its owners with it. @throws StatusError 400, 409, 500 */
-export function applied(job: Job, old: ApiObject | undefined): ApiObject {
+export function* applied(job: Job, old: ApiObject | undefined): Steps<ApiObject> {
   const { core, target, change, options } = job;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
   const { malformed } = change;
@@ -97,8 +98,9 @@ export function applied(job: Job, old: ApiObject | undefined): ApiObject {
   checkType(target, intent);
   const live = old === undefined ? undefined : ownedView(target, old);
   const type = ownedTypeOf(core, target);
-  const object = applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
+  const object = yield* applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
   tell(findings, options, 'error strict decoding YAML');
+  yield;
   return toStorage(target, object === live ? copyOf(object) : object);
 }
 

@@ -54,16 +54,16 @@ export function cutOwners(key: string, bytes: ByteString): { rest: ByteString; o
 
 /** From how many elements on a set is worth remembering. */
 const largeSet = 200;
-/** Sets with that many: to begin a look at one takes as long as to count it all. */
-const large = new WeakSet<JsonObject>();
+/** Sets that are known to have that many: to begin a look at one takes as long as to count it all. */
+const counted = new WeakSet<JsonObject>();
 
 function isLarge(entry: Json): boolean {
   const set = isJsonObject(entry) ? entry['fieldsV1'] : undefined;
   if (!isJsonObject(set)) return false;
-  if (large.has(set)) return true;
-  if (elementsOf(set, largeSet) < largeSet) return false;
-  large.add(set);
-  return true;
+  if (counted.has(set)) return true;
+  const large = elementsOf(set, largeSet) >= largeSet;
+  if (large) counted.add(set);
+  return large;
 }
 
 /** How many elements a set has; it is counted no further than to the limit. */

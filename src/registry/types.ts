@@ -55,6 +55,8 @@ export type Change =
       readonly findings?: readonly string[];
       /** Why the body could not be read, in which case there is no patch: told once the object is found. */
       readonly malformed?: string;
+      /** Of the body, in bytes. */
+      readonly size?: number;
     }
   | { readonly verb: 'delete'; readonly options: JsonObject };
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
@@ -66,6 +68,8 @@ export interface Body {
   readonly findings: readonly string[];
   /** The bytes of a JSON body that has findings: they are told in the order of the text. */
   readonly json?: Uint8Array;
+  /** In bytes. */
+  readonly size?: number;
 }
 
 export interface ObjectBody extends Body {

@@ -41,11 +41,12 @@ export function viewObject(target: Target, object: CachedObject, view: View): By
 }
 
 /**
- * Pieces of a list are about this long, and hold so many rows of a table at the most. Strings of 128 KiB and more are
- * large objects of the engine: putting a list together from such takes twice as long.
+ * Pieces of a list are about this long, and hold so many rows of a table at the most, made from so much JSON. Strings of
+ * 128 KiB and more are large objects of the engine: putting a list together from such takes twice as long.
  */
 const pieceBytes = 64 * 1024;
 const pieceRows = 50;
+const readBytes = 256 * 1024;
 
 /**
  * A list, as the body of an answer, piece by piece. No piece takes long to make: whoever lets others run between two
@@ -55,14 +56,20 @@ export function* viewList(target: Target, list: ObjectList, view: View): Generat
   const { open, close } = frameOf(target, list, view);
   let piece = open as string;
   let rows = 0;
+  let read = 0;
   let separator = '';
   for (const object of list.items) {
     piece += separator + item(target, object, view);
     separator = ',';
-    if (piece.length < pieceBytes && (view.as === 'object' ? 0 : ++rows) < pieceRows) continue;
+    if (view.as !== 'object') {
+      rows++;
+      read += object.bytes.length;
+    }
+    if (piece.length < pieceBytes && rows < pieceRows && read < readBytes) continue;
     yield piece as ByteString;
     piece = '';
     rows = 0;
+    read = 0;
   }
   yield (piece + close) as ByteString;
 }

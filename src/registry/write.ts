@@ -1,19 +1,15 @@
 import { type AdmissionRequest, admit, review } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
+import { stringifyJson } from '../codec/index.ts';
 import {
   type ApiObject,
-  type FieldError,
-  fieldErrors,
+  atOnce,
   formatGroupResource,
-  jsonEqual,
-  pathSegmentName,
+  type JsonObject,
   StatusError,
+  type Steps,
   statusError,
-  validateFreeFields,
-  validateObjectMeta,
-  validateObjectMetaUpdate,
 } from '../meta/index.ts';
-import { validate } from '../schema/index.ts';
 import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
 import {
   announced,
@@ -31,18 +27,22 @@ import type { Core } from './core.ts';
 import type { Claims } from './definition.ts';
 import { readDeleteOptions, refuseReadable } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
+import { findErrors } from './find-errors.ts';
 import type { Draft, Job } from './job.ts';
 import { settleFindings } from './migrated.ts';
 import { dropDoubleOwners } from './owner-references.ts';
-import { keepOwners, trackOwners } from './ownership.ts';
+import { isUnchanged, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
 import { unreadable } from './read.ts';
 import { rememberOwners } from './recent-owners.ts';
 import { checkName, keyOf } from './selection.ts';
+import { inTurns, type Pause, pauseFor } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 
 /** How often a write begins anew because another one was first. */
 const maxAttempts = 200;
+/** How many of these let others have turns: whoever was overtaken so often is not overtaken in a turn again. */
+const patientAttempts = 3;
 /** How many names are made up for one object. */
 const maxNames = 8;
 
@@ -64,7 +64,11 @@ export async function write(core: Core, target: Target, change: Change, options:
     let outcome: Outcome | undefined;
     let refusal: unknown;
     try {
-      outcome = await attemptWrite(job, held);
+      outcome = await attemptWrite(
+        job,
+        held,
+        attempt <= patientAttempts ? pauseFor(job.size, held?.bytes.length) : undefined,
+      );
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error;
       refusal = error;
@@ -118,11 +122,11 @@ const beaten = (draft: Draft, found: CachedObject | undefined, contended = false
 type Undo = () => Promise<void>;
 
 /** What admission wrote on the side goes again with a write that is not stored; where nobody knows, it stays. */
-async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<Outcome> {
+async function attemptWrite(job: Job, held: CachedObject | undefined, pause: Pause): Promise<Outcome> {
   const undo: Undo[] = [];
   let stored = true;
   try {
-    const outcome = await attempt(job, held, undo);
+    const outcome = await attempt(job, held, undo, pause);
     stored = outcome.result !== undefined;
     return outcome;
   } catch (error) {
@@ -133,50 +137,66 @@ async function attemptWrite(job: Job, held: CachedObject | undefined): Promise<O
   }
 }
 
-async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[]): Promise<Outcome> {
+async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], pause: Pause): Promise<Outcome> {
   const { core, target, change, context } = job;
   const { definition } = target.resource;
   const { strategy } = definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   const old = held === undefined ? undefined : readObject(held);
   const deletes = change.verb === 'delete';
-
-  const draft = makeDraft(job, old);
-  if (!deletes) {
-    strategy.defaults?.(draft.object, context);
-    if (change.verb !== 'patch') dropDoubleOwners(draft, job.options, 'writer');
-    trackOwners(job, draft, old);
-  }
+  if (pause) await pause();
+  const drafting = makeOwnedDraft(job, old);
+  const draft = pause ? await inTurns(drafting, pause) : atOnce(drafting);
+  if (pause) await pause();
   const request = admissionRequest(job, draft, old, undo);
   // A name that was made up is not known before the object is complete.
   const mutated = await admit(core.admission, draft.generated ? { ...request, name: '' } : request);
   if (!deletes) dropDoubleOwners(draft, job.options, 'admission');
   // What plugins change may call for other defaults.
   if (mutated) strategy.defaults?.(draft.object, context);
+  if (pause) await pause();
   completeView(job, draft);
   completeDraft(job, draft, old);
+  if (pause) await pause();
   const claims = draft.remove || (!deletes && isWhole(target)) ? await claim(job, draft, old) : undefined;
   if (!deletes) {
-    const errors = settleFindings(
-      job,
-      draft.object,
-      fieldErrors(() => findErrors(job, draft, old)),
-    );
+    const judging = findErrors(job, draft.object, old);
+    const found = pause ? await inTurns(judging, pause) : atOnce(judging);
+    const errors = settleFindings(job, draft.object, found);
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
     const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
     for (const text of advice ?? []) job.options.warnings.add(text);
+    if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
   await review(core.admission, request);
   // A rehearsal asks only whether the place is taken, as recorded.
   if (old === undefined && !job.dryRun) checkFresh(draft);
-  if (old !== undefined) keepOwners(draft.object, old);
-  if (held !== undefined && !draft.remove && jsonEqual(draft.object, old)) {
+  if (held !== undefined && old !== undefined && !draft.remove && isUnchanged(draft.object, old)) {
     return done(draft, resultOf(job, draft, old, held), true);
   }
-  return commit(job, draft, old, held, claims);
+  if (pause) await pause();
+  return commit(job, draft, old, held, claims, pause);
+}
+
+/** The object that is to be, with its defaults and with who owns what of it. */
+function* makeOwnedDraft(job: Job, old: ApiObject | undefined): Steps<Draft> {
+  const { change, target, context, size, options } = job;
+  const draft = yield* makeDraft(job, old);
+  if (change.verb === 'delete') return draft;
+  yield;
+  target.resource.definition.strategy.defaults?.(draft.object, context);
+  if (change.verb !== 'patch') dropDoubleOwners(draft, options, 'writer');
+  yield;
+  // What is too large to be stored is refused before the work that takes longer than its text.
+  if (size > maxValueBytes) {
+    checkSize(draft.object, Buffer.byteLength(stringifyJson(draft.object as JsonObject)));
+    yield;
+  }
+  yield* trackOwners(job, draft, old);
+  return draft;
 }
 
 async function commit(
@@ -185,6 +205,7 @@ async function commit(
   old: ApiObject | undefined,
   held: CachedObject | undefined,
   claims: Claims | undefined,
+  pause: Pause,
 ): Promise<Outcome> {
   const { core, target, dryRun } = job;
   const { format } = target.resource;
@@ -192,6 +213,7 @@ async function commit(
   if (key === undefined) throw statusError.methodNotAllowed();
   const revision = held?.revision ?? 0;
   const text = draft.remove ? '' : storedText(format, draft.object);
+  if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = draft.remove ? undefined : passingBytes(text);
   if (value !== undefined) checkSize(draft.object, value.length);
@@ -225,6 +247,7 @@ async function commit(
 /** How much deleting an object may add to it: what is stored of one that lives leaves room for that (bytes). */
 const deletionRoom = 16 * 1024;
 
+/** @throws StatusError 413 for an object that takes so many bytes, when that is too much */
 function checkSize({ metadata }: ApiObject, size: number): void {
   const limit = metadata.deletionTimestamp === undefined ? maxValueBytes - deletionRoom : maxValueBytes;
   if (size <= limit) return;
@@ -312,6 +335,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
     deletion,
     dryRun: options.dryRun || deletion?.dryRun === true,
     context: { names: core.names, now: core.clock.now(), requester, warnings },
+    size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
 }
 
@@ -325,9 +349,6 @@ async function heldInStore({ core, target }: Job): Promise<CachedObject | undefi
   const { entry } = await core.store.get(keyOf(target.resource, target) ?? '');
   return entry === undefined ? undefined : describe(target.resource.format, entry);
 }
-
-const partOf = ({ resource, subresource }: Target) =>
-  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.part;
 
 /** Whether a write here is one to the whole object. */
 const isWhole = (target: Target) => target.subresource === '' || subresourceView(target) !== undefined;
@@ -355,37 +376,4 @@ export function admissionRequest(job: Job, draft: Draft, old: ApiObject | undefi
     warn: (text) => options.warnings.add(text),
     onAbandon: (step) => undo.push(step),
   };
-}
-
-/** Finalizers that may stand without a domain, the product's own aside. */
-const bareFinalizers = ['orphan', 'foregroundDeletion'];
-
-function findErrors(job: Job, { object }: Draft, old: ApiObject | undefined): readonly FieldError[] {
-  const { target, context } = job;
-  const { definition, storageVersion } = target.resource;
-  const { strategy } = definition;
-  const general = [...metadataErrors(job, object, old), ...validate(object, storageVersion.type)];
-  const part = partOf(target);
-  if (part?.validate !== undefined && old !== undefined) return [...general, ...part.validate(object, old, context)];
-  // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
-  const claims = old === undefined && object.metadata.resourceVersion !== undefined;
-  const judged = claims ? { ...object, metadata: { ...object.metadata, resourceVersion: '' } } : object;
-  const own = strategy.validate?.(judged, context) ?? [];
-  const changed = old === undefined ? [] : (strategy.validateUpdate?.(object, old, context) ?? []);
-  return [...general, ...own, ...changed];
-}
-
-function metadataErrors({ core, target }: Job, { metadata }: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const { namespaced, strategy } = target.resource.definition;
-  const { nameRule } = strategy;
-  const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
-  if (old === undefined)
-    return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
-  const free = validateFreeFields(metadata);
-  return [
-    ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free),
-    // Told twice over: once about any object, once about this kind.
-    ...validateObjectMetaUpdate(metadata, old.metadata, undefined, free),
-    ...validateObjectMetaUpdate(metadata, old.metadata, standard.finalizerNames, free),
-  ];
 }

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, type Names, type Path, statusError } from '../meta/index.ts';
 import { remember } from './access.ts';
 import type { StructSchema } from './declare.ts';
-import { DecoderFactory, Mismatch, type Walk } from './decode.ts';
+import { DecoderFactory, Mismatch, newWalk, type Walk } from './decode.ts';
 import { inspect } from './inspect.ts';
 
 /** A type made ready to read values. */
@@ -43,7 +43,7 @@ function decodeWhole(
   decode: (value: Json, walk: Walk) => JsonObject,
   input: Json,
 ): Decoded {
-  const walk: Walk = { dropped: false, depth: 0 };
+  const walk = newWalk();
   try {
     const value = decode(input, walk);
     return { value, unknown: walk.dropped ? inspect(schema, input, names) : none };

@@ -9,7 +9,11 @@ export interface Walk {
   /** A field was dropped because its struct does not declare it. */
   dropped: boolean;
   depth: number;
+  /** The map that was decoded last has no entries. */
+  emptyMap: boolean;
 }
+
+export const newWalk = (): Walk => ({ dropped: false, depth: 0, emptyMap: false });
 
 /** The normal form of a value. Throws {@link Mismatch} when the value is none of the type. */
 type Decoder = (value: Json, walk: Walk) => Json;
@@ -94,6 +98,7 @@ function mapDecoder(element: ValueDecoder): Decoder {
       const item = value[key] as Json;
       setKey(out, key, item === null ? zero() : decode(item, walk));
     }
+    walk.emptyMap = keys.length === 0;
     return out;
   };
 }
@@ -173,6 +178,8 @@ interface FieldPlan {
   readonly decode: Decoder;
   /** A zero value counts as absent. */
   readonly dropsZero: boolean;
+  /** Whether a large map is empty is dear to find out: its decoder tells. */
+  readonly isMap: boolean;
   /** What is written for an absent field; undefined: nothing. */
   readonly absent: (() => Json) | undefined;
 }
@@ -196,7 +203,7 @@ function structDecoder(make: () => Shape): StructDecoder {
       const item = given[i];
       if (item !== undefined && item !== null) {
         const normal = plan.decode(item, walk);
-        if (!plan.dropsZero || !isZero(normal)) {
+        if (!plan.dropsZero || !(plan.isMap ? walk.emptyMap : isZero(normal))) {
           setKey(out, plan.name, normal);
           continue;
         }
@@ -208,7 +215,7 @@ function structDecoder(make: () => Shape): StructDecoder {
   return {
     decode,
     zero: () => {
-      zero ??= decode({}, { dropped: false, depth: 0 });
+      zero ??= decode({}, newWalk());
       return jsonCopy(zero);
     },
   };
@@ -248,6 +255,7 @@ function fieldPlan(name: string, field: Field, factory: DecoderFactory, names: N
     name,
     decode,
     dropsZero: field.nullable !== true && !solid,
+    isMap: schema.type === 'map',
     absent: absence(field, names, scalar, schema.type === 'struct' ? zero : undefined),
   };
 }

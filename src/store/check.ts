@@ -3,6 +3,7 @@ import { keyBytes } from './keys.ts';
 import { type Guard, type ListRange, StoreError, type Write } from './store.ts';
 
 const maxKeyBytes = 16 * 1024;
+/** The longest value. */
 export const maxValueBytes = 2 * 1024 * 1024;
 const maxOperations = 128;
 const maxTtl = 9_000_000_000;

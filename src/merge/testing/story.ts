@@ -1,4 +1,12 @@
-import { type ApiObject, isJsonObject, type Json, type JsonObject, jsonCopy, StatusError } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  atOnce,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  StatusError,
+} from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
 import { applyIntent } from '../apply.ts';
 import { type FieldSet, leaf, pathsOf, recursiveDifference } from '../field-set.ts';
@@ -76,13 +84,15 @@ function applied(manager: string, body: JsonObject, force: boolean, options: Opt
   return (world) => {
     const by = writer(world, manager, options);
     const type = world.type(options.subresource);
-    const object = applyIntent({
-      type,
-      writer: by,
-      live: world.in(by.apiVersion),
-      intent: whole(by.apiVersion, body),
-      force,
-    });
+    const object = atOnce(
+      applyIntent({
+        type,
+        writer: by,
+        live: world.in(by.apiVersion),
+        intent: whole(by.apiVersion, body),
+        force,
+      }),
+    );
     world.live = object;
   };
 }
@@ -99,7 +109,7 @@ export function update(manager: string, body: JsonObject, options: Options = {})
     const before = world.in(by.apiVersion);
     const after = world.decode(whole(by.apiVersion, body));
     const type = world.type(options.subresource);
-    const managedFields = trackUpdate({ type, writer: by, before, after });
+    const managedFields = atOnce(trackUpdate({ type, writer: by, before, after }));
     const { managedFields: _, ...metadata } = after.metadata;
     after.metadata = (managedFields === undefined ? metadata : { ...metadata, managedFields }) as typeof after.metadata;
     world.live = after;

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, namesFor, StatusError } from '../../meta/index.ts';
+import { atOnce, type Json, type JsonObject, namesFor, StatusError } from '../../meta/index.ts';
 import { anyValue, field, list, map, type StructSchema, string, struct } from '../../schema/index.ts';
 import { strategicMergePatch } from '../strategic-patch.ts';
 
@@ -38,7 +38,7 @@ export const item = (name: string, more: JsonObject = {}): JsonObject => ({ name
 export const named = (letters: string): JsonObject[] => letters.split('').map((name) => ({ name }));
 
 export const apply = (object: Json, patch: Json, schema: StructSchema = Thing) =>
-  strategicMergePatch(object, patch, schema, names);
+  atOnce(strategicMergePatch(object, patch, schema, names));
 
 /** What a patch is refused with. */
 export function failure(object: Json, patch: Json, schema: StructSchema = Thing): StatusError {

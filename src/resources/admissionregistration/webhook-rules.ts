@@ -1,7 +1,7 @@
-import { dns1035Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
+import { eachOf, oneOf } from '../core/pod-spec/findings.ts';
 import type { MutatingWebhook, ValidatingWebhook } from '../types/admissionregistration-v1.ts';
-import { byRuleAsOne, selector } from '../validate/common.ts';
+import { byRuleAsOne, selector, validateReviewVersions } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';
 import { validateConditions, validateRule } from './rule-rules.ts';
 
@@ -52,11 +52,7 @@ function validateName(name: string, path: string): FieldError[] {
 function validateVersions(versions: readonly string[], path: string): FieldError[] {
   const known = reviewVersions.join(', ');
   if (versions.length === 0) return [fieldError.required(path, `must specify one of ${known}`)];
-  const found = eachOf(versions, path, (version, at, i) =>
-    versions.indexOf(version) < i
-      ? [fieldError.invalid(at, version, 'duplicate version')]
-      : byRule(at, version, dns1035Label),
-  );
+  const found = validateReviewVersions(versions, path);
   if (versions.some((version) => reviewVersions.includes(version))) return found;
   return [...found, fieldError.invalid(path, [...versions], `must include at least one of ${known}`)];
 }

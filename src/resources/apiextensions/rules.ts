@@ -8,7 +8,7 @@ import {
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
 import type { ObjectOf } from '../define.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../types/apiextensions-v1.ts';
-import { byRuleAsOne, same, unchanged, validateNamed } from '../validate/common.ts';
+import { byRuleAsOne, same, unchanged, validateNamed, validateReviewVersions } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';
 import { validateSchema } from './schema-rules.ts';
 import { validateColumn, validateScale, validateSelectable } from './version-rules.ts';
@@ -40,8 +40,9 @@ export function defaultDefinition(spec: Spec): void {
 /** Objects may lie in every version that ever was the one of the store. */
 export function noteStored(definition: Definition): void {
   const stored = definition.status?.storedVersions ?? [];
+  const known = new Set(stored);
   const added = (definition.spec?.versions ?? [])
-    .filter(({ storage, name = '' }) => storage === true && !stored.includes(name))
+    .filter(({ storage, name = '' }) => storage === true && !known.has(name))
     .map(({ name = '' }) => name);
   if (added.length > 0) definition.status = { ...definition.status, storedVersions: [...stored, ...added] };
 }
@@ -183,13 +184,7 @@ function validateConversion(conversion: Infer<typeof CustomResourceConversion> |
       ? [fieldError.required(client, 'required when strategy is set to Webhook')]
       : validateClient(webhook.clientConfig, client);
   if (versions.length === 0) return [...found, fieldError.required(path)];
-  found.push(
-    ...eachOf(versions, path, (version, at, i) =>
-      versions.indexOf(version) < i
-        ? [fieldError.invalid(at, version, 'duplicate version')]
-        : byRule(at, version, dns1035Label),
-    ),
-  );
+  found.push(...validateReviewVersions(versions, path));
   if (versions.some((version) => reviewVersions.includes(version))) return found;
   return [...found, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
@@ -197,12 +192,13 @@ function validateConversion(conversion: Infer<typeof CustomResourceConversion> |
 function validateStored(stored: readonly string[], versions: readonly Version[]): FieldError[] {
   const path = 'status.storedVersions';
   if (stored.length === 0) return [fieldError.invalid(path, null, 'must have at least one stored version')];
+  const known = new Set(stored);
   const found = versions
-    .filter(({ storage, name = '' }) => storage === true && !stored.includes(name))
+    .filter(({ storage, name = '' }) => storage === true && !known.has(name))
     .map(({ name = '' }) => fieldError.invalid(path, [...stored], `must have the storage version ${name}`));
-  const known = versions.map(({ name }) => name);
+  const named = new Set(versions.map(({ name }) => name));
   const missing = eachOf(stored, path, (version, at) => {
-    if (known.includes(version)) return [];
+    if (named.has(version)) return [];
     const why = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
     return [fieldError.invalid(at, version, why)];
   });

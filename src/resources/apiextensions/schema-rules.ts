@@ -189,12 +189,13 @@ function validateMapKeys(schema: Schema, path: string, names: Names): FieldError
     const why = `cannot be nullable when ${extensionName('listType', names)} is ${listType}`;
     found.push(fieldError.forbidden(`${inItems}.nullable`, why));
   }
+  const required = new Set(items?.required);
   for (const key of items === undefined || listType !== 'map' ? [] : mapKeys) {
     const property = propertyOf(items as Schema, key);
     if (property === undefined) continue;
     const known = `this property is in ${extensionName('mapKeys', names)}, so it`;
     const at = `${inItems}.properties[${key}]`;
-    if (items?.required?.includes(key) !== true && !isSet(property.default)) {
+    if (!required.has(key) && !isSet(property.default)) {
       found.push(fieldError.required(`${at}.default`, `${known} must have a default or be a required property`));
     }
     if (property.nullable === true) found.push(fieldError.forbidden(`${at}.nullable`, `${known} cannot be nullable`));
@@ -216,7 +217,8 @@ function validateKeys(schema: Schema, keys: readonly string[], path: string, nam
     const why = `must be object if parent array's ${listType} is map`;
     return [...found, fieldError.invalid(`${path}.items.type`, items.type ?? '', why)];
   }
-  keys.forEach((key, i) => {
+  const seen = new Set<string>();
+  for (const key of keys) {
     const property = propertyOf(items, key);
     if (property === undefined) {
       found.push(fieldError.invalid(at, [...keys], 'entries must all be names of item properties'));
@@ -224,8 +226,9 @@ function validateKeys(schema: Schema, keys: readonly string[], path: string, nam
       const why = `must be a scalar type if parent array's ${listType} is map`;
       found.push(fieldError.invalid(`${path}.items.properties[${key}].type`, items.type, why));
     }
-    if (keys.indexOf(key) < i) found.push(fieldError.invalid(at, [...keys], 'must not contain duplicate entries'));
-  });
+    if (seen.has(key)) found.push(fieldError.invalid(at, [...keys], 'must not contain duplicate entries'));
+    seen.add(key);
+  }
   return found;
 }
 

@@ -147,9 +147,10 @@ function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpe
   const { volumes = [] } = template.spec ?? {};
   if (names.length === 0) return template;
   const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const replaced = new Set(names);
   return {
     ...template,
-    spec: { ...template.spec, volumes: [...volumes.filter(({ name = '' }) => !names.includes(name)), ...claims] },
+    spec: { ...template.spec, volumes: [...volumes.filter(({ name = '' }) => !replaced.has(name)), ...claims] },
   };
 }
 

@@ -117,8 +117,10 @@ const withType = ({ conditions = [] }: Status, type: string): Condition[] =>
 
 /** Tells of each condition when it came about, where the writer does not. */
 export function stampConditions({ conditions = [] }: Status, old: Status, now: number): void {
+  // Of several of a type the first counts.
+  const known = new Map([...(old.conditions ?? [])].reverse().map((condition) => [condition.type, condition]));
   for (const condition of conditions) {
-    const before = old.conditions?.find(({ type }) => type === condition.type);
+    const before = known.get(condition.type);
     // The time of a condition that is not told is null.
     condition.lastUpdateTime ||= formatTime(now);
     if (condition.lastTransitionTime) continue;

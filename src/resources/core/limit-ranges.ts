@@ -34,11 +34,12 @@ function completeDefaults(item: LimitRangeItem): void {
     roundAmounts(amounts);
   }
   if (item.type !== 'Container') return;
-  const set = (field: 'default' | 'defaultRequest', amounts: Amounts) => {
+  const complete = (field: 'default' | 'defaultRequest', ...from: (Amounts | undefined)[]) => {
+    const amounts = from.reduce<Amounts>((all, more) => withMissing(all, more), item[field] ?? {});
     if (Object.keys(amounts).length > 0) item[field] = amounts;
   };
-  set('default', withMissing(item.default, item.max ?? {}));
-  set('defaultRequest', withMissing(item.defaultRequest, { ...item.min, ...item.default }));
+  complete('default', item.max);
+  complete('defaultRequest', item.default, item.min);
 }
 
 const types = ['Pod', 'Container', 'PersistentVolumeClaim'];
@@ -59,15 +60,17 @@ function validateItem(item: LimitRangeItem, path: string, names: Names): FieldEr
     found.push(fieldError.required(`${path}.limits`, why));
   }
   const named = { max, min, ...(isPod ? {} : { default: limit, defaultRequest }), maxLimitRequestRatio };
+  const resources = new Set<string>();
   for (const [field, amounts] of Object.entries(named)) {
-    for (const name of Object.keys(amounts)) {
+    for (const name in amounts) {
+      resources.add(name);
       const at = `${path}.${field}[${name}]`;
       const ofContainers = isPod || type === 'Container';
       found.push(...(ofContainers ? validateContainerResourceName(name, at, names) : validateResourceName(name, at)));
     }
   }
-  const keys = new Set(Object.values(named).flatMap(Object.keys));
-  return [...found, ...[...keys].flatMap((name) => validateResource(item, name, path, names))];
+  for (const name of resources) found.push(...validateResource(item, name, path, names));
+  return found;
 }
 
 const own = (amounts: Amounts | undefined, name: string): string | undefined =>

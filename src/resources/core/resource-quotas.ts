@@ -26,9 +26,10 @@ export const resourceQuotas = resource({
       ...validateAmounts(status.used, 'status.used', names),
     ],
     validateUpdate: ({ spec }, old) => {
-      const [now, before] = [spec?.scopes ?? [], old.spec?.scopes ?? []];
-      const same = now.every((scope) => before.includes(scope)) && before.every((scope) => now.includes(scope));
-      return same ? [] : [immutable('spec.scopes', now)];
+      const scopes = spec?.scopes ?? [];
+      const [now, before] = [new Set(scopes), new Set(old.spec?.scopes)];
+      const same = now.size === before.size && [...now].every((scope) => before.has(scope));
+      return same ? [] : [immutable('spec.scopes', scopes)];
     },
   },
 });
@@ -72,19 +73,27 @@ const opposites = [
 
 const isScope = (scope: string): boolean => Object.hasOwn(scopes, scope);
 
-/** How many of the limits a scope says nothing about. */
-const misfits = (hard: ResourceQuotaSpec['hard'], scope: string): string[] =>
-  Object.keys(hard ?? {}).filter((name) => isForQuota(name) && isScope(scope) && !scopes[scope]?.includes(name));
+/** Tells the limits that a scope says nothing about; each scope is looked at once. */
+function misfitsIn(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
+  const limited = Object.keys(hard ?? {}).filter(isForQuota);
+  const known = new Map<string, readonly string[]>();
+  return (scope) => {
+    const misfits = known.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
+    known.set(scope, misfits);
+    return misfits;
+  };
+}
 
 const conflicts = (given: readonly string[]) => opposites.filter((pair) => pair.every((one) => given.includes(one)));
 
 function validateScopes({ hard, scopes: given = [] }: ResourceQuotaSpec): FieldError[] {
   const path = 'spec.scopes';
+  const misfits = misfitsIn(hard);
   const refuse = (why: string) => fieldError.invalid(path, given, why);
   return [
     ...given.flatMap((scope) => [
       ...(isScope(scope) ? [] : [refuse('unsupported scope')]),
-      ...misfits(hard, scope).map(() => refuse('unsupported scope applied to resource')),
+      ...misfits(scope).map(() => refuse('unsupported scope applied to resource')),
     ]),
     ...conflicts(given).map(() => refuse('conflicting scopes')),
   ];
@@ -103,8 +112,9 @@ function validateSelector({ hard, scopes: given, scopeSelector }: ResourceQuotaS
       Values: values ?? null,
     })),
   };
+  const misfits = misfitsIn(hard);
   const found = expressions.flatMap((expression) => [
-    ...misfits(hard, expression.scopeName ?? '').map(() =>
+    ...misfits(expression.scopeName ?? '').map(() =>
       fieldError.invalid(path, shown, 'unsupported scope applied to resource'),
     ),
     ...validateExpression(expression, path),

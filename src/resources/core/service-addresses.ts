@@ -22,11 +22,14 @@ export function validateAddresses(spec: ServiceSpec): FieldError[] {
   else if (clusterIPs[0] !== clusterIP) {
     found.push(fieldError.invalid(IPS, clusterIPs, 'first value must match `clusterIP`'));
   }
+  const seen = new Set<string>();
   found.push(
-    ...eachOf(ipFamilies, FAMILIES, (family, at, i) => [
-      ...oneOf(at, family, ['IPv4', 'IPv6']),
-      ...(ipFamilies.indexOf(family) < i ? [fieldError.duplicate(at, family)] : []),
-    ]),
+    ...eachOf(ipFamilies, FAMILIES, (family, at) => {
+      const faults = oneOf(at, family, ['IPv4', 'IPv6']);
+      if (seen.has(family)) faults.push(fieldError.duplicate(at, family));
+      seen.add(family);
+      return faults;
+    }),
   );
   if (ipFamilyPolicy !== undefined) found.push(...oneOf(POLICY, ipFamilyPolicy, policies));
   return [...found, ...validateList(spec, clusterIPs, ipFamilies)];

@@ -2,7 +2,7 @@
  * What a service has for itself alone: an address of each of its families, out of the pools `IPv4` and `IPv6`, and its
  * node ports, out of `nodePorts`.
  */
-import { type FieldError, fieldError, StatusError, statusError } from '../../meta/index.ts';
+import { type FieldError, fieldError, fieldErrors, StatusError, statusError } from '../../meta/index.ts';
 import type { Pool } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { ServicePort, ServiceSpec } from '../types/core-v1.ts';
@@ -24,7 +24,7 @@ export async function claimForService(
     return [];
   }
   const families = [...pools.keys()].filter((name) => name === 'IPv4' || name === 'IPv6');
-  const unfit = chooseFamilies(spec, old, families);
+  const unfit = [...fieldErrors(() => chooseFamilies(spec, old, families))];
   if (unfit.length > 0) return unfit;
   const refused = keepsFamilies(spec, old) ? [] : await claimAddresses(spec, old, pools);
   return refused.length > 0 ? refused : claimPorts(spec, old, pools.get('nodePorts'));
@@ -113,12 +113,13 @@ async function takeGiven(port: number, i: number, pool: Pool): Promise<FieldErro
 /** A new service. Ports of the same number share their node port, whatever the protocol. */
 async function takePorts(spec: ServiceSpec, pool: Pool): Promise<FieldError[]> {
   const { ports = [] } = spec;
+  const given = givenNodePorts(ports);
   const taken = new Map<number, number>();
   for (const [i, entry] of ports.entries()) {
     const { port = 0, nodePort = 0 } = entry;
     if (nodePort === 0 && !allocates(spec)) continue;
     const shared = taken.get(port);
-    const wanted = shared === undefined ? givenFor(port, ports) : nodePort;
+    const wanted = shared === undefined ? (given.get(port) ?? 0) : nodePort;
     if (wanted !== 0 && wanted !== shared) {
       const refused = await takeGiven(wanted, i, pool);
       if (refused.length > 0) return refused;
@@ -129,9 +130,12 @@ async function takePorts(spec: ServiceSpec, pool: Pool): Promise<FieldError[]> {
   return [];
 }
 
-/** The first node port that is given for a port of this number; 0 when there is none. */
-const givenFor = (number: number, ports: readonly Port[]): number =>
-  ports.find(({ port, nodePort = 0 }) => port === number && nodePort !== 0)?.nodePort ?? 0;
+/** By port number, the first node port that is given for it. */
+function givenNodePorts(ports: readonly Port[]): ReadonlyMap<number, number> {
+  const given = new Map<number, number>();
+  for (const { port = 0, nodePort = 0 } of ports) if (nodePort !== 0 && !given.has(port)) given.set(port, nodePort);
+  return given;
+}
 
 async function changePorts(spec: ServiceSpec, old: ServiceSpec, pool: Pool): Promise<FieldError[]> {
   const had = new Set(hasNodePorts(old) ? portsOf(old) : []);

@@ -65,7 +65,8 @@ export function keepClaimed(spec: ServiceSpec, old: ServiceSpec): void {
 }
 
 function keepNodePorts(ports: Ports, old: Ports): void {
-  const used = new Set(nodePorts(ports).filter((port) => nodePorts(old).includes(port)));
+  const had = new Set(nodePorts(old));
+  const used = new Set(nodePorts(ports).filter((port) => had.has(port)));
   const byName = new Map(old.map(({ name = '', nodePort = 0 }) => [name, nodePort]));
   for (const port of ports) {
     const known = byName.get(port.name ?? '') ?? 0;

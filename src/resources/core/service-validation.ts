@@ -67,13 +67,14 @@ function validateType(spec: ServiceSpec): FieldError[] {
 
 function validatePorts({ ports = [], type }: ServiceSpec): FieldError[] {
   const path = 'spec.ports';
-  const named = ports.map(({ name = '' }) => name);
+  const seen = new Set<string>();
   const pairs = new Set<string>();
   const nodePairs = new Set<string>();
-  return eachOf(ports, path, (port, at, i) => {
+  return eachOf(ports, path, (port, at) => {
     const { name = '', protocol = '', port: number = 0, nodePort = 0 } = port;
     const found = validatePort(port, ports.length > 1, at);
-    if (name !== '' && named.indexOf(name) < i) found.push(fieldError.duplicate(`${at}.name`, name));
+    if (name !== '' && seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+    seen.add(name);
     if (type === 'ClusterIP' && nodePort !== 0) {
       found.push(fieldError.forbidden(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
     }

@@ -20,12 +20,15 @@ export const csiNodes = resource({
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
     // Drivers come and go; one that stays is what it was, but for how many volumes it takes.
-    validateUpdate: ({ spec }, old) =>
-      (old.spec?.drivers ?? []).flatMap((before) =>
-        (spec?.drivers ?? [])
-          .filter((driver) => driver.name === before.name && !same(identity(driver), identity(before)))
-          .map((driver) => immutable('spec.drivers', internalForm(driver, CSINodeDriver))),
-      ),
+    validateUpdate: ({ spec }, old) => {
+      // No two have the same name.
+      const now = new Map((spec?.drivers ?? []).map((driver) => [driver.name, driver]));
+      return (old.spec?.drivers ?? []).flatMap((before) => {
+        const driver = now.get(before.name);
+        if (driver === undefined || same(identity(driver), identity(before))) return [];
+        return [immutable('spec.drivers', internalForm(driver, CSINodeDriver))];
+      });
+    },
   },
 });
 
@@ -44,11 +47,12 @@ function validateDriver(
   if (Buffer.byteLength(nodeID) > MAX_NODE_ID) {
     found.push(fieldError.invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
   }
-  const keys = topologyKeys ?? [];
-  keys.forEach((key, i) => {
+  const seen = new Set<string>();
+  for (const key of topologyKeys ?? []) {
     if (key === '') found.push(fieldError.required(path));
-    if (keys.indexOf(key) < i) found.push(fieldError.duplicate(path, key));
+    if (seen.has(key)) found.push(fieldError.duplicate(path, key));
+    seen.add(key);
     found.push(...byRule(path, key, qualifiedName));
-  });
+  }
   return found;
 }

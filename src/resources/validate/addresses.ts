@@ -55,18 +55,31 @@ export function familyOf(text: string): Family | undefined {
 /** One of each family. */
 export const isDualStack = (texts: readonly string[]): boolean => new Set(texts.map(familyOf)).size === 2;
 
-const lies = ({ bits, size }: IpNumber, range: string): boolean => {
-  const [address = '', length = ''] = range.split('/');
-  const whole = readIp(address);
-  const shift = BigInt(size - Number(length));
-  return whole !== undefined && whole.size === size && bits >> shift === whole.bits >> shift;
-};
+/** A range of addresses: those that have its first bits. */
+interface Range {
+  readonly size: number;
+  readonly start: bigint;
+  /** How many bits of an address lie beyond its length. */
+  readonly rest: bigint;
+}
+
+/** Undefined when the text does not begin with an address. */
+function readRange(text: string): Range | undefined {
+  const [address = '', length = ''] = text.split('/');
+  const found = readIp(address);
+  if (found === undefined) return undefined;
+  const rest = BigInt(found.size - Number(length));
+  return { size: found.size, start: found.bits >> rest, rest };
+}
+
+const lies = ({ bits, size }: IpNumber, range: Range | undefined): boolean =>
+  range !== undefined && size === range.size && bits >> range.rest === range.start;
 
 /** Whether a range is part of another, and not all of it. Takes both as valid. */
 export function isWithin(inner: string, outer: string): boolean {
   const [address = '', length = ''] = inner.split('/');
   const found = readIp(address);
-  return found !== undefined && lies(found, outer) && Number(length) > Number(outer.split('/')[1]);
+  return found !== undefined && lies(found, readRange(outer)) && Number(length) > Number(outer.split('/')[1]);
 }
 
 /** A range whose address has no bits beyond its length. Takes it as valid. */
@@ -81,10 +94,13 @@ export function isAligned(range: string): boolean {
 export const validateIp = (field: string, value: string): FieldError[] => byRule(field, value, ipAddress);
 export const validateCidr = (field: string, value: string): FieldError[] => byRule(field, value, cidr);
 
-const special: readonly (readonly [ranges: readonly string[], why: string])[] = [
-  [['127.0.0.0/8', '::1/128'], 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  [['169.254.0.0/16', 'fe80::/10'], 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  [['224.0.0.0/24', 'ff02::/16'], 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+const special: readonly (readonly [ranges: readonly (Range | undefined)[], why: string])[] = [
+  [['127.0.0.0/8', '::1/128'].map(readRange), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [['169.254.0.0/16', 'fe80::/10'].map(readRange), 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  [
+    ['224.0.0.0/24', 'ff02::/16'].map(readRange),
+    'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)',
+  ],
 ];
 
 /** An address at which others can reach something. */

@@ -1,5 +1,6 @@
 /** Rules that many kinds share. */
 import {
+  dns1035Label,
   type FieldError,
   fieldError,
   immutable,
@@ -9,7 +10,7 @@ import {
   percent,
   validateSelectorObject,
 } from '../../meta/index.ts';
-import { byRule, nonNegative } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, nonNegative } from '../core/pod-spec/findings.ts';
 
 /** Whether an object is being created: it has no version yet. Some rules hold for new objects alone. */
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
@@ -58,6 +59,16 @@ export function unique<T>(
     seen.add(value);
   });
   return found;
+}
+
+/** Versions of reviews: each once, and named as versions are. */
+export function validateReviewVersions(versions: readonly string[], path: string): FieldError[] {
+  const seen = new Set<string>();
+  return eachOf(versions, path, (version, at) => {
+    if (seen.has(version)) return [fieldError.invalid(at, version, 'duplicate version')];
+    seen.add(version);
+    return byRule(at, version, dns1035Label);
+  });
 }
 
 /** The finding of a value that repeats, with a reason. */

@@ -148,15 +148,17 @@ export function validateLabelKeys(
     } else found.push(...eachOf(keys, `${path}.${field}`, (key, at) => byRule(at, key, qualifiedName)));
   }
   const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  const places = new Map(matchLabelKeys.map((key, i) => [key, i]));
   for (const { key = '' } of labelSelector?.matchExpressions ?? []) {
-    const i = matchLabelKeys.lastIndexOf(key);
-    if (i >= 0 && selected.has(key)) {
+    const i = places.get(key);
+    if (i !== undefined && selected.has(key)) {
       found.push(fieldError.invalid(`${path}[${i}]`, key, 'exists in both matchLabelKeys and labelSelector'));
     }
     selected.add(key);
   }
+  const mismatched = new Set(mismatchLabelKeys);
   matchLabelKeys.forEach((key, i) => {
-    if (!mismatchLabelKeys.includes(key)) return;
+    if (!mismatched.has(key)) return;
     const why = 'exists in both matchLabelKeys and mismatchLabelKeys';
     found.push(fieldError.invalid(`${path}.matchLabelKeys[${i}]`, key, why));
   });

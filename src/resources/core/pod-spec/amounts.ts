@@ -20,19 +20,21 @@ const MILLI = 1_000_000n;
 
 /** Rounds what is finer than a thousandth up to one. */
 export function roundAmounts(amounts: Amounts | undefined): void {
-  for (const [resource, text] of Object.entries(amounts ?? {})) {
+  for (const resource in amounts) {
+    const text = amounts[resource] as string;
     // Only these spellings can be finer than a thousandth.
     if (!/[nu]$|e-/.test(text)) continue;
     const { nano, format } = parseQuantity(text);
     const rest = nano % MILLI;
     if (rest === 0n) continue;
     const rounded = nano - rest + (nano > 0n ? MILLI : -MILLI);
-    setKey(amounts as Amounts, resource, formatQuantity({ nano: rounded, format }));
+    setKey(amounts, resource, formatQuantity({ nano: rounded, format }));
   }
 }
 
-/** Copies what one has and the other lacks; the keys of the result are sorted. */
-export function withMissing(amounts: Amounts | undefined, from: Amounts): Amounts {
+/** The amounts with those that only the other has; they themselves when they have them all, else sorted by resource. */
+export function withMissing(amounts: Amounts = {}, from: Amounts = {}): Amounts {
+  if (Object.keys(from).every((resource) => Object.hasOwn(amounts, resource))) return amounts;
   const out: Amounts = {};
   const all = { ...from, ...amounts };
   for (const resource of Object.keys(all).sort()) setKey(out, resource, all[resource] as string);
@@ -42,18 +44,14 @@ export function withMissing(amounts: Amounts | undefined, from: Amounts): Amount
 const add = (a: string | undefined, b: string): string =>
   a === undefined ? b : formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
 
-function addAll(sum: Amounts, amounts: Amounts | undefined): Amounts {
+function addAll(sum: Amounts, amounts: Amounts | undefined): void {
   for (const [resource, amount] of Object.entries(amounts ?? {}))
     setKey(sum, resource, add(getKey(sum, resource), amount));
-  return sum;
 }
 
-function raiseTo(most: Amounts, amounts: Amounts): Amounts {
-  for (const [resource, amount] of Object.entries(amounts)) {
-    const known = getKey(most, resource);
-    if (known === undefined || compareAmounts(amount, known) > 0) setKey(most, resource, amount);
-  }
-  return most;
+function raise(most: Amounts, resource: string, amount: string): void {
+  const known = getKey(most, resource);
+  if (known === undefined || compareAmounts(amount, known) > 0) setKey(most, resource, amount);
 }
 
 /**
@@ -66,13 +64,18 @@ export function sumContainers({ containers, initContainers }: PodSpec, kind: 're
   const running: Amounts = {};
   const initial: Amounts = {};
   for (const container of initContainers ?? []) {
-    const own = container.resources?.[kind];
-    if (isSidecar(container)) {
-      addAll(total, own);
-      raiseTo(initial, addAll(running, own));
-    } else raiseTo(initial, addAll({ ...running }, own));
+    const own = container.resources?.[kind] ?? {};
+    const staysOn = isSidecar(container);
+    // What keeps running was counted when it started: only what this one takes can raise the sum.
+    for (const [resource, amount] of Object.entries(own)) {
+      const sum = add(getKey(running, resource), amount);
+      if (staysOn) setKey(running, resource, sum);
+      raise(initial, resource, sum);
+    }
+    if (staysOn) addAll(total, own);
   }
-  return raiseTo(total, initial);
+  for (const [resource, amount] of Object.entries(initial)) raise(total, resource, amount);
+  return total;
 }
 
 /** Started in its turn among the init containers, and runs on. */

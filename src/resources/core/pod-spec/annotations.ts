@@ -37,6 +37,7 @@ export function validatePodAnnotations(
   names: Names,
 ): FieldError[] {
   const keys = annotationKeys(names);
+  let containers: ReadonlySet<string | undefined> | undefined;
   const found: FieldError[] = [];
   const mirror = getKey(annotations, keys.mirror);
   if (mirror !== undefined && !spec.nodeName) {
@@ -52,7 +53,8 @@ export function validatePodAnnotations(
       found.push(...validateSeccompText(value, `${path}.${key}`));
     } else if (key.startsWith(keys.appArmor)) {
       const name = key.slice(keys.appArmor.length);
-      if (!containersOf(spec, '').some(([, container]) => container.name === name)) {
+      containers ??= new Set(containersOf(spec, '').map(([, container]) => container.name));
+      if (!containers.has(name)) {
         found.push(fieldError.invalid(`${path}[${key}]`, name, 'container not found'));
       }
       if (value !== '' && value !== 'runtime/default' && value !== 'unconfined' && !value.startsWith(LOCAL)) {

@@ -8,6 +8,9 @@ export interface SpecContext {
   readonly pod?: string;
 }
 
+/** How many texts of one kind are advice enough: an answer has room for far fewer. */
+export const MAX_ADVICE = 1000;
+
 /** One finding for each complaint of a rule about a text. */
 export const byRule = (field: string, value: string, rule: NameRule): FieldError[] =>
   rule(value).map((why) => fieldError.invalid(field, value, why));

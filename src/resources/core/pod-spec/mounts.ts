@@ -10,6 +10,8 @@ type Mount = NonNullable<Container['volumeMounts']>[number];
 /** Where a container sees the volumes of its pod as files. */
 export function validateMounts(container: Container, volumes: Volumes, path: string): FieldError[] {
   const devices = container.volumeDevices ?? [];
+  const deviceNames = new Set(devices.map(({ name = '' }) => name));
+  const devicePaths = lastPaths(devices, 'devicePath');
   const privileged = container.securityContext?.privileged === true;
   const taken = new Set<string>();
   return eachOf(container.volumeMounts, path, (mount, at) => {
@@ -19,10 +21,10 @@ export function validateMounts(container: Container, volumes: Volumes, path: str
     if (!volumes.has(name)) found.push(fieldError.notFound(`${at}.name`, name));
     if (taken.has(mountPath)) wrongPath('must be unique');
     taken.add(mountPath);
-    if (devices.some((device) => (device.name ?? '') === name)) {
+    if (deviceNames.has(name)) {
       found.push(fieldError.invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
     }
-    if (lastPaths(devices, 'devicePath').has(mountPath)) wrongPath('must not already exist as a path in volumeDevices');
+    if (devicePaths.has(mountPath)) wrongPath('must not already exist as a path in volumeDevices');
     found.push(...validateSubPaths(mount, volumes.get(name), path, at));
     found.push(...validatePropagation(mount, privileged, path));
     return found;
@@ -95,6 +97,8 @@ export function validateDevices(
 ): FieldError[] {
   const names = new Set<string>();
   const paths = new Set<string>();
+  const mountNames = new Set(volumeMounts.map(({ name = '' }) => name));
+  const mountPaths = lastPaths(volumeMounts, 'mountPath');
   return eachOf(volumeDevices, path, ({ name = '', devicePath = '' }, at) => {
     const found: FieldError[] = [];
     const wrong = (field: 'name' | 'devicePath', why: string) =>
@@ -108,11 +112,8 @@ export function validateDevices(
     if (paths.has(devicePath)) wrong('devicePath', 'must be unique');
     if (noBacksteps('', devicePath).length > 0) wrong('devicePath', "can not contain backsteps ('..')");
     else paths.add(devicePath);
-    if (volumeMounts.some((mount) => (mount.name ?? '') === name))
-      wrong('name', 'must not already exist in volumeMounts');
-    if (lastPaths(volumeMounts, 'mountPath').has(devicePath)) {
-      wrong('devicePath', 'must not already exist as a path in volumeMounts');
-    }
+    if (mountNames.has(name)) wrong('name', 'must not already exist in volumeMounts');
+    if (mountPaths.has(devicePath)) wrong('devicePath', 'must not already exist as a path in volumeMounts');
     if (name !== '') names.add(name);
     return found;
   });

@@ -1,6 +1,6 @@
 /** Labels of nodes that are on their way out. */
 import { getKey, labelValue, type Names } from '../../../meta/index.ts';
-import type { Infer } from '../../../schema/index.ts';
+import { type Infer, remember } from '../../../schema/index.ts';
 import type { NodeSelectorTerm } from '../../types/core-v1.ts';
 
 type Labels = { readonly [label: string]: string };
@@ -14,21 +14,27 @@ export const renamedLabels = ({ labels }: Names): Labels => ({
   [`beta.${labels}/instance-type`]: `node.${labels}/instance-type`,
 });
 
+const knownAdvice = new WeakMap<Names, Labels>();
+
 /** What to say of a label, if anything. */
-export function adviceOnLabel(key: string, names: Names): string | undefined {
-  const { labels } = names;
-  const renamed = getKey(renamedLabels(names), key);
-  if (renamed !== undefined) {
-    return `deprecated since ${/^beta.*\/(?:arch|os)$/.test(key) ? 'v1.14' : 'v1.17'}; use "${renamed}" instead`;
-  }
-  return getKey(
-    {
-      [`app.${labels}/created-by`]: 'deprecated since v1.9',
-      [`scheduler.alpha.${labels}/preferAvoidPods`]: 'deprecated since v1.22; use Taints and Tolerations instead',
-      [`node-role.${labels}/master`]: `use "node-role.${labels}/control-plane" instead`,
-    },
+export const adviceOnLabel = (key: string, names: Names): string | undefined =>
+  getKey(
+    remember(knownAdvice, names, () => adviceUnder(names)),
     key,
   );
+
+function adviceUnder(names: Names): Labels {
+  const { labels } = names;
+  const renamed = Object.entries(renamedLabels(names)).map(([key, by]) => [
+    key,
+    `deprecated since ${/^beta.*\/(?:arch|os)$/.test(key) ? 'v1.14' : 'v1.17'}; use "${by}" instead`,
+  ]);
+  return {
+    ...(Object.fromEntries(renamed) as Labels),
+    [`app.${labels}/created-by`]: 'deprecated since v1.9',
+    [`scheduler.alpha.${labels}/preferAvoidPods`]: 'deprecated since v1.22; use Taints and Tolerations instead',
+    [`node-role.${labels}/master`]: `use "node-role.${labels}/control-plane" instead`,
+  };
 }
 
 /** Advice on a term that selects nodes; on its values too where nobody refuses them. */

@@ -1,5 +1,6 @@
 import type { Infer } from '../../../schema/index.ts';
 import type { Volume, VolumeProjection } from '../../types/core-v1.ts';
+import { MAX_ADVICE } from './findings.ts';
 
 /** A file that a volume is to hold, and where it comes from when there are several sources. */
 interface File {
@@ -39,18 +40,33 @@ function projectedFiles(from: Infer<typeof VolumeProjection>): File[] {
   return [{ path: bundle.path ?? '', source }];
 }
 
-/** Each file against those before it. */
+/** Each file with those before it that overlap with it. */
 function overlapsIn(files: readonly File[]): string[] {
-  const trimmed = files.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }));
-  return trimmed.flatMap((file, i) =>
-    trimmed
-      .slice(0, i)
-      .filter((other) => overlap(file.path, other.path))
-      .map((other) => `${shown(file)} with ${shown(other)}`),
-  );
+  const pairs: { readonly later: number; readonly earlier: number }[] = [];
+  // In this order a directory comes right before all that lies in it.
+  const sorted = files
+    .map(({ path }, i) => ({ prefix: `${trimmed(path)}/`, i }))
+    .filter(({ prefix }) => prefix !== '/')
+    .sort((a, b) => (a.prefix < b.prefix ? -1 : a.prefix > b.prefix ? 1 : a.i - b.i));
+  const around: typeof sorted = [];
+  for (const file of sorted) {
+    while (around.length > 0 && !file.prefix.startsWith(around.at(-1)?.prefix ?? '')) around.pop();
+    for (const { i } of around) {
+      if (pairs.length === MAX_ADVICE) break;
+      pairs.push({ later: Math.max(i, file.i), earlier: Math.min(i, file.i) });
+    }
+    around.push(file);
+  }
+  pairs.sort((a, b) => a.later - b.later || a.earlier - b.earlier);
+  return pairs.map(({ later, earlier }) => `${shown(files[later])} with ${shown(files[earlier])}`);
 }
 
-const overlap = (a: string, b: string): boolean =>
-  a !== '' && b !== '' && (`${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`));
+/** Without the slashes at its end. */
+function trimmed(path: string): string {
+  let end = path.length;
+  while (path.charCodeAt(end - 1) === 0x2f) end--;
+  return path.slice(0, end);
+}
 
-const shown = ({ path, source }: File): string => JSON.stringify(path) + (source === '' ? '' : ` (${source})`);
+const shown = (file: File | undefined): string =>
+  JSON.stringify(trimmed(file?.path ?? '')) + (file?.source ? ` (${file.source})` : '');

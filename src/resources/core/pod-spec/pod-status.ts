@@ -59,10 +59,15 @@ const validateGeneration = (generation: number | undefined, path: string): Field
 /** Who clears what it has seen of the wishes for a pod leaves it as it was. */
 export function keepGenerations(status: PodStatus, old: PodStatus): void {
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
-  const left = [...(old.conditions ?? [])];
+  const left = new Map<string | undefined, NonNullable<PodStatus['conditions']>>();
+  // Of several of a type the first is taken first.
+  for (const condition of [...(old.conditions ?? [])].reverse()) {
+    const alike = left.get(condition.type);
+    if (alike === undefined) left.set(condition.type, [condition]);
+    else alike.push(condition);
+  }
   for (const condition of status.conditions ?? []) {
-    const at = left.findIndex(({ type }) => type === condition.type);
-    const [before] = at < 0 ? [] : left.splice(at, 1);
+    const before = left.get(condition.type)?.pop();
     if (!condition.observedGeneration && before?.observedGeneration) {
       condition.observedGeneration = before.observedGeneration;
     }
@@ -76,15 +81,26 @@ type Statuses = readonly ContainerStatus[] | undefined;
 /** What ended for good does not run again. */
 function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): FieldError[] {
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
-  const check = (now: Statuses, before: Statuses, field: string, policy: string | undefined, skip?: typeof sidecars) =>
-    eachOf(before, `status.${field}`, ({ name, state }, at) => {
+  const check = (
+    now: Statuses,
+    before: Statuses,
+    field: string,
+    policy: string | undefined,
+    skip?: typeof sidecars,
+  ) => {
+    const running = new Map<string | undefined, number>();
+    for (const { name, state } of now ?? []) {
+      if (state?.terminated === undefined) running.set(name, (running.get(name) ?? 0) + 1);
+    }
+    return eachOf(before, `status.${field}`, ({ name, state }, at) => {
       const { terminated } = state ?? {};
       if (policy === 'Always' || terminated === undefined || skip?.has(name) === true) return [];
       if ((terminated.exitCode ?? 0) !== 0 && policy === 'OnFailure') return [];
-      return (now ?? [])
-        .filter((one) => one.name === name && one.state?.terminated === undefined)
-        .map(() => fieldError.forbidden(`${at}.state`, 'may not be transitioned to non-terminated state'));
+      return Array.from({ length: running.get(name) ?? 0 }, () =>
+        fieldError.forbidden(`${at}.state`, 'may not be transitioned to non-terminated state'),
+      );
     });
+  };
   const { restartPolicy } = spec;
   return [
     ...check(status.containerStatuses, old.containerStatuses, 'containerStatuses', restartPolicy),
@@ -112,12 +128,15 @@ const healthStates = ['Healthy', 'Unhealthy', 'Unknown'];
 const CLAIM = 'claim:';
 
 /** How the resources of containers are: those that each asked for, each device once. */
-const validateHealth = (statuses: Statuses, containers: PodSpec['containers'], path: string): FieldError[] =>
-  eachOf(statuses, path, ({ name: of, allocatedResourcesStatus }, at) => {
-    const { resources: asked } = containers?.find(({ name }) => name === of) ?? { resources: null };
+function validateHealth(statuses: Statuses, containers: PodSpec['containers'], path: string): FieldError[] {
+  const byName = new Map<string | undefined, Container>();
+  for (const container of containers ?? []) if (!byName.has(container.name)) byName.set(container.name, container);
+  return eachOf(statuses, path, ({ name: of, allocatedResourcesStatus }, at) => {
+    const container = byName.get(of);
+    // Containers that are not there are not minded.
+    const asked = container === undefined ? undefined : askedBy(container);
     return eachOf(allocatedResourcesStatus, `${at}.allocatedResourcesStatus`, ({ name = '', resources }, place) => {
-      // Containers that are not there are not minded.
-      const found = asked === null ? [] : validateAsked(name, asked, `${place}.name`);
+      const found = asked === undefined ? [] : validateAsked(name, asked, `${place}.name`);
       const seen = new Set<string>();
       return [
         ...found,
@@ -130,27 +149,35 @@ const validateHealth = (statuses: Statuses, containers: PodSpec['containers'], p
       ];
     });
   });
+}
 
-function validateAsked(name: string, resources: Container['resources'], path: string): FieldError[] {
+/** What a container asks for: resources, and claims in the form in which their health is told. */
+function askedBy({ resources }: Container): ReadonlySet<string> {
   const { claims = [], requests = {} } = resources ?? {};
+  return new Set([
+    ...Object.keys(requests).filter((name) => !name.startsWith(CLAIM)),
+    ...claims.map(({ name = '', request }) => `${CLAIM}${name}${request ? `/${request}` : ''}`),
+  ]);
+}
+
+function validateAsked(name: string, asked: ReadonlySet<string>, path: string): FieldError[] {
+  if (asked.has(name)) return [];
   if (!name.startsWith(CLAIM)) {
-    if (Object.hasOwn(requests, name)) return [];
     return [fieldError.invalid(path, name, "must match one of the container's resource requests")];
   }
-  const known = claims.map((claim) => `${CLAIM}${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`);
-  if (known.includes(name)) return [];
   const forms = "in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
   return [fieldError.invalid(path, name, `must match one of the container's resource claims ${forms}`)];
 }
 
 function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): FieldError[] {
   const seen = new Set<string>();
+  const known = new Set(resourceClaims.map((claim) => claim.name));
   return eachOf(
     status.resourceClaimStatuses,
     'status.resourceClaimStatuses',
     ({ name = '', resourceClaimName }, at) => {
       const found: FieldError[] = [];
-      if (!resourceClaims.some((claim) => claim.name === name)) {
+      if (!known.has(name)) {
         const why = 'must match the name of an entry in `spec.resourceClaims`';
         found.push(fieldError.invalid(`${at}.name`, name, why));
       }
@@ -179,8 +206,10 @@ function validateAddresses(addresses: Addresses, path: string): FieldError[] {
   if (ips.length > 2 || ips.every(isIPv6) || !ips.some(isIPv6)) {
     found.push(fieldError.invalid(path, shown, 'may specify no more than one IP for each IP family'));
   }
+  const seen = new Set<string>();
   ips.forEach((ip, i) => {
-    if (ips.indexOf(ip) < i) found.push(fieldError.duplicate(`${path}[${i}]`, { IP: ip }));
+    if (seen.has(ip)) found.push(fieldError.duplicate(`${path}[${i}]`, { IP: ip }));
+    seen.add(ip);
   });
   return found;
 }

@@ -72,12 +72,14 @@ const validateImages = (containers: readonly Container[], path: string): FieldEr
 
 function validateAddedTolerations(tolerations: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
   const path = 'spec.tolerations';
-  const kept = old.every((before) =>
-    tolerations.some((one) => equal({ ...one, tolerationSeconds: 0 }, { ...before, tolerationSeconds: 0 })),
-  );
-  if (kept) return validateTolerations(tolerations, path);
+  const tolerated = new Set(tolerations.map(toleratedBy));
+  if (old.every((one) => tolerated.has(toleratedBy(one)))) return validateTolerations(tolerations, path);
   return [fieldError.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')];
 }
+
+/** What tells a toleration from others, but for how long it holds. */
+const toleratedBy = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect]);
 
 function validateRemovedGates({ schedulingGates = [] }: PodSpec, old: PodSpec): FieldError[] {
   const before = new Set((old.schedulingGates ?? []).map(({ name }) => name));

@@ -143,6 +143,9 @@ type Claim = Infer<typeof ResourceClaim>;
 /** Each names a claim of the pod, once as a whole or once for each of its requests. */
 function validateClaims(claims: readonly Claim[], known: ReadonlySet<string>, path: string): FieldError[] {
   const seen = new Set<string>();
+  // How many different requests of a claim there were.
+  const requests = new Map<string, number>();
+  const list = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
   return eachOf(claims, path, ({ name = '', request = '' }, at) => {
     if (name === '') return [fieldError.required(at)];
     const found: FieldError[] = [];
@@ -151,13 +154,11 @@ function validateClaims(claims: readonly Claim[], known: ReadonlySet<string>, pa
       const key = request === '' ? name : `${name}/${request}`;
       if (request !== '') found.push(...byRule(`${at}.request`, request, dns1123Label));
       if (seen.has(key)) found.push(fieldError.duplicate(at, key));
-      else if (request === '') {
-        for (const other of seen) if (other.startsWith(`${name}/`)) found.push(fieldError.duplicate(at, name));
-      }
+      else if (request !== '') requests.set(name, (requests.get(name) ?? 0) + 1);
+      else found.push(...Array.from({ length: requests.get(name) ?? 0 }, () => fieldError.duplicate(at, name)));
       seen.add(key);
     }
     if (!known.has(name)) {
-      const list = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
       const error = fieldError.notFound(at, name);
       found.push({ ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${list}` });
     }

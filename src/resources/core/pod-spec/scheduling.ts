@@ -36,18 +36,16 @@ export const validateTolerations = (tolerations: readonly Toleration[] | undefin
 type Constraint = Infer<typeof TopologySpreadConstraint>;
 
 /** How evenly pods are to be spread. */
-export const validateSpread = (constraints: readonly Constraint[] | undefined, path: string): FieldError[] =>
-  eachOf(constraints, path, (constraint, at, i) => {
+export function validateSpread(constraints: readonly Constraint[] | undefined, path: string): FieldError[] {
+  const last = new Map((constraints ?? []).map((constraint, i) => [spreadKey(constraint), i]));
+  return eachOf(constraints, path, (constraint, at, i) => {
     const { maxSkew = 0, topologyKey = '', whenUnsatisfiable: action = '', minDomains } = constraint;
     const found: FieldError[] = [];
     if (maxSkew <= 0) found.push(fieldError.invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
     if (topologyKey === '') found.push(fieldError.required(`${at}.topologyKey`, 'can not be empty'));
     // Any other value is refused by the schema.
     if (action === '') found.push(...oneOf(`${at}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']));
-    const again = (constraints ?? [])
-      .slice(i + 1)
-      .some((other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === action);
-    if (again) {
+    if (last.get(spreadKey(constraint)) !== i) {
       found.push(fieldError.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
     }
     if (minDomains !== undefined) {
@@ -64,6 +62,11 @@ export const validateSpread = (constraints: readonly Constraint[] | undefined, p
       ...validateSelectorObject(constraint.labelSelector as Json | undefined, `${at}.labelSelector`),
     ];
   });
+}
+
+/** What no two constraints have in common. */
+const spreadKey = ({ topologyKey = '', whenUnsatisfiable = '' }: Constraint): string =>
+  JSON.stringify([topologyKey, whenUnsatisfiable]);
 
 /** What a pod waits for before it is scheduled. */
 export function validateSchedulingGates(

@@ -1,15 +1,9 @@
 import { dns1123Label, type Names, type ObjectMeta, parseQuantity } from '../../../meta/index.ts';
-import type {
-  Container,
-  ContainerPort,
-  EphemeralContainer,
-  PodSpec,
-  PodTemplateSpec,
-  Volume,
-} from '../../types/core-v1.ts';
+import type { Container, EphemeralContainer, PodSpec, PodTemplateSpec, Volume } from '../../types/core-v1.ts';
 import { warnOfAddress } from '../../validate/addresses.ts';
 import type { Amounts } from './amounts.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
+import { warnOfPorts } from './clashing-ports.ts';
 import { adviceOnLabel, warnOfTerm } from './node-labels.ts';
 import { warnOfOverlaps } from './overlapping-paths.ts';
 
@@ -48,7 +42,7 @@ const warnOfSpec = (subject: Subject): string[] => [
   ...warnOfRepeats(subject),
   ...warnOfSeccomp(subject),
   ...warnOfContainers(subject),
-  ...warnOfPorts(subject),
+  ...warnOfPorts(subject.spec, `${subject.path}spec`),
   ...warnOfPortNames(subject),
   ...warnOfGrace(subject),
   ...warnOfSelectors(subject),
@@ -167,12 +161,14 @@ export function warnOfFractions(
 }
 
 function warnOfRepeats({ spec, path }: Subject): string[] {
-  const repeats = (values: readonly string[], field: string, what: string) =>
-    values.flatMap((value, i) =>
-      values.indexOf(value) < i
-        ? [`${path}spec.${field}[${i}].${what}: duplicate ${what} ${JSON.stringify(value)}`]
-        : [],
-    );
+  const repeats = (values: readonly string[], field: string, what: string) => {
+    const seen = new Set<string>();
+    return values.flatMap((value, i) => {
+      if (seen.has(value)) return [`${path}spec.${field}[${i}].${what}: duplicate ${what} ${JSON.stringify(value)}`];
+      seen.add(value);
+      return [];
+    });
+  };
   const secrets = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
   return [
     ...repeats(
@@ -218,29 +214,6 @@ function warnOfEnv({ env = [] }: Container | EphemeralContainer, path: string): 
   });
 }
 
-function warnOfPorts({ spec, path }: Subject): string[] {
-  const known = new Map<string, { at: string; port: ContainerPort }[]>();
-  return containersOf(spec, `${path}spec`).flatMap(([place, { ports = [] }]) =>
-    ports.flatMap((port, i) => {
-      const at = `${place}.ports[${i}]`;
-      const { name = '', containerPort = 0, hostPort = 0, protocol = '', hostIP = '' } = port;
-      const found: string[] = [];
-      if (hostIP !== '' && hostPort === 0) {
-        const shown = `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
-        found.push(`${at}: hostIP set without hostPort: ${shown}`);
-      }
-      const key = `${containerPort}/${protocol}`;
-      const others = known.get(key) ?? [];
-      for (const other of others) {
-        const clash = clashOf(port, other.port);
-        if (clash !== undefined) found.push(`${at}: ${clash} port definition with ${other.at}`);
-      }
-      known.set(key, [...others, { at, port }]);
-      return found;
-    }),
-  );
-}
-
 /** Who asks for a port by its name gets the first that has it. */
 function warnOfPortNames({ spec, path }: Subject): string[] {
   const known = new Map<string, string>();
@@ -256,15 +229,6 @@ function warnOfPortNames({ spec, path }: Subject): string[] {
       return [`${at}: duplicate port name ${JSON.stringify(name)} with ${first}, ${chosen}`];
     }),
   );
-}
-
-/** How two definitions of the same port get in each other's way. */
-function clashOf(a: ContainerPort, b: ContainerPort): string | undefined {
-  const [aIp = '', bIp = ''] = [a.hostIP, b.hostIP];
-  const [aPort, bPort] = [a.hostPort ?? 0, b.hostPort ?? 0];
-  if (aIp === bIp && aPort === bPort) return 'duplicate';
-  if (aPort === 0 || bPort === 0) return 'overlapping';
-  return aPort === bPort && (aIp === '') !== (bIp === '') ? 'dangerously ambiguous' : undefined;
 }
 
 function warnOfSelectors({ spec, path }: Subject): string[] {

@@ -1,0 +1,65 @@
+import {
+  type ApiObject,
+  type FieldError,
+  fieldErrors,
+  type ObjectMeta,
+  pathSegmentName,
+  type Steps,
+  validateBareFinalizers,
+  validateFreeFields,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../meta/index.ts';
+import { validate } from '../schema/index.ts';
+import type { Job } from './job.ts';
+import type { Target } from './types.ts';
+
+/** Finalizers that may stand without a domain, the product's own aside. */
+const bareFinalizers = ['orphan', 'foregroundDeletion'];
+
+/**
+ * What is wrong with an object that is about to be written: with its metadata, by the declaration of its type, and by
+ * the rules of its kind. In steps, for the sake of large objects.
+ */
+export function* findErrors(job: Job, object: ApiObject, old: ApiObject | undefined): Steps<readonly FieldError[]> {
+  const { target, context } = job;
+  const { definition, storageVersion } = target.resource;
+  const { strategy } = definition;
+  const { metadata } = object;
+  const ofMetadata = fieldErrors(() => findMetadataErrors(job, metadata, old));
+  yield;
+  const declared = fieldErrors(() => validate(object, storageVersion.type));
+  yield;
+  const part = partOf(target);
+  if (part?.validate !== undefined && old !== undefined) {
+    return [...ofMetadata, ...declared, ...fieldErrors(() => part.validate?.(object, old, context) ?? [])];
+  }
+  // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
+  const claims = old === undefined && metadata.resourceVersion !== undefined;
+  const judged = claims ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
+  const own = fieldErrors(() => strategy.validate?.(judged, context) ?? []);
+  if (old === undefined) return [...ofMetadata, ...declared, ...own];
+  yield;
+  const ofChange = fieldErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);
+  return [...ofMetadata, ...declared, ...own, ...ofChange];
+}
+
+function findMetadataErrors({ core, target }: Job, metadata: ObjectMeta, old: ApiObject | undefined): FieldError[] {
+  const { strategy, namespaced } = target.resource.definition;
+  const { nameRule } = strategy;
+  const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
+  if (old === undefined)
+    return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
+  const free = validateFreeFields(metadata);
+  const ofChange = validateObjectMetaUpdate(metadata, old.metadata, free);
+  return [
+    ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free),
+    // Told twice over: once about any object, once about this kind.
+    ...ofChange,
+    ...ofChange,
+    ...validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
+  ];
+}
+
+const partOf = ({ resource, subresource }: Target) =>
+  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.part;

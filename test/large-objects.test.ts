@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiObject, JsonObject } from '../src/meta/index.ts';
+import { startWorld, type World } from './support/in-process.ts';
+import { type Growing, growingNamespace, growingObjects } from './support/large-objects.ts';
+import { WorkCounter } from './support/work.ts';
+
+// Whoever may write an object decides how many entries each of its lists and maps has. What the server does with them
+// grows as they do, and no faster: counted, not timed.
+const few = 100;
+const many = 4 * few;
+
+/** Those of which all is looked at; of the others, what the rules of their kinds have a part in. */
+const everyWay = new Set([
+  'ConfigMap data',
+  'ConfigMap metadata.annotations',
+  'ConfigMap metadata.ownerReferences',
+  'Endpoints subsets[].addresses',
+  'Service spec.ports',
+  'Deployment spec.template env',
+  'Node status.addresses',
+  'ClusterRole rules',
+]);
+
+describe('the work of writing an object grows with its entries and no faster', () => {
+  let world: World;
+  let counter: WorkCounter;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    await world.send('POST', '/api/v1/namespaces', { metadata: { name: growingNamespace } });
+    await world.send('POST', `/api/v1/namespaces/${growingNamespace}/serviceaccounts`, {
+      metadata: { name: 'default' },
+    });
+    counter = new WorkCounter();
+  });
+
+  afterAll(async () => {
+    counter.stop();
+    await world.close();
+  });
+
+  /** What each way of writing and reading it takes. */
+  async function workOf({ name, url, make, inStatus }: Growing, count: number): Promise<{ [step: string]: number }> {
+    const object = make(count);
+    const at = `${url}/${(object['metadata'] as { name: string }).name}`;
+    const written = inStatus ? `${at}/status` : at;
+    const took: { [step: string]: number } = {};
+    const step = async (name: string, method: string, path: string, body?: JsonObject, type?: string) => {
+      const answer = await send(method, path, body, type);
+      took[name] = counter.take();
+      return answer;
+    };
+    const cleared = async () => {
+      await step('delete', 'DELETE', at);
+      await send('PATCH', at, { metadata: { finalizers: null } }, 'application/merge-patch+json');
+      return took;
+    };
+    if (inStatus) await send('POST', url, make(0));
+    counter.take();
+    const made = inStatus ? await step('create', 'PUT', written, object) : await step('create', 'POST', url, object);
+    expect(made.status, made.text.slice(0, 500)).toBeLessThan(300);
+    // Some of these are refused: that must not take longer either.
+    const stored = JSON.parse(made.text) as ApiObject;
+    const changed = (value: string) => {
+      const { resourceVersion: _, managedFields: __, ...metadata } = stored.metadata;
+      return { ...stored, metadata: { ...metadata, labels: { ...metadata.labels, step: value } } } as JsonObject;
+    };
+    await step('replace', 'PUT', written, changed('1'));
+    if (!everyWay.has(name)) return cleared();
+    await step('patch', 'PATCH', written, changed('2'), 'application/strategic-merge-patch+json');
+    await step(
+      'apply',
+      'PATCH',
+      `${written}?fieldManager=all&force=true`,
+      changed('3'),
+      'application/apply-patch+yaml',
+    );
+    await step('apply half', 'PATCH', `${written}?fieldManager=half`, make(count >> 1), 'application/apply-patch+yaml');
+    await step('apply less', 'PATCH', `${written}?fieldManager=half`, make(count >> 2), 'application/apply-patch+yaml');
+    await step('read as a table', 'GET', url, undefined, 'application/json;as=Table;g=meta.k8s.io;v=v1');
+    await step('read in protobuf', 'GET', at, undefined, 'application/vnd.kubernetes.protobuf');
+    await step('read in YAML', 'GET', at, undefined, 'application/yaml');
+    return cleared();
+  }
+
+  /** `type` is that of the body, or else that of the answer. */
+  async function send(method: string, url: string, body?: JsonObject, type = 'application/json') {
+    const answer = await world.client.request({
+      method,
+      url,
+      headers: body === undefined ? { accept: type } : { 'content-type': type },
+      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+    });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of answer.body) pieces.push(piece);
+    return { status: answer.status, text: Buffer.concat(pieces).toString() };
+  }
+
+  it.each(growingObjects.map((growing) => [growing.name, growing] as const))('%s', async (_, growing) => {
+    // What is made once is made here.
+    await workOf(growing, 2);
+    const [less, more] = [await workOf(growing, few), await workOf(growing, many)];
+    const ratios = Object.fromEntries(Object.entries(more).map(([step, work]) => [step, work / (less[step] ?? 1)]));
+    for (const [step, ratio] of Object.entries(ratios)) {
+      // Four times as many entries; sorting them takes a little more.
+      expect(ratio, `${step}: ${less[step]} for ${few} entries, ${more[step]} for ${many}`).toBeLessThan(5);
+    }
+  });
+});

@@ -31,7 +31,7 @@ describe('a server that is sent YAML', () => {
 
   it('lives on after bodies that nest, that are large, and that are many', async () => {
     const nested = `${'- '.repeat(5_000)}a`;
-    const wide = `a:\n${'- []\n'.repeat(20_000)}`;
+    const wide = `a:\n${'- []\n'.repeat(5_000)}`;
     const faulty = `a: "${'\\q'.repeat(1_500_000)}"`;
     const bodies = [nested, nested, ...Array<string>(10).fill(wide), ...Array<string>(8).fill(faulty)];
     const answers = await Promise.all(bodies.map((body) => create(body)));

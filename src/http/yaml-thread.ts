@@ -18,7 +18,10 @@ export interface YamlLimits {
   /** Documents that wait, and their size in all (bytes). */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** How long a document may take, and how much longer for each of its MiB (ms). */
+  /**
+   * How long a document may take, and how much longer for each of its MiB (ms): ten times what it takes, since time
+   * passes for a thread that gets no processor too.
+   */
   readonly baseMs: number;
   readonly msPerMib: number;
   /** How long a worker may take to start, and how long one without documents is kept (ms). */
@@ -30,8 +33,8 @@ const defaults: YamlLimits = {
   heapMb: 256,
   waiting: 200,
   waitingBytes: 8 * 1024 * 1024,
-  baseMs: 2_000,
-  msPerMib: 4_000,
+  baseMs: 5_000,
+  msPerMib: 2_000,
   startMs: 30_000,
   idleMs: 20_000,
 };

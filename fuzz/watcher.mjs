@@ -51,5 +51,7 @@ process.on('message', (/** @type {{ ask: string, id: number }} */ { ask, id }) =
   // A collection that was asked for is no turn of the server's own.
   last = { clock: performance.now(), computed: computed() };
 });
+// Whoever has started the server to try it is gone, and nobody else knows of it.
+process.on('disconnect', () => process.exit(1));
 // The channel alone keeps no server alive.
 process.channel?.unref();

@@ -53,6 +53,20 @@ tell('rule 9: the first apply of the client', [
     conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
   },
   {
+    name: 'conflicts when the annotation nests deeper than any object',
+    steps: [
+      clientApply(
+        two,
+        configuration({ ...two, spec: { free: 0 } }).replace(
+          '"free":0',
+          `"free":${'{"a":'.repeat(2e4)}0${'}'.repeat(2e4)}`,
+        ),
+      ),
+      apply('kubectl', { data: { a: '2' } }),
+    ],
+    conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],
+  },
+  {
     name: 'conflicts when the annotation is no JSON',
     steps: [clientApply(two, '{'), apply('kubectl', { data: { a: '2' } })],
     conflicts: ['"kubectl-client-side-apply" using v1 .data.a'],

@@ -1,4 +1,4 @@
-import { at, isJsonObject, type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
+import { at, isJsonObject, type Json, type JsonObject, type Names, readJsonText, setKey } from '../meta/index.ts';
 import { checkIntent } from './check-intent.ts';
 import { compare } from './compare.ts';
 import { difference, type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
@@ -32,20 +32,12 @@ export function lastAppliedTo(
 ): LastApplied | undefined {
   if (manager !== serverSideName) return undefined;
   const text = at(live, 'metadata', 'annotations', annotationOf(names));
-  const applied = typeof text === 'string' ? parse(text) : undefined;
+  const applied = typeof text === 'string' ? readJsonText(text) : undefined;
   if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined;
   if (checkIntent(shape, applied).length > 0) return undefined;
   const fields = fieldsOf(shape, applied);
   const { added, modified, removed } = compare(shape, applied, live);
   return { fields, unchanged: difference(difference(difference(fields, modified), added), removed) };
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

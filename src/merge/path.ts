@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, MAX_DEPTH, nestsDeeper } from '../meta/index.ts';
+import { type Json, type JsonObject, readJsonText } from '../meta/index.ts';
 
 /**
  * One step of a path, spelled as on the wire: `f:name` a field, `k:{"name":"x"}` the entry of a list with these keys,
@@ -60,12 +60,7 @@ function parse(element: string): Json | undefined {
   const text = element.slice(2);
   // Integers that a double does not hold keep their digits.
   if (/^-?[1-9][0-9]{15,40}$/.test(text)) return BigInt(text);
-  try {
-    const value = JSON.parse(text) as Json;
-    return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
-  } catch {
-    return undefined;
-  }
+  return readJsonText(text);
 }
 
 /** A path as messages spell it: `.spec.containers[name="a"].image`. */

@@ -38,7 +38,7 @@ export {
   jsonEqual,
   jsonType,
   MAX_DEPTH,
-  nestsDeeper,
+  readJsonText,
   setKey,
 } from './json.ts';
 export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';

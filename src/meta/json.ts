@@ -53,8 +53,18 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   return others === 0;
 }
 
+/** The value of JSON text from anyone; undefined when it cannot be read, or nests deeper than a body may. */
+export function readJsonText(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json;
+    return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether objects and lists nest deeper than so many levels. Never walks deeper itself. */
-export function nestsDeeper(value: Json, levels: number): boolean {
+function nestsDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {

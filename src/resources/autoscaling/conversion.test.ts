@@ -115,6 +115,13 @@ describe('autoscalers of v1', () => {
   });
 });
 
+test('an annotation that nests deeper than any object says nothing', () => {
+  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const annotations = { 'autoscaling.alpha.kubernetes.io/behavior': deep };
+  const stored = toV2({ metadata: { ...metadata, annotations }, spec: {} } as unknown as ApiObject, names);
+  expect(stored['spec']).toEqual({ metrics: [] });
+});
+
 test('an autoscaler of v2 keeps none of the annotations that v1 has', () => {
   const annotations = { mine: 'yes', 'autoscaling.alpha.kubernetes.io/behavior': '{}' };
   const object = created(horizontalPodAutoscalers, { metadata: { annotations }, spec: { scaleTargetRef } });

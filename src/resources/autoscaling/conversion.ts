@@ -7,6 +7,7 @@ import {
   jsonCopy,
   type Names,
   type ObjectMeta,
+  readJsonText,
   StatusError,
   setKey,
 } from '../../meta/index.ts';
@@ -41,7 +42,7 @@ export function toV2(object: ApiObject, names: Names): ApiObject {
   delete spec['targetCPUUtilizationPercentage'];
   delete status['currentCPUUtilizationPercentage'];
   const carried = (annotation: (typeof annotationNames)[number]) =>
-    parse(object.metadata.annotations?.[keyOf(annotation, names)]);
+    readJsonText(object.metadata.annotations?.[keyOf(annotation, names)] ?? '');
   const cpu = (side: JsonObject): JsonObject => ({ type: 'Resource', resource: { name: 'cpu', ...side } });
 
   const metrics = readList(carried('metrics'), v1.MetricSpec, names)?.map((metric) => metricFromV1(metric, 'target'));
@@ -115,16 +116,6 @@ function parts(object: ApiObject, apiVersion: string): Parts {
 function setAnnotations(metadata: ObjectMeta, entries: readonly (readonly [string, string])[]): void {
   if (entries.length === 0) delete metadata.annotations;
   else metadata.annotations = Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** JSON of an annotation; undefined when there is none, or none that can be read. */
-function parse(text: string | undefined): Json | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** JSON in which no character has a meaning in HTML. */

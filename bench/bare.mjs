@@ -1,22 +1,27 @@
 // The bare programs: what a Node server needs at the least to send, keep or spread the same bytes.
-//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, list, fanout, create, change
+//   node bare.mjs KIND CERT KEY FOLDER      KIND: get, idle, list, fanout, create, change
 // Prints its port. All but `create` send the bytes of FOLDER/body; `create` and `change` keep what they answer with.
 import { readFileSync } from 'node:fs';
+import http2 from 'node:http2';
 import https from 'node:https';
 import { join } from 'node:path';
 
 const [kind = '', cert = '', key = '', folder = ''] = process.argv.slice(2);
 const chunk = 256 * 1024;
 
+/** @returns {import('node:http').RequestListener} */
+function get() {
+  const body = readFileSync(join(folder, 'body'));
+  return (_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+    response.end(body);
+  };
+}
+
 /** @type {{ [kind: string]: () => (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => unknown }} */
 const programs = {
-  get: () => {
-    const body = readFileSync(join(folder, 'body'));
-    return (_, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
-      response.end(body);
-    };
-  },
+  get,
+  idle: get,
   list: () => {
     const body = readFileSync(join(folder, 'body'));
     return async (_, response) => {
@@ -80,5 +85,9 @@ const listener = /** @type {import('node:http').RequestListener} */ (
       ? await keep(readFileSync(join(folder, 'body')))
       : programs[kind]?.()
 );
-const server = https.createServer({ cert: readFileSync(cert), key: readFileSync(key) }, listener);
+const pair = { cert: readFileSync(cert), key: readFileSync(key) };
+// Idle connections are of either protocol, and none is hung up on.
+const server = kind === 'idle' ? http2.createSecureServer({ ...pair, allowHTTP1: true }) : https.createServer(pair);
+server.on('request', /** @type {(...args: any[]) => void} */ (listener));
+if (kind === 'idle') Object.assign(server, { keepAliveTimeout: 600_000 });
 server.listen(0, '127.0.0.1', () => console.log(/** @type {import('node:net').AddressInfo} */ (server.address()).port));

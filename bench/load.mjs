@@ -1,23 +1,25 @@
 // The load generator, in a process of its own: raw TLS sockets and as little parsing as can be, so that the servers
 // are what is measured. Reads one job as JSON from its argument, prints one result as JSON.
 import { readFileSync } from 'node:fs';
+import http2 from 'node:http2';
 import tls from 'node:tls';
 
 /**
  * @typedef {{ port: number, token: string, ca: string }} Server
  * @typedef {Server & { kind: 'requests', connections: number, seconds: number, method: string, path: string, body?: string, contentType?: string, accept?: string }} Requests
+ * @typedef {Server & { kind: 'idle', pid: number, protocol: 'http/1.1' | 'h2', connections: number, seconds: number, path: string }} Idle
  * @typedef {Server & { kind: 'fanout', watchers: number, changes: number, watchPath: string, method: string, path: string, body: string, contentType: string }} Fanout
  */
 
-/** @param {Server} server @returns {Promise<tls.TLSSocket>} */
-function connect({ port, ca }) {
+/** @param {Server} server @param {string} [protocol] @returns {Promise<tls.TLSSocket>} */
+function connect({ port, ca }, protocol = 'http/1.1') {
   return new Promise((resolve, reject) => {
     const socket = tls.connect({
       host: '127.0.0.1',
       port,
       ca: readFileSync(ca),
       servername: 'localhost',
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: [protocol],
     });
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', reject);
@@ -153,7 +155,63 @@ async function fanout(job) {
   return { rate: (job.watchers * 1000) / median, count: job.watchers * job.changes };
 }
 
-/** @type {Requests | Fanout} */
+/** The 99th percentile of the time that a request takes (ms). @param {Idle} job */
+async function slowest(job) {
+  const socket = await connect(job);
+  let answered = () => {};
+  responses(socket, () => answered());
+  const times = [];
+  for (const stop = Date.now() + job.seconds * 1000; Date.now() < stop; ) {
+    const started = process.hrtime.bigint();
+    const answer = new Promise((resolve) => {
+      answered = () => resolve(undefined);
+    });
+    socket.write(request(job, 'GET', job.path));
+    await answer;
+    times.push(Number(process.hrtime.bigint() - started) / 1e6);
+  }
+  socket.destroy();
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+}
+
+/** Anonymous resident memory of a process (KB). @param {number} pid */
+const memoryOf = (pid) => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+/** Connections that have asked once and then stay open without asking more. @param {Idle} job */
+async function idle(job) {
+  const open = async (/** @type {number} */ count) => {
+    for (let i = 0; i < count; i += 50) {
+      await Promise.all(
+        Array.from({ length: Math.min(50, count - i) }, async () => {
+          const socket = await connect(job, job.protocol);
+          await new Promise((resolve) => {
+            if (job.protocol === 'h2') {
+              const session = http2.connect('https://localhost', { createConnection: () => socket });
+              session
+                .request({ ':path': job.path, authorization: `Bearer ${job.token}` })
+                .resume()
+                .on('end', resolve);
+            } else {
+              socket.once('data', resolve);
+              socket.write(request(job, 'GET', job.path));
+            }
+          });
+        }),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+  };
+  await open(500);
+  await slowest(job);
+  const without = await slowest(job);
+  const before = memoryOf(job.pid);
+  await open(job.connections);
+  const kilobytes = (memoryOf(job.pid) - before) / job.connections;
+  return { rate: 0, count: job.connections, kilobytes, slower: (await slowest(job)) / without };
+}
+
+/** @type {Requests | Fanout | Idle} */
 const job = JSON.parse(process.argv[2] ?? '{}');
-console.log(JSON.stringify(await (job.kind === 'fanout' ? fanout(job) : requests(job))));
+const result = job.kind === 'fanout' ? fanout(job) : job.kind === 'idle' ? idle(job) : requests(job);
+console.log(JSON.stringify(await result));
 process.exit(0);

@@ -8,7 +8,7 @@ import { bare, call, configMap, configMaps, fill, load, longestHold, memory, orc
 /**
  * @typedef {import('./servers.mjs').Server} Server
  * @typedef {{
- *   seconds: number, rounds: number, objects: number,
+ *   seconds: number, rounds: number, objects: number, connections: number,
  *   report: (figure: string, value: number, budget: string, met: boolean, detail: string) => void,
  * }} Bench
  * @typedef {(bench: Bench) => Promise<void>} Row
@@ -81,6 +81,26 @@ const get = (bench) =>
     const path = `${configMaps}/obj-0000000`;
     const body = await call(server, 'GET', path);
     await against(bench, 'GET 2.5 KB', 0.6, requests(bench, 32, { method: 'GET', path }), server, 'get', body);
+  });
+
+/** Connections that do nothing: what each takes up, and how much slower others are meanwhile. @type {Row} */
+const idle = ({ seconds, connections, report }) =>
+  withObjects(1, 2500, async (server) => {
+    const path = `${configMaps}/obj-0000000`;
+    const body = await call(server, 'GET', path);
+    for (const [name, protocol] of /** @type {const} */ ([
+      ['HTTP/1.1', 'http/1.1'],
+      ['HTTP/2', 'h2'],
+    ])) {
+      const job = { kind: 'idle', protocol, connections, seconds, path };
+      const other = await bare('idle', server, body);
+      const theirs = (await load(job, other)).kilobytes ?? Number.NaN;
+      other.child.kill();
+      const { kilobytes = Number.NaN, slower = Number.NaN } = await load(job, server);
+      const detail = `${kilobytes.toFixed(1)} KB against ${theirs.toFixed(1)} KB of ${connections} connections`;
+      report(`memory of an idle connection, ${name}`, kilobytes / theirs, '≤ 1.2', !(kilobytes / theirs > 1.2), detail);
+      report(`p99 of GET beside ${connections} of them`, slower, '≤ 2', slower <= 2, 'times that beside 500');
+    }
   });
 
 /** @type {Row} */
@@ -203,4 +223,4 @@ const many = ({ objects, report }) =>
   );
 
 /** In the order of the table. @type {{ [name: string]: Row }} */
-export const rows = { start, get, list, fanout, create, patch, entries, many };
+export const rows = { start, get, idle, list, fanout, create, patch, entries, many };

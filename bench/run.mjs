@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     objects: { type: 'string', default: '100000' },
+    connections: { type: 'string', default: '10000' },
   },
 });
 
@@ -23,6 +24,7 @@ const bench = {
   seconds: Number(options.seconds),
   rounds: Number(options.rounds),
   objects: Number(options.objects),
+  connections: Number(options.connections),
   /** @param {string} figure @param {number} value @param {string} budget @param {boolean} met @param {string} detail */
   report(figure, value, budget, met, detail) {
     results.push({ figure, value: Math.round(value * 1000) / 1000, budget, met, detail });

@@ -130,9 +130,9 @@ export async function load(job, server) {
   const before = computed(server);
   const { stdout } = await promisify(execFile)(process.execPath, [
     join(here, 'load.mjs'),
-    JSON.stringify({ ...job, token, port, ca }),
+    JSON.stringify({ ...job, token, port, ca, pid: server.pid }),
   ]);
-  /** @type {{ rate: number, count: number, failed?: number }} */
+  /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number }} */
   const result = JSON.parse(stdout);
   if (result.failed) throw new Error(`${result.failed} requests failed: ${JSON.stringify(job).slice(0, 300)}`);
   return { ...result, computed: (computed(server) - before) / result.count };

@@ -19,11 +19,17 @@ import {
 } from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
+import type { Call } from './call.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
 
 /** The largest body that is read (bytes). */
 const maxBody = 3 * 1024 * 1024;
+
+type Sent = Pick<Call, 'request' | 'place'>;
+
+/** The whole body, with which the request enters its lane. Throws 400, 408, 413 or 429. */
+const receive = ({ request, place }: Sent): Promise<Uint8Array> => place.receive(request, maxBody);
 
 const listed = ['json', 'yaml', 'protobuf'] as const;
 const textTypes = ['json', 'yaml'] as const;
@@ -41,12 +47,12 @@ export interface BodyReaders {
 
 /** The body as an object of a type. Throws 400, 408, 413, 415 or 429. */
 export async function readObjectBody(
-  request: ApiRequest,
+  sent: Sent,
   expected: TypeMeta,
   { names, readYaml, protobuf }: BodyReaders,
 ): Promise<ObjectBody> {
-  const type = typeOf(request, protobuf, names);
-  const bytes = await request.body(maxBody);
+  const type = typeOf(sent.request, protobuf, names);
+  const bytes = await receive(sent);
   if (type === 'protobuf' && protobuf !== undefined) return { ...protobuf.read(bytes, expected), size: bytes.length };
   try {
     const body = await parse(type, bytes, readYaml);
@@ -84,11 +90,11 @@ export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): Pa
 
 /** A patch of that kind. Throws 408, 413 or 429. */
 export async function readPatch(
-  request: ApiRequest,
+  sent: Sent,
   format: PatchFormat,
   { readYaml }: BodyReaders,
 ): Promise<Change & { readonly verb: 'patch' }> {
-  const bytes = await request.body(maxBody);
+  const bytes = await receive(sent);
   const change = { verb: 'patch', format } as const;
   try {
     const { value: patch, findings } = await parse(format === 'apply' ? 'yaml' : 'json', bytes, readYaml);
@@ -101,13 +107,13 @@ export async function readPatch(
 
 /** The options in the body of a delete request, by their type; undefined when it has none. Throws 400, 408, 413, 415 or 429. */
 export async function readOptionsBody(
-  request: ApiRequest,
+  sent: Sent,
   type: CompiledType,
   { names, readYaml, protobuf }: BodyReaders & { readonly protobuf: Protobuf },
 ): Promise<JsonObject | undefined> {
-  const bytes = await request.body(maxBody);
+  const bytes = await receive(sent);
   if (bytes.length === 0) return undefined;
-  const form = typeOf(request, protobuf, names);
+  const form = typeOf(sent.request, protobuf, names);
   if (form === 'protobuf') return protobuf.read(bytes, deleteOptionsKind).value;
   return type.decode(await optionsIn(form, bytes, readYaml)).value;
 }

@@ -7,6 +7,7 @@ import type { Log } from './log.ts';
 import type { AnswerFailure } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import type { FindType } from './openapi.ts';
+import type { Place } from './place.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { Relay } from './relay.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -18,6 +19,8 @@ export interface Call {
   readonly info: RequestInfo;
   readonly user: User;
   readonly series: Series;
+  /** What the request has of that which is shared. A write enters its lane with its body. */
+  readonly place: Place;
   /** Texts for `Warning` headers, of answers and refusals alike. */
   readonly warnings: Set<string>;
 }

@@ -313,6 +313,7 @@ describe.skipIf(address === undefined)('a proxy', () => {
       port: 0,
       tls: { cert, key },
       clock: realClock,
+      log: { error: (text, fields) => console.error(text, fields) },
     });
     const sent = Buffer.alloc(12 * 1024 * 1024, 'relay');
     const digest = createHash('sha256').update(sent).digest('hex');

@@ -2,13 +2,21 @@ import { hash } from 'node:crypto';
 import type { ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
+import type { NodeRequest } from './node-request.ts';
+import { breakOff, type Sink } from './node-response.ts';
 import type { Peer } from './types.ts';
 
 /** One accepted connection, of either protocol. */
 export interface Connection {
   readonly peer: Peer;
-  /** Requests under way on it. */
-  active: number;
+  /** Requests under way on it, each told of its end once: when it is answered, or with the connection. */
+  readonly requests: ReadonlySet<NodeRequest>;
+  begin(request: NodeRequest): void;
+  end(request: NodeRequest): void;
+  /** To be called before an HTTP/1.1 connection can fill up with answers: from then on it can be paused. */
+  allowPause(): void;
+  /** Breaks off an answer that its client does not take, and all others where none of them moves. */
+  cutOff(answer: Sink, clock: Clock): void;
   /** Takes no further request; closes once those under way are answered. */
   finish(): void;
   destroy(): void;
@@ -37,11 +45,26 @@ export function createConnections(): Connections {
     },
     of: (key) => open.get(key),
     add(socket, session) {
-      const connection = session === undefined ? overSocket(socket) : overSession(socket, session);
+      const requests = new Set<NodeRequest>();
+      const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket);
+      const end = (request: NodeRequest) => {
+        if (!requests.delete(request)) return;
+        request.end();
+        if (closing) ends.finish();
+      };
+      const connection: Connection = {
+        peer: peerOf(socket),
+        requests,
+        begin: (request) => void requests.add(request),
+        end,
+        ...ends,
+      };
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
         open.delete(key);
+        // Answers that waited for their turn on an HTTP/1.1 connection learn nothing of its end by themselves.
+        for (const request of requests) end(request);
         if (open.size === 0) whenEmpty?.();
       });
       if (closing) connection.finish();
@@ -63,29 +86,51 @@ export function createConnections(): Connections {
   };
 }
 
-function overSocket(socket: TLSSocket): Connection {
-  const connection: Connection = {
-    peer: peerOf(socket),
-    active: 0,
-    finish: () => {
-      if (connection.active === 0) socket.destroySoon();
+type Ends = Pick<Connection, 'allowPause' | 'cutOff' | 'finish' | 'destroy'>;
+
+function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
+  let pausable = false;
+  return {
+    // Node pauses a connection on which a request arrives while answers fill it. Its parser reads from the socket
+    // directly, and fails (HPE_PAUSED) on what arrives meanwhile, until somebody listens for data: then it reads what
+    // the socket emits, which a pause stops.
+    allowPause() {
+      if (!pausable) socket.on('data', ignore);
+      pausable = true;
+    },
+    cutOff: () => socket.destroy(),
+    finish() {
+      if (requests.size === 0) socket.destroySoon();
     },
     destroy: () => socket.destroy(),
   };
-  return connection;
 }
 
-function overSession(socket: TLSSocket, session: ServerHttp2Session): Connection {
-  return {
-    peer: peerOf(socket),
-    active: 0,
-    // Tells the client with a GOAWAY, and ends with the last stream.
-    finish: () => {
-      if (!session.closed && !session.destroyed) session.close();
-    },
-    destroy: () => session.destroy(),
-  };
-}
+const endsOfSession = (session: ServerHttp2Session, socket: TLSSocket): Ends => ({
+  allowPause: ignore,
+  cutOff(answer, clock) {
+    const { bytesWritten } = socket;
+    breakOff(answer);
+    // Not even the end of the stream could be told: what the session holds is held in vain.
+    clock.after(reactMs, () => {
+      if (socket.bytesWritten === bytesWritten) socket.destroy();
+    });
+  },
+  // Tells the client with a GOAWAY, and ends with the last stream.
+  finish: () => {
+    if (!session.closed && !session.destroyed) session.close();
+  },
+  destroy() {
+    session.destroy();
+    // By itself a session waits for what it is writing.
+    socket.destroy();
+  },
+});
+
+/** How soon the end of a stream is on its way where anything moves (ms). */
+const reactMs = 1_000;
+
+const ignore = () => {};
 
 /**
  * Address and certificate of the other side. A certificate counts only when the client CA signed it and it was really

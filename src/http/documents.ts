@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type ByteString, bytesOf } from '../meta/index.ts';
+import { emptyBody } from './answers.ts';
 import type { ApiResponse } from './types.ts';
 
 /** A text that is made once and then served to many, with a tag by which a client knows that it has it already. */
 export interface Document {
-  readonly body: ByteString;
+  /** Shared by all answers: sockets take views of it without a copy. */
+  readonly body: Uint8Array;
   /** Of the bytes: SHA-512 in upper-case hexadecimal, as clients of OpenAPI expect it. */
   readonly hash: string;
 }
@@ -12,7 +13,7 @@ export interface Document {
 export function documentOf(text: string | Uint8Array): Document {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const hash = createHash('sha512').update(bytes).digest('hex').toUpperCase();
-  return { body: bytesOf(bytes), hash };
+  return { body: bytes, hash };
 }
 
 /** Answers with a document, or with 304 when the client has it. */
@@ -25,7 +26,7 @@ export function serveDocument(
   const etag = `"${document.hash}"`;
   const headers = { 'cache-control': 'no-cache, private', ...more, etag };
   if (ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*')) {
-    return { status: 304, headers, body: '' as ByteString };
+    return { status: 304, headers, body: emptyBody };
   }
   return { status: 200, headers: { ...headers, 'content-type': contentType }, body: document.body };
 }

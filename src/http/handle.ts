@@ -8,6 +8,8 @@ import { impersonate, impersonates } from './impersonate.ts';
 import { type Lane, laneOf } from './in-flight.ts';
 import { failureForms } from './media.ts';
 import type { Metrics } from './metrics.ts';
+import { pieces } from './pieces.ts';
+import { Place } from './place.ts';
 import { Protobuf } from './protobuf.ts';
 import { identify, type RequestInfo, selectedName } from './request-info.ts';
 import { TrackedBody } from './tracked-body.ts';
@@ -33,7 +35,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const started = clock.now();
     const progress: Progress = { started, info: unknownRequest, user: undefined, series: undefined };
     const warnings = new Set<string>();
-    let lane: Lane | undefined;
+    let place: Place | undefined;
     let response: ApiResponse;
     try {
       // Identify: what is asked for?
@@ -44,37 +46,70 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.user = user;
       // Impersonate: for whom? (Audit comes after this.)
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
-      // Limit: is there room for one more?
-      lane = enter(info, metrics);
+      // Limit: is there room for one more? A write asks when its body is there.
+      const lane = laneFor(info);
+      place = new Place(metrics.inFlight, user, lane);
+      if (lane !== 'mutating' || info.resource === undefined) place.enter();
       // Authorize: may they?
       await authorized(info, user, authorize, metrics);
       // Dispatch.
       const series = metrics.series(info);
       progress.series = series;
-      const call: Call = { request, info, user, series, warnings };
+      const call: Call = { request, info, user, series, place, warnings };
       response = await (info.resource === undefined ? surface(call) : verbs(call));
-      if (compress && lane === 'readOnly' && isLarge(response)) response = await compressed(response, request);
+      if (lane === 'readOnly' && isLarge(response)) {
+        if (compress) response = await compressed(response, request);
+        if (typeof response.body === 'string') place.enter(Math.floor(response.body.length / placeBytes));
+      }
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
     response = withWarnings(response, warnings);
     // Respond: the request is under way until its last byte was taken.
-    const { status, body, tunnel } = response;
-    const ended = (size: number, error: unknown) => {
-      if (lane !== undefined) metrics.inFlight.leave(lane);
-      trace(request, progress, status, size, error);
-    };
-    if (tunnel !== undefined) {
-      const closed = () => ended(tunnel.bytesRead, undefined);
-      if (tunnel.closed) closed();
-      else tunnel.once('close', closed);
-      return response;
-    }
-    if (isStreamed(body)) return { ...response, body: new TrackedBody(body[Symbol.asyncIterator](), ended) };
-    ended(body.length, undefined);
-    return request.method === 'HEAD' ? withoutBody(response, body.length) : response;
+    return delivered(request, response, place, (size, error) => {
+      place?.leave();
+      trace(request, progress, response.status, size, error);
+    });
   };
 }
+
+type Ended = (size: number, error: unknown) => void;
+
+/** Longer answers go out piece by piece, and what is unread of them is counted (bytes). */
+const wholeBytes = 64 * 1024;
+
+/** The answer; `ended` is called once, when the client has taken it or is gone. */
+function delivered(request: ApiRequest, response: ApiResponse, place: Place | undefined, ended: Ended): ApiResponse {
+  const { body, tunnel } = response;
+  if (tunnel !== undefined) {
+    const closed = () => ended(tunnel.bytesRead, undefined);
+    if (tunnel.closed) closed();
+    else tunnel.once('close', closed);
+    return response;
+  }
+  if (isStreamed(body)) return { ...response, body: tracked(request, body[Symbol.asyncIterator](), place, ended) };
+  const { length } = body;
+  if (request.whenOver === undefined) ended(length, undefined);
+  else if (length > wholeBytes && request.method !== 'HEAD') {
+    const headers = { ...response.headers, 'content-length': String(length) };
+    return { ...response, headers, body: tracked(request, pieces(body), place, ended) };
+  } else request.whenOver(() => ended(length, undefined));
+  return request.method === 'HEAD' ? withoutBody(response, length) : response;
+}
+
+function tracked(
+  request: ApiRequest,
+  body: AsyncIterator<Chunk>,
+  place: Place | undefined,
+  ended: Ended,
+): AsyncIterable<Chunk> {
+  const made = new TrackedBody(body, place, ended);
+  request.whenOver?.(() => void made.return().catch(() => {}));
+  return made;
+}
+
+/** An answer that is made for one client takes one more place in its lane for each so many bytes. */
+const placeBytes = 512 * 1024;
 
 /** What is known of a request so far. */
 interface Progress {
@@ -92,7 +127,7 @@ const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 
 
 async function compressed(response: ApiResponse, { method, headers }: ApiRequest): Promise<ApiResponse> {
   if (method !== 'GET' || response.status !== 200 || !acceptsGzip(headers['accept-encoding'])) return response;
-  const { body, encoding } = await compressBody(response.body);
+  const { body, encoding } = await compressedOnce(response.body);
   if (encoding === undefined) return { ...response, body };
   return {
     ...response,
@@ -106,6 +141,20 @@ async function compressed(response: ApiResponse, { method, headers }: ApiRequest
         .join(', '),
     },
   };
+}
+
+const documents = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
+
+/** Bodies that are bytes are served again and again. */
+function compressedOnce(body: ApiResponse['body']): ReturnType<typeof compressBody> {
+  if (!(body instanceof Uint8Array)) return compressBody(body);
+  let made = documents.get(body);
+  if (made === undefined) {
+    made = compressBody(body);
+    made.catch(() => documents.delete(body));
+    documents.set(body, made);
+  }
+  return made;
 }
 
 const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), verb: '', resource: undefined };
@@ -128,11 +177,9 @@ async function authenticated(request: ApiRequest, authenticate: Authenticator, m
 const relayedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Health is answered however busy the server is. */
-function enter(info: RequestInfo, metrics: Metrics): Lane | undefined {
+function laneFor(info: RequestInfo): Lane | undefined {
   if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
-  const lane = relayedSubresources.has(info.resource?.subresource ?? '') ? 'relayed' : laneOf(info.verb);
-  metrics.inFlight.enter(lane);
-  return lane;
+  return relayedSubresources.has(info.resource?.subresource ?? '') ? 'relayed' : laneOf(info.verb);
 }
 
 async function authorized(info: RequestInfo, user: User, authorize: Authorizer, metrics: Metrics): Promise<void> {

@@ -176,7 +176,8 @@ describe('impersonation over sockets', () => {
   beforeAll(async () => {
     fixture = await makeFixture();
     const tls = { cert, key };
-    listener = await listen({ handler: fixture.handler, address: '127.0.0.1', port: 0, tls, clock: realClock });
+    const log = { error: () => {} };
+    listener = await listen({ handler: fixture.handler, address: '127.0.0.1', port: 0, tls, clock: realClock, log });
   });
   afterAll(async () => {
     await listener.close(100);

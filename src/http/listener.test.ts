@@ -13,10 +13,20 @@ const { ca, cert, key } = certificates;
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const text = { 'content-type': 'text/plain' };
 const open: Listener[] = [];
+const failures: string[] = [];
+const log = { error: (text: string) => void failures.push(text) };
 
 async function serve(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
   const tlsOptions = { cert, key, clientCa: ca };
-  const listener = await listen({ handler, address: '127.0.0.1', port: 0, tls: tlsOptions, clock: realClock, limits });
+  const listener = await listen({
+    handler,
+    address: '127.0.0.1',
+    port: 0,
+    tls: tlsOptions,
+    clock: realClock,
+    log,
+    limits,
+  });
   open.push(listener);
   return listener;
 }

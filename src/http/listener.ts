@@ -1,37 +1,58 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import { createSecureServer, type Http2SecureServer, type Http2ServerResponse } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, encodeText } from '../meta/index.ts';
-import { type Connection, createConnections } from './connections.ts';
-import { type NodeMessage, NodeRequest } from './node-request.ts';
-import { writeHttp1, writeHttp2 } from './node-response.ts';
+import { type Connection, type Connections, createConnections } from './connections.ts';
+import type { Log } from './log.ts';
+import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
+import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
+import { Shares } from './shares.ts';
 import { goOver } from './tunnel.ts';
 import type { ApiResponse, Handler } from './types.ts';
 
 /** What a client can make the listener hold on to, and for how long. Times in milliseconds. */
 export interface ListenerLimits {
+  /**
+   * Connections. An idle one takes up about 32 KB over HTTP/1.1 and 55 KB over HTTP/2, nearly all of it Node's own. One
+   * address may have no more of them than are left free for all others.
+   */
   readonly connections: number;
   /** Streams at once on one HTTP/2 connection. */
   readonly streams: number;
+  /** Header fields of a request; their size has Node's limit of 16 KiB. */
   readonly headers: number;
+  /** From a connection to the end of its TLS handshake. */
   readonly handshakeMs: number;
+  /** From a connection, or the end of the last request on it, to the end of the next head. */
   readonly headersMs: number;
+  /** For a body that is read as a whole, and for what still comes of one when the answer is out. */
   readonly bodyMs: number;
+  /** A body that is read as a whole brings `paceBytes` in each `paceMs`, or is given up. */
+  readonly paceMs: number;
+  readonly paceBytes: number;
+  /** Without a request. */
   readonly keepAliveMs: number;
   /** How long a client may take nothing of an answer that is under way. */
   readonly stallMs: number;
 }
 
 const defaultLimits: ListenerLimits = {
-  connections: 10_000,
-  streams: 1_000,
+  connections: 30_000,
+  streams: 250,
   headers: 100,
   handshakeMs: 10_000,
   headersMs: 15_000,
   bodyMs: 60_000,
+  paceMs: 10_000,
+  paceBytes: 16 * 1024,
   keepAliveMs: 90_000,
-  stallMs: 60_000,
+  stallMs: 30_000,
 };
 
 export interface ListenerOptions {
@@ -42,6 +63,7 @@ export interface ListenerOptions {
   /** PEM. Client certificates are asked for when there is a client CA. */
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCa?: string };
   readonly clock: Clock;
+  readonly log: Pick<Log, 'error'>;
   readonly limits?: Partial<ListenerLimits>;
 }
 
@@ -65,30 +87,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
   configureHttp1(server, limits);
   const connections = createConnections();
-  server.on('secureConnection', (socket: TLSSocket) => {
-    if (socket.alpnProtocol !== 'h2' && !socket.destroyed) connections.add(socket, undefined);
-  });
-  server.on('session', (session) => {
-    connections.add(session.socket as TLSSocket, session);
-    session.setTimeout(limits.keepAliveMs);
-    session.on('timeout', () => {
-      if (connections.of(session)?.active === 0) session.destroy();
-    });
-    session.on('error', ignore);
-  });
-  server.on('sessionError', ignore);
-  const serving: Serving = { ...options, limits, connections };
-  server.on('request', (message, out) => {
-    const key = 'stream' in out ? out.stream.session : message.socket;
-    const connection = key === undefined ? undefined : connections.of(key);
-    if (connection === undefined) out.destroy();
-    else serve(serving, connection, message, out);
-  });
-  server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-    const connection = connections.of(socket);
-    if (connection === undefined) socket.destroy();
-    else serveUpgrade(serving, connection, message, socket, head);
-  });
+  const { clock } = options;
+  const { bodyMs, paceMs, paceBytes } = limits;
+  const bodies = { clock, bodyMs, pace: { ms: paceMs, bytes: paceBytes } };
+  accept(server, { ...options, limits, connections, bodies });
   await bind(server, options);
   const bound = server.address() as AddressInfo;
   return {
@@ -109,83 +111,164 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 }
 
 /** What a request is served with. */
-interface Serving extends Pick<ListenerOptions, 'handler' | 'clock'> {
+interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
   readonly limits: ListenerLimits;
-  readonly connections: { readonly closing: boolean };
+  readonly connections: Connections;
+  readonly bodies: NodeRequestOptions;
+}
+
+/** Serves what connects. What goes wrong with one connection ends that one. */
+function accept(server: Http2SecureServer, serving: Serving): void {
+  const { limits, connections, log } = serving;
+  const guarded = (owner: { destroy(): void }, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      log.error('a connection failed', { error });
+      owner.destroy();
+    }
+  };
+  const places = new Shares(limits.connections);
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket;
+    if (!places.fits(remoteAddress, 1, false)) {
+      socket.destroy();
+      return;
+    }
+    places.take(remoteAddress, 1);
+    socket.once('close', () => places.give(remoteAddress, 1));
+  });
+  let opened: ServerHttp2Session | undefined;
+  server.on('session', (session) => {
+    opened = session;
+  });
+  server.on('secureConnection', (socket: TLSSocket) =>
+    guarded(socket, () => {
+      // The session of this socket has just been told of.
+      const session = socket.alpnProtocol === 'h2' ? opened : undefined;
+      opened = undefined;
+      if (socket.destroyed) return;
+      const connection = connections.add(socket, session);
+      session?.on('error', ignore);
+      session?.setTimeout(limits.keepAliveMs);
+      session?.on('timeout', () => {
+        if (connection.requests.size === 0) connection.destroy();
+        else session.setTimeout(limits.keepAliveMs);
+      });
+    }),
+  );
+  server.on('sessionError', ignore);
+  server.on('request', (message, out) => {
+    const owner = 'stream' in out ? out.stream.session : message.socket;
+    const connection = owner === undefined ? undefined : connections.of(owner);
+    if (connection === undefined) out.destroy();
+    else guarded(connection, () => serve(serving, connection, message, out));
+  });
+  server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    const connection = connections.of(socket);
+    socket.on('error', ignore);
+    // An answer that is under way would mix with the other protocol.
+    if (connection === undefined || connection.requests.size > 0) socket.destroy();
+    else guarded(connection, () => serveUpgrade(serving, connection, message, socket, head));
+  });
 }
 
 function serve(
-  { handler, clock, limits, connections }: Serving,
+  { handler, clock, limits, connections, bodies, log }: Serving,
   connection: Connection,
   message: NodeMessage,
   out: ServerResponse | Http2ServerResponse,
 ): void {
-  connection.active += 1;
-  const answer = 'stream' in out ? out.stream : out;
-  answer.once('close', () => {
-    connection.active -= 1;
-    if (connections.closing) connection.finish();
-  });
+  const request = new NodeRequest(message, connection.peer, bodies);
+  connection.begin(request);
   message.on('error', ignore);
+  const answer = 'stream' in out ? out.stream : out;
+  answer.once('close', () => connection.end(request));
+  if ('rstCode' in answer) {
+    // A stream that its client has reset without an error would wait for its request to be read.
+    answer.once('aborted', () => process.nextTick(() => answer.destroy()));
+    if (answer.endAfterHeaders) answer.resume();
+  }
+  if (connection.requests.size > 1) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
-    if (!message.complete) out.once('finish', () => dismiss(message, clock, limits.bodyMs));
-    const write = { clock, stallMs: limits.stallMs, last };
-    if ('stream' in out) writeHttp2(response, out.stream, write);
-    else writeHttp1(response, out, write);
+    if (!message.complete) answer.once('finish', () => dismiss(message, clock, limits.bodyMs));
+    const options = { clock, stallMs: limits.stallMs, last, connection, request };
+    if ('rstCode' in answer) {
+      if (!answer.closed) writeHttp2(response, answer, options);
+    } else if (!answer.destroyed) {
+      if (!isSmall(response)) connection.allowPause();
+      writeHttp1(response, answer, options);
+    }
   };
   if (message.rawHeaders.length > 2 * limits.headers) {
     respond(tooManyHeaders, true);
     return;
   }
-  handler(new NodeRequest(message, answer, connection.peer, { clock, bodyTimeoutMs: limits.bodyMs }))
+  handler(request)
     .then((response) => respond(response))
-    .catch(() => out.destroy());
+    .catch((error: unknown) => {
+      log.error('an answer cannot be sent', { method: request.method, error });
+      breakOff(answer);
+    });
 }
 
-/** What still comes of a body when all is answered, nobody waits for long. */
+/** Whether an answer fits into a connection at once. */
+const isSmall = ({ body }: ApiResponse): boolean =>
+  (typeof body === 'string' || body instanceof Uint8Array) && body.length <= 8 * 1024;
+
+/** What still comes of a body when all is answered is not wanted: HTTP/2 can say so, else nobody waits for long. */
 function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
   if (message.complete) return;
-  message.once(
-    'close',
-    clock.after(bodyMs, () => message.destroy()),
-  );
+  if ('stream' in message) message.stream.close();
+  else {
+    message.once(
+      'close',
+      clock.after(bodyMs, () => message.destroy()),
+    );
+  }
 }
 
 /** A request after which the connection may go over to another protocol: it is the last one in this protocol anyway. */
 function serveUpgrade(
-  { handler, clock, limits }: Serving,
+  { handler, clock, limits, bodies, log }: Serving,
   connection: Connection,
   message: IncomingMessage,
   socket: TLSSocket,
   head: Buffer,
 ): void {
-  connection.active += 1;
-  socket.on('error', ignore);
+  const request = new NodeRequest(message, connection.peer, { ...bodies, upgrades: true });
+  // Ends with the connection.
+  connection.begin(request);
   const out = new ServerResponse(message);
+  out.on('error', ignore);
   out.assignSocket(socket);
   out.once('finish', () => socket.destroySoon());
   // The server itself no longer looks after the socket.
   socket.on('drain', () => out.emit('drain'));
-  const respond = (response: ApiResponse) => writeHttp1(response, out, { clock, stallMs: limits.stallMs, last: true });
+  const respond = (response: ApiResponse) => {
+    const options = { clock, stallMs: limits.stallMs, last: true, connection, request };
+    if (!socket.destroyed) writeHttp1(response, out, options);
+  };
   const { headers, rawHeaders } = message;
   const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
   if (rawHeaders.length > 2 * limits.headers || hasBody) {
     respond(hasBody ? bodyWithUpgrade : tooManyHeaders);
     return;
   }
-  const request = new NodeRequest(message, socket, connection.peer, {
-    clock,
-    bodyTimeoutMs: limits.bodyMs,
-    upgrades: true,
-  });
+  let tunnel: Socket | undefined;
   handler(request)
     .then((response) => {
-      if (response.tunnel === undefined) return respond(response);
+      tunnel = response.tunnel;
+      if (tunnel === undefined) return respond(response);
       out.detachSocket(socket);
       if (head.length > 0) socket.unshift(head);
-      return goOver(socket, response, response.tunnel, clock);
+      return goOver(socket, response, tunnel, clock);
     })
-    .catch(() => socket.destroy());
+    .catch((error: unknown) => {
+      log.error('an answer cannot be sent', { method: request.method, error });
+      socket.destroy();
+      tunnel?.destroy();
+    });
 }
 
 const tooManyHeaders: ApiResponse = {
@@ -204,6 +287,7 @@ function serverOptions(limits: ListenerLimits) {
   return {
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
+    ciphers: cipherSuites,
     handshakeTimeout: limits.handshakeMs,
     noDelay: true,
     // Clients that have vanished while they waited for something are noticed.
@@ -216,6 +300,19 @@ function serverOptions(limits: ListenerLimits) {
   } as const;
 }
 
+/** Authenticated encryption alone, with a key agreed on for each connection. */
+const cipherSuites = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
+
 function tlsOptions(tls: ListenerOptions['tls']) {
   // Without a client CA no certificate is asked for: the machine's own authorities sign nobody's clients here.
   if (tls.clientCa === undefined) return { cert: tls.cert, key: tls.key };
@@ -224,15 +321,16 @@ function tlsOptions(tls: ListenerOptions['tls']) {
 
 /** The settings of Node's HTTP/1.1 server that its two-protocol server reads as properties. */
 function configureHttp1(server: Http2SecureServer, limits: ListenerLimits): void {
-  server.maxConnections = limits.connections;
   Object.assign(server, {
     headersTimeout: limits.headersMs,
     // A body has the time that its reader gives it.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(5_000, limits.headersMs),
     keepAliveTimeout: limits.keepAliveMs,
-    // One more than is let through, so that none is dropped in silence.
-    maxHeadersCount: limits.headers + 1,
+    requireHostHeader: true,
+    // They are counted when they are there. Node's own count drops what is too much in silence, or, in newer versions,
+    // refuses it in another way than HTTP/2.
+    maxHeadersCount: 0,
     // Some versions (22.21.0) ask this of every server, and fail where it is one of two protocols that has no answer.
     shouldUpgradeCallback: () => true,
   });

@@ -142,6 +142,26 @@ describe('watches', () => {
     ]);
   });
 
+  it.each(['application/json', 'application/vnd.kubernetes.protobuf'])(
+    'come in pieces of 256 KiB at most, however many and large the objects, in %s',
+    async (accept) => {
+      const large = await makeFixture();
+      const sizes = [...Array(60).fill(10_000), 900_000];
+      for (const [i, size] of sizes.entries()) {
+        const body = { metadata: { name: `c${100 + i}` }, data: { text: 'x'.repeat(size) } };
+        expect((await large.send('POST', configMaps, { body })).status).toBe(201);
+      }
+      const url = `${configMaps}?watch=1&timeoutSeconds=1`;
+      const { pieces } = await large.send('GET', url, { headers: { accept } });
+      expect(Math.max(...pieces.map(({ length }) => length))).toBe(256 * 1024);
+      // Small ones share a piece.
+      expect(pieces.length).toBeLessThan(12);
+      const text = Buffer.concat(pieces).toString('latin1');
+      expect([...text.matchAll(/x{1000,}/g)].map(([run]) => run.length)).toEqual(sizes);
+      await large.close();
+    },
+  );
+
   it('tell a failure as their last event', async () => {
     const broken = await makeFixture();
     const next = () => Promise.reject(new StatusError(410, 'Expired', 'too old resource version'));

@@ -93,8 +93,8 @@ it('labels what is not declared with nothing that a client sent', async () => {
   await close();
 });
 
-const metricsOf = (registry: Registry) =>
-  createMetrics(() => registry, createInFlight({ readOnly: 1, mutating: 1, longRunning: 1, relayed: 1 }), realClock);
+const limits = { readOnly: 1, mutating: 1, longRunning: 1, relayed: 1, receiving: 1, unread: 1 };
+const metricsOf = (registry: Registry) => createMetrics(() => registry, createInFlight(limits), realClock);
 
 it('counts status codes that HTTP does not register by their class', async () => {
   const { registry, close } = await makeFixture();

@@ -5,16 +5,12 @@ import type { ApiRequest, Peer, RequestHeaders } from './types.ts';
 
 export type NodeMessage = IncomingMessage | Http2ServerRequest;
 
-/** What the answer is written to: closes when it is done, or when the connection broke. */
-export interface Closable {
-  readonly destroyed: boolean;
-  once(event: 'close', listener: () => void): unknown;
-}
-
 export interface NodeRequestOptions {
   readonly clock: Clock;
-  /** How long a body may take that is read as a whole. */
-  readonly bodyTimeoutMs: number;
+  /** How long a body may take that is read as a whole (ms). */
+  readonly bodyMs: number;
+  /** So many bytes of such a body must come in each of these spans of time (ms). */
+  readonly pace: { readonly bytes: number; readonly ms: number };
   readonly upgrades?: boolean;
 }
 
@@ -25,25 +21,30 @@ export class NodeRequest implements ApiRequest {
   readonly peer: Peer;
   readonly upgrades: boolean;
   readonly #message: NodeMessage;
-  readonly #answer: Closable;
-  readonly #clock: Clock;
-  readonly #bodyTimeoutMs: number;
+  readonly #options: NodeRequestOptions;
   #gone: AbortController | undefined;
+  #over = false;
+  readonly #listeners: (() => void)[] = [];
 
-  constructor(
-    message: NodeMessage,
-    answer: Closable,
-    peer: Peer,
-    { clock, bodyTimeoutMs, upgrades = false }: NodeRequestOptions,
-  ) {
+  constructor(message: NodeMessage, peer: Peer, options: NodeRequestOptions) {
     this.method = message.method ?? '';
     this.url = message.url ?? '';
     this.peer = peer;
-    this.upgrades = upgrades;
+    this.upgrades = options.upgrades ?? false;
     this.#message = message;
-    this.#answer = answer;
-    this.#clock = clock;
-    this.#bodyTimeoutMs = bodyTimeoutMs;
+    this.#options = options;
+  }
+
+  /** The answer was sent, or the connection broke: to be called when either holds, and heard once. */
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const listener of this.#listeners) listener();
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.#over) listener();
+    else this.#listeners.push(listener);
   }
 
   get headers(): RequestHeaders {
@@ -66,19 +67,20 @@ export class NodeRequest implements ApiRequest {
     if (this.#gone === undefined) {
       const gone = new AbortController();
       this.#gone = gone;
-      this.#answer.once('close', () => gone.abort());
-      if (this.#answer.destroyed) gone.abort();
+      this.whenOver(() => gone.abort());
     }
     return this.#gone.signal;
   }
 
+  get coming(): number {
+    const message = this.#message;
+    if (!hasBody(message)) return 0;
+    const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    return message.readableLength === length ? 0 : length;
+  }
+
   stream(): AsyncIterable<Uint8Array> | undefined {
-    const { headers } = this.#message;
-    const ends =
-      'stream' in this.#message
-        ? this.#message.stream.endAfterHeaders
-        : headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-    return ends ? undefined : this.#pieces();
+    return hasBody(this.#message) ? this.#pieces() : undefined;
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array> {
@@ -124,9 +126,8 @@ export class NodeRequest implements ApiRequest {
       };
       const end = () => settle(undefined);
       const broken = () => settle(statusError.badRequest('the body of the request was cut off'));
-      const cancel = this.#clock.after(this.#bodyTimeoutMs, () =>
-        settle(new StatusError(408, 'Timeout', 'the body of the request came too slowly')),
-      );
+      const late = () => settle(new StatusError(408, 'Timeout', 'the body of the request came too slowly'));
+      const cancel = this.#timed(() => size, late);
       if (message.readableEnded) return end();
       if (message.destroyed) return broken();
       message.on('data', take);
@@ -135,6 +136,28 @@ export class NodeRequest implements ApiRequest {
       message.on('close', broken);
     });
   }
+
+  /** Calls `late` when a body takes too long in all, or comes too slowly. The result ends that. */
+  #timed(received: () => number, late: () => void): () => void {
+    const { clock, bodyMs, pace } = this.#options;
+    let cancel: () => void;
+    const span = (left: number) => {
+      const before = received();
+      const ms = Math.min(left, pace.ms);
+      cancel = clock.after(ms, () => {
+        if (left > ms && received() - before >= pace.bytes) span(left - ms);
+        else late();
+      });
+    };
+    span(bodyMs);
+    return () => cancel();
+  }
+}
+
+function hasBody(message: NodeMessage): boolean {
+  if ('stream' in message) return !message.stream.endAfterHeaders;
+  const { headers } = message;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 const ignore = () => {};

@@ -3,26 +3,20 @@ import type { ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../meta/index.ts';
 import type { ApiResponse, Chunk } from './types.ts';
 
-/** Bodies above this size are handed to the socket piece by piece. */
-const pieceSize = 256 * 1024;
-
 export interface WriteOptions {
   readonly clock: Clock;
-  /** A client that takes nothing for so long is cut off. */
+  /** A client that takes nothing for so long is cut off (ms). */
   readonly stallMs: number;
+  readonly connection: { cutOff(answer: Sink, clock: Clock): void };
   /** Ask the client to close the connection after this answer. */
   readonly last: boolean;
+  readonly request: { whenOver(listener: () => void): void };
 }
 
-type Sink = ServerResponse | ServerHttp2Stream;
+export type Sink = ServerResponse | ServerHttp2Stream;
 
 /** Sends an answer over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
-  // Without a socket it waits for the answers before it on the same connection.
-  if (out.destroyed) {
-    abandon(response.body);
-    return;
-  }
   const headers = headersOf(response);
   if (options.last) headers['connection'] = 'close';
   out.writeHead(response.status, headers);
@@ -32,15 +26,20 @@ export function writeHttp1(response: ApiResponse, out: ServerResponse, options: 
 /** Sends an answer over HTTP/2. */
 export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, options: WriteOptions): void {
   const { status, body } = response;
-  if (stream.destroyed || stream.closed) {
-    abandon(body);
-    return;
-  }
-  const headers: OutgoingHttpHeaders = headersOf(response);
+  const headers = headersOf(response);
   headers[':status'] = status;
   const empty = isChunk(body) && body.length === 0;
   stream.respond(headers, { endStream: empty });
   if (!empty) send(stream, response, options);
+}
+
+/**
+ * Ends an answer before its end, so that the client notices: HTTP/1.1 with its connection, HTTP/2 with an error, without
+ * which what came so far would look like all there is.
+ */
+export function breakOff(sink: Sink): void {
+  if ('rstCode' in sink) sink.destroy(new Error('the answer broke off'));
+  else sink.destroy();
 }
 
 function headersOf(response: ApiResponse): OutgoingHttpHeaders {
@@ -52,21 +51,28 @@ function headersOf(response: ApiResponse): OutgoingHttpHeaders {
 /** The longest time that a timer can wait (ms). */
 const forever = 2 ** 31 - 1;
 
-function send(sink: Sink, { body, waits }: ApiResponse, given: WriteOptions): void {
-  const options = waits === true ? { ...given, stallMs: forever } : given;
-  if (isChunk(body) && body.length <= pieceSize) {
-    const cancel = options.clock.after(options.stallMs, () => sink.destroy());
-    sink.once('close', cancel);
+function send(sink: Sink, { headers, body, waits }: ApiResponse, options: WriteOptions): void {
+  const stallMs = waits === true ? forever : options.stallMs;
+  const { clock, connection, request } = options;
+  const cutOffLater = () => clock.after(stallMs, () => connection.cutOff(sink, clock));
+  if (isChunk(body)) {
+    request.whenOver(cutOffLater());
     if (typeof body === 'string') sink.end(body, 'latin1');
     else sink.end(body);
     return;
   }
-  if (!isChunk(body) && 'flushHeaders' in sink) sink.flushHeaders();
-  pump(sink, isChunk(body) ? pieces(body) : body, options);
+  // The first piece may be long in coming.
+  if ('flushHeaders' in sink && headers['content-length'] === undefined) sink.flushHeaders();
+  pump(sink, body, cutOffLater, request);
 }
 
 /** Asks for a piece, writes it, waits until the sink has room, and so on until the end of either. */
-function pump(sink: Sink, body: AsyncIterable<Chunk>, options: WriteOptions): void {
+function pump(
+  sink: Sink,
+  body: AsyncIterable<Chunk>,
+  cutOffLater: () => () => void,
+  request: WriteOptions['request'],
+): void {
   const iterator = body[Symbol.asyncIterator]();
   let over = false;
   let waiting = false;
@@ -78,8 +84,8 @@ function pump(sink: Sink, body: AsyncIterable<Chunk>, options: WriteOptions): vo
     iterator.return?.().catch(ignore);
   };
   const fail = () => {
-    over = true;
-    sink.destroy();
+    stop();
+    breakOff(sink);
   };
   const next = () => {
     iterator.next().then(take, fail);
@@ -95,7 +101,7 @@ function pump(sink: Sink, body: AsyncIterable<Chunk>, options: WriteOptions): vo
     if (over) return;
     if (result.done === true) {
       over = true;
-      cancelStall = options.clock.after(options.stallMs, () => sink.destroy());
+      cancelStall = cutOffLater();
       sink.end();
       return;
     }
@@ -103,28 +109,17 @@ function pump(sink: Sink, body: AsyncIterable<Chunk>, options: WriteOptions): vo
     const room = typeof piece === 'string' ? sink.write(piece, 'latin1') : sink.write(piece);
     if (room) return next();
     waiting = true;
-    cancelStall = options.clock.after(options.stallMs, () => sink.destroy());
+    cancelStall = cutOffLater();
   };
   sink.on('drain', drained);
-  sink.once('close', stop);
-  if (sink.destroyed) stop();
-  else next();
+  // A piece may come when the sink has just been destroyed.
+  sink.on('error', ignore);
+  next();
+  request.whenOver(stop);
 }
 
 function isChunk(body: ApiResponse['body']): body is Chunk {
   return typeof body === 'string' || body instanceof Uint8Array;
-}
-
-async function* pieces(body: Chunk): AsyncGenerator<Chunk> {
-  for (let at = 0; at < body.length; at += pieceSize) {
-    yield typeof body === 'string' ? (body.slice(at, at + pieceSize) as Chunk) : body.subarray(at, at + pieceSize);
-  }
-}
-
-/** Lets go of a body that nobody will read. */
-function abandon(body: ApiResponse['body']): void {
-  if (isChunk(body)) return;
-  body[Symbol.asyncIterator]().return?.().catch(ignore);
 }
 
 const ignore = () => {};

@@ -42,6 +42,7 @@ beforeAll(async () => {
     port: 0,
     tls: { cert, key },
     clock: realClock,
+    log: { error: (text, fields) => console.error(text, fields) },
   });
   const make = async (url: string, body: object) => {
     const { status, text } = await server.send('POST', url, { body: body as never });

@@ -26,12 +26,19 @@ export interface ApiRequest {
   readonly peer: Peer;
   /** The whole body. Throws the 413 StatusError past `limit` bytes, the 408 one when it comes too slowly, the 400 one when it is cut off. */
   body(limit: number): Promise<Uint8Array>;
+  /** Bytes of the body, as far as they are known, when it has still to arrive; else 0, or absent. */
+  readonly coming?: number;
   /** The body piece by piece as it comes, however long; in place of `body`, and once. Undefined: there is none. */
   stream(): AsyncIterable<Uint8Array> | undefined;
   /** Asks for another protocol, over a connection that can go over to it. */
   readonly upgrades: boolean;
   /** Aborts when the client goes away. Made on first use. */
   readonly signal: AbortSignal;
+  /**
+   * Calls once when all is over: the client has taken the last byte of the answer, or is gone. Absent in process, where
+   * an answer is taken as soon as it is there.
+   */
+  whenOver?(listener: () => void): void;
 }
 
 export type Chunk = ByteString | Uint8Array;

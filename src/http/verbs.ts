@@ -174,7 +174,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
     const form = formOf(verbs, verbs.objects, call, target);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
-    const change = await readPatch(call.request, format, verbs);
+    const change = await readPatch(call, format, verbs);
     return written(verbs, call, target, change, { ...asked, permitCreate: () => verbs.permit(call, 'create') }, form);
   },
 
@@ -254,9 +254,9 @@ function formOf(
   return (protobuf.speaks(resource, version) ? all : text)(request, info);
 }
 
-function readBody({ protobuf, names, readYaml }: Verbs, { request }: Call, target: Target): Promise<ObjectBody> {
+function readBody({ protobuf, names, readYaml }: Verbs, call: Call, target: Target): Promise<ObjectBody> {
   const known = protobuf.speaks(target.resource, target.version) ? protobuf : undefined;
-  return readObjectBody(request, typeOf(target), { names, readYaml, protobuf: known });
+  return readObjectBody(call, typeOf(target), { names, readYaml, protobuf: known });
 }
 
 const objectView: View = { as: 'object' };
@@ -321,9 +321,9 @@ function writeOptions(
 }
 
 /** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
-async function deleteOptions(verbs: Verbs, { request, info }: Call): Promise<JsonObject> {
-  const body = await readOptionsBody(request, verbs.deleteOptionsType, verbs);
-  const { query } = info;
+async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
+  const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs);
+  const { query } = call.info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
   if (body !== undefined) return dryRun.length === 0 ? body : { dryRun, ...body };

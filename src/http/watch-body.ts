@@ -3,6 +3,7 @@ import { type StreamEvent, type Target, type View, viewEvent, type WatchStream }
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import { readOwnBytes } from './media.ts';
+import { pieceBytes, sliceOf } from './pieces.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { Chunk } from './types.ts';
 
@@ -16,11 +17,16 @@ export interface WatchBodyOptions {
   readonly log: Log;
 }
 
-/** The events of a watch, one piece for each batch. A failure is the last event. */
+/** The events of a watch, in pieces of many small events or of a part of a large one. A failure is the last event. */
 export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
   readonly #options: WatchBodyOptions;
   readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => IteratorResult<Chunk>;
+  #batch: readonly StreamEvent[] = [];
+  /** How many events of the batch are written. */
+  #written = 0;
+  /** What is written and has not been handed on. */
+  #rest: Chunk | undefined;
   readonly #fail: (error: unknown) => IteratorResult<Chunk>;
   #first = true;
   #over = false;
@@ -31,7 +37,9 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     this.#take = (result) => {
       if (result.done === true) return { done: true, value: undefined };
       options.series.watchEvents += result.value.length;
-      return { done: false, value: this.#write(result.value) };
+      this.#batch = result.value;
+      this.#written = 0;
+      return { done: false, value: this.#piece() };
     };
     this.#fail = (error) => {
       this.#over = true;
@@ -43,6 +51,9 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
 
   next(): Promise<IteratorResult<Chunk>> {
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    if (this.#rest !== undefined || this.#written < this.#batch.length) {
+      return Promise.resolve({ done: false, value: this.#piece() });
+    }
     return this.#events.next().then(this.#take, this.#fail);
   }
 
@@ -56,16 +67,40 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
-  #write(events: readonly StreamEvent[]): Chunk {
-    const { target, view, protobuf } = this.#options;
-    if (protobuf !== undefined)
-      return Buffer.concat(events.map((event) => protobufFrame(target, event, view, protobuf)));
-    let text = '';
-    for (const event of events) {
-      text += viewEvent(target, event, view, this.#first);
-      this.#first = false;
+  /** The next piece of the batch: whole events, or a part of one. */
+  #piece(): Chunk {
+    let bytes = this.#rest;
+    this.#rest = undefined;
+    bytes ??= this.#write();
+    if (bytes.length <= pieceBytes) return bytes;
+    this.#rest = sliceOf(bytes, pieceBytes);
+    return sliceOf(bytes, 0, pieceBytes);
+  }
+
+  /** As many events as there is room for in a piece, or one that is larger. */
+  #write(): Chunk {
+    const frames: Chunk[] = [];
+    for (let size = 0; this.#written < this.#batch.length; ) {
+      const frame = this.#frame();
+      size += frame.length;
+      if (size > pieceBytes && frames.length > 0) {
+        this.#rest = frame;
+        break;
+      }
+      frames.push(frame);
     }
-    return text as ByteString;
+    if (frames.length === 1) return frames[0] as Chunk;
+    if (this.#options.protobuf !== undefined) return Buffer.concat(frames as Uint8Array[]);
+    return frames.join('') as ByteString;
+  }
+
+  #frame(): Chunk {
+    const { target, view, protobuf } = this.#options;
+    const event = this.#batch[this.#written++] as StreamEvent;
+    if (protobuf !== undefined) return protobufFrame(target, event, view, protobuf);
+    const frame = viewEvent(target, event, view, this.#first);
+    this.#first = false;
+    return frame;
   }
 }
 

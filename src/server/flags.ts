@@ -153,13 +153,13 @@ const flags = {
     'Limits',
     type.integer(0, 1_000_000),
     400,
-    'Reading requests served at one time; more are told to come back later. Watches do not count. 0 is no limit.',
+    'Reading requests served at one time; more are told to come back later. A user may have as many of them as are left free for all others. Watches do not count. 0 is no limit.',
   ),
   maxMutatingRequestsInflight: flag(
     'Limits',
     type.integer(0, 1_000_000),
     200,
-    'Writing requests served at one time; more are told to come back later. 0 is no limit.',
+    'Writing requests served at one time; more are told to come back later. A user may have as many of them as are left free for all others. 0 is no limit.',
   ),
   minRequestTimeout: flag(
     'Limits',

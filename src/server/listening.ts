@@ -36,7 +36,7 @@ export async function openListener(
   { clock, log }: Pick<Outside, 'clock' | 'log'>,
 ): Promise<Listening> {
   let tls = await tlsOf(settings, names, clock.now());
-  const listener = await open(settings, handler, clock, tls);
+  const listener = await open(settings, handler, { clock, log }, tls);
   const url = urlOf(listener.address, listener.port);
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
   const config = () => kubeconfig({ names, server: url, authority: tls.authority, admin: tls.admin });
@@ -74,10 +74,10 @@ export async function openListener(
   };
 }
 
-async function open(settings: ServerSettings, handler: Handler, clock: Outside['clock'], tls: Tls) {
+async function open(settings: ServerSettings, handler: Handler, outside: Pick<Outside, 'clock' | 'log'>, tls: Tls) {
   const { bindAddress: address, securePort: port } = settings;
   try {
-    return await listen({ handler, address, port, tls, clock });
+    return await listen({ handler, address, port, tls, ...outside });
   } catch (error) {
     throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
   }

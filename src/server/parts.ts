@@ -71,6 +71,8 @@ export async function createParts(
     mutating: limitOf(settings.maxMutatingRequestsInflight),
     longRunning: maxWatches,
     relayed: maxRelayed,
+    receiving: maxReceiving,
+    unread: maxUnread,
   });
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
@@ -140,6 +142,10 @@ function claimsOf(
 const maxWatches = 100_000;
 /** What goes on to nodes holds two connections each. */
 const maxRelayed = 10_000;
+/** Bytes of bodies that are on their way or worked on: some 80 of the largest. */
+const maxReceiving = 256 * 1024 * 1024;
+/** Bytes of answers that clients have not taken: a chunk for each of some hundred lists, which takes up thrice its size. */
+const maxUnread = 128 * 1024 * 1024;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
 

@@ -122,6 +122,8 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     mutating: 100,
     longRunning: 1_000,
     relayed: 100,
+    receiving: 64 * 1024 * 1024,
+    unread: 64 * 1024 * 1024,
     ...options.limits,
   });
   const metrics = createMetrics(() => registry, inFlight, clock);

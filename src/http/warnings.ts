@@ -25,7 +25,7 @@ function limited(texts: readonly string[]): readonly string[] {
   let length = 0;
   for (const text of texts) {
     if (length >= maxWarnings) break;
-    const characters = [...text].slice(0, maxWarning);
+    const characters = Array.from(text).slice(0, maxWarning);
     length += characters.length;
     kept.push(characters.join(''));
   }
@@ -35,7 +35,7 @@ function limited(texts: readonly string[]): readonly string[] {
 function exceeds(texts: readonly string[]): boolean {
   let length = 0;
   return texts.some((text) => {
-    length += [...text].length;
+    length += Array.from(text).length;
     return length > maxWarnings;
   });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiObject, JsonObject } from '../src/meta/index.ts';
 import { startWorld, type World } from './support/in-process.ts';
 import { type Growing, growingNamespace, growingObjects } from './support/large-objects.ts';
+import { LoopWatcher } from './support/loop-watcher.ts';
 import { WorkCounter } from './support/work.ts';
 
 // Whoever may write an object decides how many entries each of its lists and maps has. What the server does with them
@@ -20,6 +21,46 @@ const everyWay = new Set([
   'Node status.addresses',
   'ClusterRole rules',
 ]);
+
+describe('while a large object is under way others have turns', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    await world.send('POST', '/api/v1/namespaces', { metadata: { name: growingNamespace } });
+  });
+
+  afterAll(() => world.close());
+
+  it.each([
+    ['Endpoints subsets[].addresses', 20_000],
+    ['Service spec.ports', 10_000],
+    ['ConfigMap data', 30_000],
+    ['ConfigMap metadata.labels', 30_000],
+  ])('%s', async (name, count) => {
+    const { url, make } = growingObjects.find((growing) => growing.name === name) as Growing;
+    const object = make(count);
+    const during = async (method: string, path: string, body?: JsonObject, type = 'application/json') => {
+      const loop = new LoopWatcher();
+      const { status } = await sendTo(world, method, path, body, type);
+      loop.stop();
+      expect(status, `${method} ${path}`).toBeLessThan(300);
+      return loop.turns;
+    };
+    const at = `${url}/growing`;
+    expect(await during('POST', url, object)).toBeGreaterThan(10);
+    expect(await during('PUT', at, object)).toBeGreaterThan(10);
+    const labelled = { metadata: { labels: { a: 'b' } } };
+    expect(await during('PATCH', at, labelled, 'application/merge-patch+json')).toBeGreaterThan(5);
+    expect(await during('PATCH', at, labelled, 'application/strategic-merge-patch+json')).toBeGreaterThan(5);
+    const applied = `${at}?fieldManager=other&force=true`;
+    const { apiVersion, kind } = object;
+    const own = { apiVersion, kind, metadata: { name: 'growing', labels: { c: 'd' } } } as JsonObject;
+    expect(await during('PATCH', applied, own, 'application/apply-patch+yaml')).toBeGreaterThan(10);
+    expect(await during('GET', at, undefined, 'application/yaml')).toBeGreaterThan(5);
+    expect(await during('DELETE', at)).toBeGreaterThan(3);
+  });
+});
 
 describe('the work of writing an object grows with its entries and no faster', () => {
   let world: World;
@@ -46,16 +87,16 @@ describe('the work of writing an object grows with its entries and no faster', (
     const written = inStatus ? `${at}/status` : at;
     const took: { [step: string]: number } = {};
     const step = async (name: string, method: string, path: string, body?: JsonObject, type?: string) => {
-      const answer = await send(method, path, body, type);
+      const answer = await sendTo(world, method, path, body, type);
       took[name] = counter.take();
       return answer;
     };
     const cleared = async () => {
       await step('delete', 'DELETE', at);
-      await send('PATCH', at, { metadata: { finalizers: null } }, 'application/merge-patch+json');
+      await sendTo(world, 'PATCH', at, { metadata: { finalizers: null } }, 'application/merge-patch+json');
       return took;
     };
-    if (inStatus) await send('POST', url, make(0));
+    if (inStatus) await sendTo(world, 'POST', url, make(0));
     counter.take();
     const made = inStatus ? await step('create', 'PUT', written, object) : await step('create', 'POST', url, object);
     expect(made.status, made.text.slice(0, 500)).toBeLessThan(300);
@@ -83,19 +124,6 @@ describe('the work of writing an object grows with its entries and no faster', (
     return cleared();
   }
 
-  /** `type` is that of the body, or else that of the answer. */
-  async function send(method: string, url: string, body?: JsonObject, type = 'application/json') {
-    const answer = await world.client.request({
-      method,
-      url,
-      headers: body === undefined ? { accept: type } : { 'content-type': type },
-      ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
-    });
-    const pieces: Uint8Array[] = [];
-    for await (const piece of answer.body) pieces.push(piece);
-    return { status: answer.status, text: Buffer.concat(pieces).toString() };
-  }
-
   it.each(growingObjects.map((growing) => [growing.name, growing] as const))('%s', async (_, growing) => {
     // What is made once is made here.
     await workOf(growing, 2);
@@ -107,3 +135,16 @@ describe('the work of writing an object grows with its entries and no faster', (
     }
   });
 });
+
+/** `type` is that of the body, or else that of the answer. */
+async function sendTo(world: World, method: string, url: string, body?: JsonObject, type = 'application/json') {
+  const answer = await world.client.request({
+    method,
+    url,
+    headers: body === undefined ? { accept: type } : { 'content-type': type },
+    ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+  });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of answer.body) pieces.push(piece);
+  return { status: answer.status, text: Buffer.concat(pieces).toString() };
+}

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, MAX_DEPTH, type StatusError } from '../meta/index.ts';
 import { parseYaml, parseYamlAsJson } from './yaml.ts';
-import { stringifyYaml } from './yaml-write.ts';
+import { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';
 
 /** Maps, each the value of a key that is written with a question mark. */
 const explicitValues = (depth: number): string =>
@@ -237,6 +237,19 @@ describe('stringifyYaml', () => {
     const value = { ['k'.repeat(2000)]: [Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))] };
     expect(stringifyYaml(value)).toMatch(/^\? k{2000}\n:\n- k0: 0\n {2}k1: 1\n/);
     expect(read(stringifyYaml({ ['k'.repeat(2000)]: [1] })).value).toEqual({ ['k'.repeat(2000)]: [1] });
+  });
+
+  it('writes a large value in steps', () => {
+    const stepsOf = (value: Json) => {
+      let steps = 0;
+      for (const _ of stringifyYamlInSteps(value)) steps++;
+      return steps;
+    };
+    const texts = Array.from({ length: 50_000 }, (_, i) => `t${i}`);
+    expect(stepsOf({ a: 1 })).toBe(0);
+    expect(stepsOf(texts)).toBeGreaterThanOrEqual(5);
+    expect(stepsOf({ deep: [{ list: texts.map((ip) => ({ ip })) }] })).toBeGreaterThanOrEqual(5);
+    expect(stepsOf(Object.fromEntries(texts.map((text) => [text, 1])))).toBeGreaterThanOrEqual(5);
   });
 
   it('writes what parseYaml reads back, whatever the text', () => {

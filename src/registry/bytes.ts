@@ -2,12 +2,14 @@ import type { CachedObject } from '../cache/index.ts';
 import { readOwnJson, stringifyJson } from '../codec/index.ts';
 import {
   type ApiObject,
+  atOnce,
   type ByteString,
   decodeText,
   encodeText,
   isJsonObject,
   type Json,
   type JsonObject,
+  type Steps,
 } from '../meta/index.ts';
 import type { Entry } from '../store/index.ts';
 import type { SelectableField } from './definition.ts';
@@ -56,27 +58,32 @@ const labelsMark = '"labels":{';
 const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The stored text of an object, which must have a uid and a creationTimestamp: without its resourceVersion. */
-export function storedText(format: ObjectFormat, object: ApiObject): string {
+export const storedText = (format: ObjectFormat, object: ApiObject): string =>
+  atOnce(storedTextInSteps(format, object));
+
+/** The same in steps, for the sake of large objects. */
+export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Steps<string> {
   const metadata: JsonObject = {};
   for (const name of storedMetaFields) {
     const value = object.metadata[name] as Json | undefined;
     if (value !== undefined) metadata[name] = value;
   }
   const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)}`;
-  let text = `{${type},"metadata":${metadataTextOf(metadata, object.metadata.managedFields)}`;
+  const own = stringifyJson(metadata);
+  yield;
+  let text = `{${type},"metadata":${withOwners(own, object.metadata.managedFields)}`;
   for (const key of Object.keys(object)) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
+    yield;
     text += `,${JSON.stringify(key)}:${stringifyJson(object[key] as Json)}`;
   }
   return `${text}}`;
 }
 
-function metadataTextOf(metadata: JsonObject, owners: Json[] | undefined): string {
-  const text = stringifyJson(metadata);
-  return owners === undefined
-    ? text
-    : `${text.slice(0, -1)}${text === '{}' ? '' : ','}"managedFields":${ownersText(owners)}}`;
-}
+const withOwners = (metadata: string, owners: Json[] | undefined): string =>
+  owners === undefined
+    ? metadata
+    : `${metadata.slice(0, -1)}${metadata === '{}' ? '' : ','}"managedFields":${ownersText(owners)}}`;
 
 /** Where texts are put together, so that what is kept is one flat string and no chain of pieces. */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);

@@ -20,6 +20,7 @@ import {
   passingBytes,
   readObject,
   storedText,
+  storedTextInSteps,
 } from './bytes.ts';
 import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
@@ -142,6 +143,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], p
   const { definition } = target.resource;
   const { strategy } = definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
+  if (pause) await pause();
   const old = held === undefined ? undefined : readObject(held);
   const deletes = change.verb === 'delete';
   if (pause) await pause();
@@ -212,7 +214,8 @@ async function commit(
   const key = held?.key ?? keyOf(target.resource, { namespace: target.namespace, name: nameOf(draft) });
   if (key === undefined) throw statusError.methodNotAllowed();
   const revision = held?.revision ?? 0;
-  const text = draft.remove ? '' : storedText(format, draft.object);
+  const spelling = storedTextInSteps(format, draft.object);
+  const text = draft.remove ? '' : pause ? await inTurns(spelling, pause) : atOnce(spelling);
   if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = draft.remove ? undefined : passingBytes(text);

@@ -46,11 +46,16 @@ export function createConnections(): Connections {
     of: (key) => open.get(key),
     add(socket, session) {
       const requests = new Set<NodeRequest>();
-      const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket);
+      const ends = session === undefined ? endsOf(socket, requests) : endsOfSession(session, socket, requests);
+      let finishing = false;
+      const finish = () => {
+        finishing = true;
+        ends.finish();
+      };
       const end = (request: NodeRequest) => {
         if (!requests.delete(request)) return;
         request.end();
-        if (closing) ends.finish();
+        if (finishing) ends.finish();
       };
       const connection: Connection = {
         peer: peerOf(socket),
@@ -58,7 +63,11 @@ export function createConnections(): Connections {
         begin: (request) => void requests.add(request),
         end,
         ...ends,
+        finish,
       };
+      // Node closes a session when its client sends a GOAWAY. It then refuses the streams that still come while it reads
+      // them, which corrupts its memory: a session is never closed, but destroyed once it is idle.
+      if (session !== undefined) session.close = finish;
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
@@ -106,26 +115,34 @@ function endsOf(socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
   };
 }
 
-const endsOfSession = (session: ServerHttp2Session, socket: TLSSocket): Ends => ({
-  allowPause: ignore,
-  cutOff(answer, clock) {
-    const { bytesWritten } = socket;
-    breakOff(answer);
-    // Not even the end of the stream could be told: what the session holds is held in vain.
-    clock.after(reactMs, () => {
-      if (socket.bytesWritten === bytesWritten) socket.destroy();
-    });
-  },
-  // Tells the client with a GOAWAY, and ends with the last stream.
-  finish: () => {
-    if (!session.closed && !session.destroyed) session.close();
-  },
-  destroy() {
-    session.destroy();
-    // By itself a session waits for what it is writing.
-    socket.destroy();
-  },
-});
+function endsOfSession(session: ServerHttp2Session, socket: TLSSocket, requests: ReadonlySet<NodeRequest>): Ends {
+  let goingAway = false;
+  return {
+    allowPause: ignore,
+    cutOff(answer, clock) {
+      const { bytesWritten } = socket;
+      breakOff(answer);
+      // Not even the end of the stream could be told: what the session holds is held in vain.
+      clock.after(reactMs, () => {
+        if (socket.bytesWritten === bytesWritten) socket.destroy();
+      });
+    },
+    // Tells the client with a GOAWAY, and ends with the last stream: what is being written is written first.
+    finish() {
+      if (session.destroyed) return;
+      if (!goingAway) session.goaway();
+      goingAway = true;
+      setImmediate(() => {
+        if (requests.size === 0) session.destroy();
+      });
+    },
+    destroy() {
+      session.destroy();
+      // By itself a session waits for what it is writing.
+      socket.destroy();
+    },
+  };
+}
 
 /** How soon the end of a stream is on its way where anything moves (ms). */
 const reactMs = 1_000;

@@ -51,7 +51,10 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
         outgoing.once('response', (incoming) => {
           // A body that nobody reads breaks in silence.
           incoming.on('error', ignore);
-          resolve({ incoming });
+          const { statusCode = 0 } = incoming;
+          if (statusCode >= 200 && statusCode <= 599) return resolve({ incoming });
+          incoming.destroy();
+          reject(new Error(`malformed HTTP status code "${statusCode}"`));
         });
         const agreed = (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
           track(socket);

@@ -200,8 +200,9 @@ function serve(
       writeHttp1(response, answer, options);
     }
   };
-  if (message.rawHeaders.length > 2 * limits.headers) {
-    respond(tooManyHeaders, true);
+  const refused = refusedHead(message, limits);
+  if (refused !== undefined) {
+    respond(refused, true);
     return;
   }
   handler(request)
@@ -210,6 +211,17 @@ function serve(
       log.error('an answer cannot be sent', { method: request.method, error });
       breakOff(answer);
     });
+}
+
+/** The answer to a head that is too long, or that names several hosts (RFC 9112, 3.2). */
+function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiResponse | undefined {
+  if (rawHeaders.length > 2 * limits.headers) return tooManyHeaders;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) return severalHosts;
+  }
+  return undefined;
 }
 
 /** Whether an answer fits into a connection at once. */
@@ -249,10 +261,11 @@ function serveUpgrade(
     const options = { clock, stallMs: limits.stallMs, last: true, connection, request };
     if (!socket.destroyed) writeHttp1(response, out, options);
   };
-  const { headers, rawHeaders } = message;
+  const { headers } = message;
   const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-  if (rawHeaders.length > 2 * limits.headers || hasBody) {
-    respond(hasBody ? bodyWithUpgrade : tooManyHeaders);
+  const refused = hasBody ? bodyWithUpgrade : refusedHead(message, limits);
+  if (refused !== undefined) {
+    respond(refused);
     return;
   }
   let tunnel: Socket | undefined;
@@ -275,6 +288,12 @@ const tooManyHeaders: ApiResponse = {
   status: 431,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body: encodeText('Too many header fields\n'),
+};
+
+const severalHosts: ApiResponse = {
+  status: 400,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: encodeText('Too many Host headers\n'),
 };
 
 const bodyWithUpgrade: ApiResponse = {

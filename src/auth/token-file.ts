@@ -33,8 +33,8 @@ interface Row {
   readonly fields: string[];
 }
 
-/** A field in quotes (with `""` for a quote) or without, then what ends it. */
-const field = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^",\r\n]*))(,|\r?\n|$)/y;
+/** A field in quotes (with `""` for a quote) or without, then what ends it. Each character fits in one way only. */
+const field = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^", \t\r\n][^",\r\n]*)?)(,|\r?\n|$)/y;
 
 function readCsv(text: string): Row[] {
   const rows: Row[] = [];

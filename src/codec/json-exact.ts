@@ -270,7 +270,8 @@ function readDigits(reader: Reader, context: string): void {
 }
 
 /**
- * The value of a number: bigint when it is written without fraction and exponent and a double would change it.
+ * The value of a number: bigint when it is written without fraction and exponent and a double would change it, and when
+ * it is a double that is written as such an integer, so that it reads back as the same value.
  * @throws StatusError 400 when it is out of all bounds
  */
 export function exactNumber(text: string, whole: boolean): number | bigint {
@@ -280,5 +281,6 @@ export function exactNumber(text: string, whole: boolean): number | bigint {
     const shown = text.length > 40 ? `${text.slice(0, 40)} ...` : text;
     throw statusError.badRequest(`json: cannot unmarshal number ${shown} into Go value of type float64`);
   }
-  return value;
+  const isWritten = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
+  return isWritten ? BigInt(String(value)) : value;
 }

@@ -6,6 +6,8 @@ import { warnOfAddress } from '../validate/addresses.ts';
 import { same, unchanged } from '../validate/common.ts';
 import { validateSlice } from './rules.ts';
 
+const some = (texts: readonly string[]) => orUnset(texts.length === 0 ? '' : formatSome(texts, 3));
+
 export const endpointSlices = resource({
   group: 'discovery.{domain}',
   plural: 'endpointslices',
@@ -14,30 +16,8 @@ export const endpointSlices = resource({
   columns: [
     name,
     ['AddressType', ({ addressType = '' }) => addressType],
-    [
-      'Ports',
-      ({ ports = [] }) =>
-        orUnset(
-          ports.length === 0
-            ? ''
-            : formatSome(
-                ports.map(({ name: own, port }) => String(port ?? own ?? '*')),
-                3,
-              ),
-        ),
-    ],
-    [
-      'Endpoints',
-      ({ endpoints = [] }) =>
-        orUnset(
-          endpoints.length === 0
-            ? ''
-            : formatSome(
-                endpoints.flatMap(({ addresses = [] }) => addresses),
-                3,
-              ),
-        ),
-    ],
+    ['Ports', ({ ports }) => some((ports ?? []).map(({ name: own, port }) => String(port ?? own ?? '*')))],
+    ['Endpoints', ({ endpoints }) => some((endpoints ?? []).flatMap(({ addresses }) => addresses ?? []))],
     age,
   ],
   strategy: {

@@ -19,14 +19,17 @@ import {
 } from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
-import type { Call } from './call.ts';
+import type { Place } from './place.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { ApiRequest } from './types.ts';
 
 /** The largest body that is read (bytes). */
 const maxBody = 3 * 1024 * 1024;
 
-type Sent = Pick<Call, 'request' | 'place'>;
+interface Sent {
+  readonly request: ApiRequest;
+  readonly place: Place;
+}
 
 /** The whole body, with which the request enters its lane. Throws 400, 408, 413 or 429. */
 const receive = ({ request, place }: Sent): Promise<Uint8Array> => place.receive(request, maxBody);

@@ -191,7 +191,13 @@ function serve(
   }
   if (connection.requests.size > 1) connection.allowPause();
   const respond = (response: ApiResponse, last = connections.closing) => {
-    if (!message.complete) answer.once('finish', () => dismiss(message, clock, limits.bodyMs));
+    if (!message.complete) {
+      answer.once('finish', () => {
+        // A stream stays open while its client goes on sending, which concerns nobody any more.
+        connection.end(request);
+        dismiss(message, clock, limits.bodyMs);
+      });
+    }
     const options = { clock, stallMs: limits.stallMs, last, connection, request };
     if ('rstCode' in answer) {
       if (!answer.closed) writeHttp2(response, answer, options);
@@ -228,16 +234,13 @@ function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiRe
 const isSmall = ({ body }: ApiResponse): boolean =>
   (typeof body === 'string' || body instanceof Uint8Array) && body.length <= 8 * 1024;
 
-/** What still comes of a body when all is answered is not wanted: HTTP/2 can say so, else nobody waits for long. */
+/** What still comes of a body when all is answered, nobody waits for long. */
 function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
   if (message.complete) return;
-  if ('stream' in message) message.stream.close();
-  else {
-    message.once(
-      'close',
-      clock.after(bodyMs, () => message.destroy()),
-    );
-  }
+  message.once(
+    'close',
+    clock.after(bodyMs, () => message.destroy()),
+  );
 }
 
 /** A request after which the connection may go over to another protocol: it is the last one in this protocol anyway. */

@@ -14,6 +14,7 @@ import {
   type Handler,
   type HealthCheck,
   type InFlight,
+  type InFlightLimits,
   type Metrics,
   type Relay,
   YamlThread,
@@ -66,14 +67,7 @@ export async function createParts(
   const authorize = authorizerOf(names);
   const trust = await agentTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
-  const inFlight = createInFlight({
-    readOnly: limitOf(settings.maxRequestsInflight),
-    mutating: limitOf(settings.maxMutatingRequestsInflight),
-    longRunning: maxWatches,
-    relayed: maxRelayed,
-    receiving: maxReceiving,
-    unread: maxUnread,
-  });
+  const inFlight = createInFlight(inFlightLimits(settings));
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
     store,
@@ -148,6 +142,15 @@ const maxReceiving = 256 * 1024 * 1024;
 const maxUnread = 128 * 1024 * 1024;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
+
+const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
+  readOnly: limitOf(settings.maxRequestsInflight),
+  mutating: limitOf(settings.maxMutatingRequestsInflight),
+  longRunning: maxWatches,
+  relayed: maxRelayed,
+  receiving: maxReceiving,
+  unread: maxUnread,
+});
 
 /** Counts what happens inside, and logs what should not happen. */
 const observerOf = (metrics: Metrics, log: Log): Observer => ({

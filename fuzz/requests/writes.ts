@@ -169,8 +169,11 @@ function faultOf(answer: Answer, { method, suffix }: Write): string | undefined 
   if (status >= 400 && told.length > maxRefusal) return `a refusal of ${told.length} bytes`;
   if (status < 500) return undefined;
   const message = parsed(answer)?.['message'];
-  // What an apply says of a body that does not fit, and a strategic patch of its directives, is told with 500.
-  if (status === 500 && method === 'PATCH' && typeof message === 'string' && !message.includes('Internal error'))
-    return undefined;
+  if (status === 500 && typeof message === 'string') {
+    // What an apply says of a body that does not fit, and a strategic patch of its directives, is told with 500.
+    if (method === 'PATCH' && !message.includes('Internal error')) return undefined;
+    // So is a resourceVersion that is no number of 64 bits, or that a new object has.
+    if (/^strconv\.ParseUint: parsing |^resourceVersion should not be set /.test(message)) return undefined;
+  }
   return `${method} ${suffix} answered with ${status}: ${shown(told)}`;
 }

@@ -245,6 +245,8 @@ const apply: Target = {
 
 const update: Target = {
   name: 'merge-update',
+  // The apply that comes before the update is told so of what does not fit the schema.
+  codes: [500],
   seeds: seedsOf([
     thingSeed,
     {

@@ -194,7 +194,7 @@ function serve(
     if (!message.complete) {
       answer.once('finish', () => {
         // A stream stays open while its client goes on sending, which concerns nobody any more.
-        connection.end(request);
+        if ('rstCode' in answer) connection.end(request);
         dismiss(message, clock, limits.bodyMs);
       });
     }
@@ -256,7 +256,13 @@ function serveUpgrade(
   connection.begin(request);
   const out = new ServerResponse(message);
   out.on('error', ignore);
-  out.assignSocket(socket);
+  try {
+    out.assignSocket(socket);
+  } catch {
+    // Another answer has it still: it would mix with the other protocol.
+    socket.destroy();
+    return;
+  }
   out.once('finish', () => socket.destroySoon());
   // The server itself no longer looks after the socket.
   socket.on('drain', () => out.emit('drain'));

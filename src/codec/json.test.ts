@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
-import { parseJson, prettyJson, strictFindings, stringifyJson, summarizeBody, unrecognizedBody } from './json.ts';
+import {
+  parseJson,
+  prettyJson,
+  readOwnJson,
+  strictFindings,
+  stringifyJson,
+  summarizeBody,
+  unrecognizedBody,
+} from './json.ts';
 import { parseExact } from './json-exact.ts';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -23,6 +31,16 @@ describe('parseJson', () => {
       value: { metadata: { name: 'c' }, spec: { l: [{}, { p: [{ x: 3, y: 2 }] }] }, 'spec ': 1 },
       findings: ['duplicate field "metadata.name"', 'duplicate field "spec.l[1].p[0].x"'],
     });
+  });
+
+  it('refuses a body of too many entries by its commas, before it builds a value', () => {
+    const entries = (count: number) => bytes(`[${Array(count).fill('{}').join(',')}]`);
+    const why =
+      'Request entity too large: the object has too many fields and entries, limit is 65536 in one list or map';
+    // The fault of a text that is cut off would be another one, if it were looked for.
+    expect(fault(Buffer.concat([entries(400_002), bytes(']')]))).toBe(`${why}, 400000 in all`);
+    expect(fault(Buffer.concat([bytes('["'), Buffer.alloc(500_000, ','), bytes('"]')]))).toBe('accepted');
+    expect(readOwnJson(`[1234567890123456${',1'.repeat(400_001)}]`)).toHaveLength(400_002);
   });
 
   it('does not take a colon, brace or digit inside text for one outside', () => {

@@ -1,4 +1,12 @@
-import { type Json, type JsonObject, MAX_DEPTH, type Path, StatusError, statusError } from '../meta/index.ts';
+import {
+  type Json,
+  type JsonObject,
+  MAX_DEPTH,
+  MAX_MEMBERS,
+  type Path,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 import { parseExact } from './json-exact.ts';
 
 /** How much of a body that could not be read is shown. */
@@ -17,11 +25,12 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 
 /**
  * Reads a JSON body. Integers beyond 2^53 become bigint, of a duplicate key the last value counts, bytes that are no
- * UTF-8 become U+FFFD. Nothing may nest deeper than `maxDepth`.
- * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}
+ * UTF-8 become U+FFFD. Nothing may nest deeper than `maxDepth`, nor have more entries and fields than `maxMembers`.
+ * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}. 413
  */
-export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): ParsedBody {
+export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = MAX_MEMBERS): ParsedBody {
   const shape = scan(bytes);
+  if (shape.commas > maxMembers) throw statusError.tooManyMembers();
   if (shape.depth > maxDepth) throw statusError.badRequest('exceeded max depth');
   const body = read(bytes, shape, maxDepth);
   if (body === undefined) throw explain(bytes);
@@ -56,7 +65,9 @@ const ownDepth = 2 * MAX_DEPTH;
 /** The value of JSON text that this program wrote: no key stands twice in it, and integers stay exact. */
 export function readOwnJson(text: string): Json {
   // Only a long run of digits can be an integer that a double does not hold.
-  return /[0-9]{16}/.test(text) ? parseJson(Buffer.from(text), ownDepth).value : (JSON.parse(text) as Json);
+  return /[0-9]{16}/.test(text)
+    ? parseJson(Buffer.from(text), ownDepth, Number.POSITIVE_INFINITY).value
+    : (JSON.parse(text) as Json);
 }
 
 const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1'): string =>
@@ -75,6 +86,8 @@ function explain(bytes: Uint8Array): StatusError {
 interface Shape {
   /** Colons outside strings: as many as there are keys in the text. */
   colons: number;
+  /** Commas outside strings: fewer than there are entries and fields in the text. */
+  commas: number;
   depth: number;
   /** There is something that the platform's parser reads otherwise than we do. */
   exact: boolean;
@@ -83,6 +96,7 @@ interface Shape {
 /** One look at the bytes of a JSON text, for what the platform's parser does not tell. */
 function scan(bytes: Uint8Array): Shape {
   let colons = 0;
+  let commas = 0;
   let level = 0;
   let depth = 0;
   let exact = false;
@@ -96,6 +110,7 @@ function scan(bytes: Uint8Array): Shape {
         if (inside === 0x5c && bytes[++i] === 0x75 && ((bytes[i + 1] ?? 0) | 0x20) === 0x64) exact = true;
       }
     } else if (byte === 0x3a) colons++;
+    else if (byte === 0x2c) commas++;
     else if (byte === 0x7b || byte === 0x5b) {
       if (++level > depth) depth = level;
     } else if (byte === 0x7d || byte === 0x5d) level--;
@@ -108,7 +123,7 @@ function scan(bytes: Uint8Array): Shape {
       i--;
     }
   }
-  return { colons, depth, exact };
+  return { colons, commas, depth, exact };
 }
 
 function countKeys(value: Json): number {

@@ -230,7 +230,7 @@ describe('connections', () => {
     const { port } = await start(() => new Promise(() => {}));
     const session = connect2(port);
     await once(session, 'remoteSettings');
-    expect(session.remoteSettings.maxConcurrentStreams).toBe(250);
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(100);
   });
 });
 

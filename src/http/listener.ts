@@ -44,7 +44,7 @@ export interface ListenerLimits {
 
 const defaultLimits: ListenerLimits = {
   connections: 30_000,
-  streams: 250,
+  streams: 100,
   headers: 100,
   handshakeMs: 10_000,
   headersMs: 15_000,

@@ -1,20 +1,24 @@
-import { isJsonObject, type Json, MAX_DEPTH, StatusError } from '../meta/index.ts';
-
-/** How many entries one list or object may have, and how many all of an object's together: far more than are stored. */
-const maxEntries = 64 * 1024;
-const maxMembers = 400_000;
+import {
+  isJsonObject,
+  type Json,
+  MAX_DEPTH,
+  MAX_ENTRIES,
+  MAX_MEMBERS,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
 
 /** The fieldsV1 of an object stand a few levels deeper in it than the fields that they name. */
 const managedFieldsLevels = 8;
 
 /** What every step of a write may take time for. @throws StatusError 413 for a body that has more */
 export function checkMembers(body: Json): void {
-  count(body, Number.POSITIVE_INFINITY, { left: maxMembers });
+  count(body, Number.POSITIVE_INFINITY, { left: MAX_MEMBERS });
 }
 
 /** The same for what a patch has made of an object. @throws StatusError 413, 422 when it nests deeper than a body may */
 export function checkPatched(document: Json): void {
-  const members = { left: maxMembers };
+  const members = { left: MAX_MEMBERS };
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
   if (!isJsonObject(document) || !isJsonObject(metadata)) {
     count(document, MAX_DEPTH, members);
@@ -28,12 +32,6 @@ export function checkPatched(document: Json): void {
 export const nestsTooDeep = (): StatusError =>
   new StatusError(422, 'Invalid', `the patched object nests deeper than ${MAX_DEPTH} levels`);
 
-function tooMany(): StatusError {
-  const limits = `${maxEntries} in one list or map, ${maxMembers} in all`;
-  const why = `Request entity too large: the object has too many fields and entries, limit is ${limits}`;
-  return new StatusError(413, 'RequestEntityTooLarge', why);
-}
-
 /** Takes the members of a value off those that are left, without going deeper than so many levels. */
 function count(value: Json, levels: number, members: { left: number }): void {
   if (typeof value !== 'object' || value === null) return;
@@ -41,14 +39,14 @@ function count(value: Json, levels: number, members: { left: number }): void {
   let entries = 0;
   if (Array.isArray(value)) {
     entries = value.length;
-    if (entries > maxEntries) throw tooMany();
+    if (entries > MAX_ENTRIES) throw statusError.tooManyMembers();
     for (let i = 0; i < entries; i++) count(value[i] as Json, levels - 1, members);
   } else {
     for (const key in value) {
-      if (++entries > maxEntries) throw tooMany();
+      if (++entries > MAX_ENTRIES) throw statusError.tooManyMembers();
       count(value[key] as Json, levels - 1, members);
     }
   }
   members.left -= entries;
-  if (members.left < 0) throw tooMany();
+  if (members.left < 0) throw statusError.tooManyMembers();
 }

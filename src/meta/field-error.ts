@@ -88,7 +88,7 @@ export const fieldError = {
 function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'string') return shorten(quote(value.slice(0, maxShown)), maxShown);
+  if (typeof value === 'string') return shorten(quote(value), maxShown);
   const json = shorten(jsonText(value, maxShown, MAX_DEPTH), maxShown);
   return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

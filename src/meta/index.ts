@@ -38,6 +38,8 @@ export {
   jsonEqual,
   jsonType,
   MAX_DEPTH,
+  MAX_ENTRIES,
+  MAX_MEMBERS,
   readJsonText,
   setKey,
 } from './json.ts';

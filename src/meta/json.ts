@@ -9,6 +9,10 @@ export interface JsonObject {
 /** How deep objects and lists may nest in a body, and in an object that a patch has changed. */
 export const MAX_DEPTH = 512;
 
+/** How many entries one list or object may have, and how many all of an object's together: far more than are stored. */
+export const MAX_ENTRIES = 64 * 1024;
+export const MAX_MEMBERS = 400_000;
+
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

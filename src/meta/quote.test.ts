@@ -17,6 +17,11 @@ describe('quote', () => {
   ])('%j', (text, expected) => {
     expect(quote(text)).toBe(expected);
   });
+
+  it('shows the first 10 KiB of a long text', () => {
+    expect(quote('a'.repeat(2_000_000))).toBe(`"${'a'.repeat(10_240)}..."`);
+    expect(quote('\0'.repeat(2_000_000))).toBe(`"${'\\x00'.repeat(10_240)}..."`);
+  });
 });
 
 // Text is quoted; all else is JSON that could stand inside HTML.

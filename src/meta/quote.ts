@@ -1,5 +1,8 @@
-/** Whether a character can be seen; the plain space counts. */
-export const isPrintable = (character: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
+const printableAscii = /^[ -~]$/;
+
+/** Whether a character can be seen; the plain space counts. The common ones never need the tables of Unicode. */
+export const isPrintable = (character: string): boolean =>
+  printableAscii.test(character) || !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
 
 /** How much a message shows of a field's value (characters). */
 export const maxShown = 10 * 1024;
@@ -22,10 +25,11 @@ const named: { readonly [character: string]: string } = {
 /** What does not stand in quotes as it is: what {@link isPrintable} says cannot be seen, and two that mean something. */
 const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** A text in quotes as the wire's messages show it: whatever cannot be seen is escaped. */
+/** The first {@link maxShown} characters of a text in quotes, as messages show it: whatever is not printable is escaped. */
 export function quote(text: string): string {
-  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
-  return `"${text.replace(special, (character) => named[character] ?? escaped(character))}"`;
+  const shown = shorten(text, maxShown);
+  if (/^[ !#-[\]-~]*$/.test(shown)) return `"${shown}"`;
+  return `"${shown.replace(special, (character) => named[character] ?? escaped(character))}"`;
 }
 
 function escaped(character: string): string {

@@ -1,5 +1,6 @@
 import type { FieldError } from './field-error.ts';
 import { formatGroupResource, type GroupResource } from './gvk.ts';
+import { MAX_ENTRIES, MAX_MEMBERS } from './json.ts';
 import { maxShown, quote, shorten } from './quote.ts';
 
 export interface StatusCause {
@@ -107,6 +108,12 @@ const named = (of: GroupResource, name: string): StatusDetails => ({
 
 /** One constructor for each reason of the wire (`reason` and `code` as the reference server pairs them). */
 export const statusError = {
+  /** An object that {@link MAX_ENTRIES} or {@link MAX_MEMBERS} refuses. */
+  tooManyMembers: () => {
+    const limits = `${MAX_ENTRIES} in one list or map, ${MAX_MEMBERS} in all`;
+    const why = `Request entity too large: the object has too many fields and entries, limit is ${limits}`;
+    return new StatusError(413, 'RequestEntityTooLarge', why);
+  },
   notFound: (of: GroupResource, name: string) =>
     new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quoteName(name)} not found`, named(of, name)),
   /** A path that names no resource at all. */

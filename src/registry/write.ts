@@ -168,6 +168,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], p
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
+    if (pause) await pause();
     const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
     for (const text of advice ?? []) job.options.warnings.add(text);
     if (pause) await pause();

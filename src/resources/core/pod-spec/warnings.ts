@@ -202,16 +202,18 @@ const warnOfContainers = (subject: Subject): string[] =>
 /** A variable that hides another, unless it is made from it. */
 function warnOfEnv({ env = [] }: Container | EphemeralContainer, path: string): string[] {
   const seen = new Set<string>();
-  return env.flatMap(({ name = '', value = '', valueFrom }, i) => {
+  const found: string[] = [];
+  for (const [i, { name = '', value = '', valueFrom }] of env.entries()) {
     if (!seen.has(name)) {
       seen.add(name);
-      return [];
+      continue;
     }
     const reference = `$(${name})`;
-    if (valueFrom === undefined && value !== reference && value.includes(reference)) return [];
+    if (valueFrom === undefined && value !== reference && value.includes(reference)) continue;
     const why = `hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
-    return [`${path}.env[${i}]: ${why}`];
-  });
+    found.push(`${path}.env[${i}]: ${why}`);
+  }
+  return found;
 }
 
 /** Who asks for a port by its name gets the first that has it. */

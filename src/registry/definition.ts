@@ -288,6 +288,13 @@ export interface Strategy<T = ApiObject> {
    * finalizers aside. With 0 it goes too, but watchers see it marked before.
    */
   readonly gracePeriod?: (object: T, asked: number | undefined) => number;
+  /**
+   * What the garbage collector does with the dependents of an object that is deleted without a propagation policy;
+   * `Unsupported`: it ignores the kind, so that no policy keeps an object. Default: it deletes them.
+   */
+  readonly garbageCollectionPolicy?: 'OrphanDependents' | 'Unsupported';
+  /** The `Warning` for a deletion without a propagation policy. */
+  readonly noPolicyWarning?: string;
   /** It is deleted in two steps: the first marks it, and nothing removes it as long as it is pending. */
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */

@@ -26,7 +26,7 @@ import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
 import type { Claims } from './definition.ts';
-import { readDeleteOptions, refuseReadable } from './delete-options.ts';
+import { readDeleteOptions, refuseReadable, warnWithoutPolicy } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import { findErrors } from './find-errors.ts';
 import type { Draft, Job } from './job.ts';
@@ -330,6 +330,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core) : undefined;
   const { requester, warnings } = options;
+  if (deletion !== undefined) warnWithoutPolicy(target.resource, deletion, warnings);
   return {
     core,
     target,

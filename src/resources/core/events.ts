@@ -56,6 +56,7 @@ export const events = resource({
     // Whatever can stand in a path: of old, names of events follow no other rule.
     nameRule: pathSegmentName,
     ttlSeconds: 3600,
+    garbageCollectionPolicy: 'Unsupported',
     createOnUpdate: true,
     validate: (event) => validateEvent(event, 'reportingComponent'),
   },

@@ -27,6 +27,7 @@ const { strategy } = resource({
   schema: CoreEvent,
   strategy: {
     ttlSeconds: 3600,
+    garbageCollectionPolicy: 'Unsupported',
     createOnUpdate: true,
     validate: (event) => [
       ...validateEvent(event, 'reportingController'),

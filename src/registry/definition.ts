@@ -319,6 +319,8 @@ export interface Strategy<T = ApiObject> {
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Advice for the writer, sent as `Warning` headers. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
+  /** The same for a write to the `status` subresource. */
+  readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
 
 /** Things of which each belongs to one object at the most, such as addresses. */

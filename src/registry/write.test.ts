@@ -228,6 +228,18 @@ describe('field validation', () => {
     await bench().write('deployments', {}, create(deployment({ image: 'old' })), { warnings });
     expect([...warnings]).toEqual(['spec.image: old is old']);
   });
+
+  it('passes on the advice on a status, and no other, where the status is written', async () => {
+    const { create: make, write } = bench();
+    await make('deployments', deployment({ image: 'old' }));
+    const advice = async (subresource: string) => {
+      const warnings = new Set<string>();
+      await write('deployments', { name: 'd', subresource }, merge({ status: { phase: 'Odd' } }), { warnings });
+      return [...warnings];
+    };
+    expect(await advice('')).toEqual(['spec.image: old is old']);
+    expect(await advice('status')).toEqual(['status.phase: Odd is odd']);
+  });
 });
 
 describe('update', () => {

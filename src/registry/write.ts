@@ -168,8 +168,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], p
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
-    const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
-    for (const text of advice ?? []) job.options.warnings.add(text);
+    for (const text of adviceOn(job, draft, old)) job.options.warnings.add(text);
     if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
@@ -352,6 +351,12 @@ function heldInCache({ target: { resource, ...place } }: Job): CachedObject | un
 async function heldInStore({ core, target }: Job): Promise<CachedObject | undefined> {
   const { entry } = await core.store.get(keyOf(target.resource, target) ?? '');
   return entry === undefined ? undefined : describe(target.resource.format, entry);
+}
+
+function adviceOn({ target, context }: Job, { object }: Draft, old: ApiObject | undefined): readonly string[] {
+  const { strategy } = target.resource.definition;
+  if (isWhole(target)) return strategy.warnings?.(object, old, context) ?? [];
+  return target.subresource === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
 }
 
 /** Whether a write here is one to the whole object. */

@@ -143,6 +143,7 @@ const deployments = kind({
         ? []
         : [{ reason: 'FieldValueInvalid', field: 'spec.node', message: 'Invalid value: field is immutable' }],
     warnings: (object) => ((object as Deployment).spec?.image === 'old' ? ['spec.image: old is old'] : []),
+    statusWarnings: (object) => ((object as Deployment).status?.phase === 'Odd' ? ['status.phase: Odd is odd'] : []),
   },
 });
 

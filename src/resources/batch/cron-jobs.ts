@@ -56,12 +56,15 @@ export const cronJobs = resource({
       ...validateZoneInSchedule(spec, (old.schedule ?? '').includes('TZ')),
       ...(spec.timeZone === old.timeZone ? [] : validateZone(spec)),
     ],
-    warnings: (cronJob, old, { names }) =>
-      warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+    warnings: (cronJob, old, { names }) => [
+      ...warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+      ...(old !== undefined && cronJob.spec?.schedule?.includes('TZ') ? [ZONE_IN_SCHEDULE] : []),
+    ],
   },
 });
 
 const MAX_NAME = 52;
+const ZONE_IN_SCHEDULE = 'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead';
 
 function validateSchedule({ schedule = '' }: CronJobSpec): FieldError[] {
   const why = schedule === '' ? undefined : scheduleFault(schedule);

@@ -20,7 +20,6 @@ export const podTemplates = resource({
   strategy: {
     returnsDeleted: true,
     generation: true,
-    createOnUpdate: true,
     defaults: ({ template }) => defaultTemplate(template),
     validate: ({ template = {} }, { names }) => validateTemplate(template, 'template', names),
     warnings: ({ metadata, template = {} }, old, { names }) =>

@@ -120,10 +120,8 @@ export const pods = resource({
       ...validatePodSpecUpdate(pod.spec ?? {}, old.spec ?? {}),
       ...(same(pod.status, old.status) ? [] : validatePodStatusUpdate(pod, old)),
     ],
-    warnings: ({ metadata, spec = {}, status = {} }, old, { names }) => {
-      if (old === undefined) return warnOfPod(metadata, spec, names);
-      return same(status, old.status) ? [] : warnOfStatus(status, names);
-    },
+    warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
+    statusWarnings: ({ status = {} }, { names }) => warnOfStatus(status, names),
   },
 });
 

@@ -28,6 +28,10 @@ export function warnOfService({ metadata, spec = {} }: ObjectOf<typeof Service>,
   ];
 }
 
+/** Advice on the addresses under which a balancer can be reached. */
+export const warnOfIngressPoints = (points: readonly { readonly ip?: string }[] | undefined, names: Names): string[] =>
+  (points ?? []).flatMap(({ ip = '' }, i) => warnOfAddress(`status.loadBalancer.ingress[${i}]`, ip, names));
+
 function warnOfNames({ type, externalIPs = [], externalName = '' }: ServiceSpec): string[] {
   if (type === 'ExternalName') {
     return externalIPs.length > 0 ? ['spec.externalIPs is ignored when spec.type is "ExternalName"'] : [];

@@ -14,7 +14,7 @@ import {
   keepClaimed,
 } from './service-fields.ts';
 import { validateService } from './service-validation.ts';
-import { warnOfService } from './service-warnings.ts';
+import { warnOfIngressPoints, warnOfService } from './service-warnings.ts';
 
 type ServiceObject = ObjectOf<typeof Service>;
 
@@ -73,6 +73,7 @@ export const services = resource({
     validate: (service, { names }) => validateService(service, names),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
     warnings: (service, _, { names }) => warnOfService(service, names),
+    statusWarnings: ({ status }, { names }) => warnOfIngressPoints(status?.loadBalancer?.ingress, names),
   },
 });
 

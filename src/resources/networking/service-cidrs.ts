@@ -11,7 +11,7 @@ export const serviceCidrs = resource({
   kind: 'ServiceCIDR',
   schema: ServiceCIDR,
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],
   strategy: {
     validate: ({ spec }) => validateRanges(spec?.cidrs ?? []),

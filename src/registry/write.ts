@@ -23,7 +23,7 @@ import {
   storedTextInSteps,
 } from './bytes.ts';
 import { claim } from './claim.ts';
-import { spokenOf, subresourceView, versionOf } from './convert.ts';
+import { isWhole, spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
 import type { Claims } from './definition.ts';
 import { readDeleteOptions, refuseReadable, warnWithoutPolicy } from './delete-options.ts';
@@ -358,9 +358,6 @@ function adviceOn({ target, context }: Job, { object }: Draft, old: ApiObject | 
   if (isWhole(target)) return strategy.warnings?.(object, old, context) ?? [];
   return target.subresource === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
 }
-
-/** Whether a write here is one to the whole object. */
-const isWhole = (target: Target) => target.subresource === '' || subresourceView(target) !== undefined;
 
 const operations = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE', delete: 'DELETE' } as const;
 

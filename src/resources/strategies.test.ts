@@ -97,6 +97,67 @@ test.each(stored.map((definition) => [idOf(definition), definition] as const))('
   }).toEqual({ ...plain, ...strategies[id] });
 });
 
+// How often the rules of each kind check the metadata of an update, beside those of any kind (`ValidateObjectMeta` and
+// `ValidateObjectMetaUpdate` in what the reference server's strategies call).
+const checks: { readonly [checks: string]: readonly string[] } = {
+  '1,0': [
+    'mutatingwebhookconfigurations',
+    'validatingwebhookconfigurations',
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+    'limitranges',
+    'endpointslices',
+    'flowschemas',
+    'prioritylevelconfigurations',
+  ],
+  '0,1': [
+    'deployments',
+    'horizontalpodautoscalers',
+    'cronjobs',
+    'leases',
+    'podtemplates',
+    'resourcequotas',
+    'servicecidrs',
+    'priorityclasses',
+    'csidrivers',
+    'customresourcedefinitions',
+    'events.events',
+  ],
+  '0,0': ['poddisruptionbudgets', 'events'],
+  '2,0': ['persistentvolumes', 'csinodes', 'volumeattachments'],
+  '2,1': ['persistentvolumeclaims', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
+};
+/** The same for subresources, where it is not once as a change. */
+const checksBelow: { readonly [subresource: string]: string } = {
+  'cronjobs/status': '0,0',
+  'poddisruptionbudgets/status': '0,0',
+  'validatingadmissionpolicies/status': '0,0',
+  'flowschemas/status': '0,0',
+  'prioritylevelconfigurations/status': '0,0',
+  'certificatesigningrequests/status': '1,1',
+  'certificatesigningrequests/approval': '1,1',
+  'pods/ephemeralcontainers': '1,1',
+  'pods/resize': '1,1',
+};
+
+test('how often metadata are checked', () => {
+  const nameOf = ({ group, plural }: ResourceDefinition) => (group === 'events.{domain}' ? 'events.events' : plural);
+  const told = new Map<string, string[]>();
+  for (const definition of stored) {
+    const key = definition.strategy.metadataChecks?.join();
+    if (key !== undefined) told.set(key, [...(told.get(key) ?? []), nameOf(definition)].sort());
+  }
+  expect(Object.fromEntries(told)).toEqual(
+    Object.fromEntries(Object.entries(checks).map(([key, names]) => [key, [...names].sort()])),
+  );
+  const below = stored.flatMap(({ plural, subresources }) =>
+    subresources.flatMap(({ name, metadataChecks }) =>
+      metadataChecks === undefined ? [] : [[`${plural}/${name}`, metadataChecks.join()]],
+    ),
+  );
+  expect(Object.fromEntries(below)).toEqual(checksBelow);
+});
+
 describe('nodes', () => {
   const configSource = { configMap: { namespace: 'ns', name: 'c', kubeletConfigKey: 'k' } };
   const given = { spec: { configSource, unschedulable: true }, status: { config: { error: 'e' } } };

@@ -16,7 +16,7 @@ export const cronJobs = resource({
   schema: CronJob,
   shortNames: ['cj'],
   categories: ['all'],
-  status: true,
+  status: { metadataChecks: [0, 0] },
   columns: [
     name,
     ['Schedule', ({ spec }) => spec?.schedule ?? ''],
@@ -33,6 +33,7 @@ export const cronJobs = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.jobTemplate?.spec?.selector), 'wide'],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     // What is appended to the names of its jobs must fit too.
     nameRule: (name) => [

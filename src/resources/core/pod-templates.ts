@@ -18,6 +18,7 @@ export const podTemplates = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [0, 1],
     returnsDeleted: true,
     generation: true,
     defaults: ({ template }) => defaultTemplate(template),

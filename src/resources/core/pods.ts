@@ -33,6 +33,7 @@ export const pods = resource({
     { name: 'binding', verbs: ['create'], kind: 'Binding', schema: Binding, act: bindPod },
     {
       name: 'ephemeralcontainers',
+      metadataChecks: [1, 1],
       verbs: ['get', 'patch', 'update'],
       kind: 'Pod',
       part: ephemeralContainers,
@@ -59,6 +60,7 @@ export const pods = resource({
     },
     {
       name: 'resize',
+      metadataChecks: [1, 1],
       verbs: ['get', 'patch', 'update'],
       kind: 'Pod',
       part: resources,

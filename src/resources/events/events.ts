@@ -26,6 +26,7 @@ const { strategy } = resource({
   kind: 'Event',
   schema: CoreEvent,
   strategy: {
+    metadataChecks: [0, 1],
     ttlSeconds: 3600,
     garbageCollectionPolicy: 'Unsupported',
     createOnUpdate: true,

@@ -14,6 +14,7 @@ export const serviceCidrs = resource({
   status: { keeps: [['metadata'], ['spec']] },
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],
   strategy: {
+    metadataChecks: [0, 1],
     validate: ({ spec }) => validateRanges(spec?.cidrs ?? []),
     validateUpdate: ({ spec }, old) => validateChange(spec?.cidrs ?? [], old.spec?.cidrs ?? []),
   },

@@ -25,6 +25,7 @@ export const csiDrivers = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [0, 1],
     returnsDeleted: true,
     unconditionalUpdate: false,
     defaults: (driver) => {

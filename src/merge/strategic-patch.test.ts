@@ -358,6 +358,12 @@ describe('$patch', () => {
       after: { whole: {} },
     },
     {
+      name: 'delete under the strategy replace leaves the members beside it',
+      before: { whole: item('a', { value: '1' }) },
+      patch: { whole: { $patch: 'delete', value: '2' } },
+      after: { whole: { value: '2' } },
+    },
+    {
       name: 'an entry with delete takes out the one with its key',
       before,
       patch: { items: [{ name: 'b', $patch: 'delete' }] },

@@ -13,17 +13,7 @@ import {
 } from '../meta/index.ts';
 import { anyValue, fieldsOf, type Resolved, resolve, type Schema, type StructSchema } from '../schema/index.ts';
 import { arrange, checkOrder, mergeLists, removeScalars, unknownDirective } from './strategic-list.ts';
-import {
-  asList,
-  directiveOf,
-  failed,
-  isMark,
-  malformed,
-  plain,
-  plainList,
-  plainMembers,
-  readMarks,
-} from './strategic-marks.ts';
+import { asList, failed, isMark, malformed, plain, plainList, plainMembers, readMarks } from './strategic-marks.ts';
 
 /** How many members of lists and objects a patch may look at: so many for each one that it and the object hold, and more. */
 const workPerMember = 2;
@@ -126,8 +116,8 @@ function mergeValues(
 ): Json | undefined {
   if (isJsonObject(before) && isJsonObject(change)) {
     const place = placeOf(run, parent, key);
-    if (place.strategy !== 'replace') return mergeObjects(run, before, change, place.schema);
-    return directiveOf(change) === 'delete' ? {} : plainMembers(change);
+    // Where the strategy replaces the whole, no directive has a say.
+    return place.strategy === 'replace' ? plainMembers(change) : mergeObjects(run, before, change, place.schema);
   }
   if (Array.isArray(before) && Array.isArray(change)) {
     return mergeListsAt(run, before, change, placeOf(run, parent, key));

@@ -1,7 +1,7 @@
 import type { CachedObject } from '../cache/index.ts';
 import { type JsonObject, StatusError } from '../meta/index.ts';
 import type { Core } from './core.ts';
-import { readDeleteOptions, refuseUnsafe } from './delete-options.ts';
+import { readDeleteOptions, refuseUnsafe, warnWithoutPolicy } from './delete-options.ts';
 import { list } from './read.ts';
 import type { ObjectList, ReadOptions, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
@@ -17,7 +17,9 @@ export async function deleteCollection(
   deleteOptions: JsonObject,
   writeOptions: WriteOptions,
 ): Promise<ObjectList> {
-  refuseUnsafe(readDeleteOptions(deleteOptions, core), core.names);
+  const deletion = readDeleteOptions(deleteOptions, core);
+  refuseUnsafe(deletion, core.names);
+  warnWithoutPolicy(target.resource, deletion, writeOptions.warnings);
   const found = await list(core, target, options);
   const items = [...found.items];
   for (let i = 0; i < items.length; i += stride) {

@@ -31,6 +31,9 @@ export function subresourceView({ resource, subresource }: Target): SubresourceV
   return subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.view;
 }
 
+/** Whether a write there is one to the whole object. */
+export const isWhole = (target: Target): boolean => target.subresource === '' || subresourceView(target) !== undefined;
+
 /** Whether the client sees the objects as they are stored. */
 export function speaksStorage(target: Target): boolean {
   const { definition, format } = target.resource;

@@ -28,6 +28,8 @@ export interface Core {
   readonly watchSeconds: number;
   readonly features: Features;
   readonly observer: Observer;
+  /** A garbage collector follows the objects. */
+  readonly garbageCollector: boolean;
   /** The types of a node's addresses, by how well they serve to reach its agent. */
   readonly nodeAddresses: readonly string[];
 }

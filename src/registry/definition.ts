@@ -96,6 +96,8 @@ export interface Subresource<T = ApiObject> {
   readonly gate?: FeatureName;
   /** Of that kind, where it is another than that of the resource. */
   readonly schema?: StructSchema;
+  /** Default: once as a change. */
+  readonly metadataChecks?: MetadataChecks;
   /** What a write there comes to own nothing of. What of that lies in the metadata stays as it is. */
   readonly keeps?: readonly FieldNames[];
   /** What alone a write there comes to own something of; `*` is any entry. The metadata stay as they are. */
@@ -109,6 +111,12 @@ export interface Subresource<T = ApiObject> {
   /** Requests there go on to a node or to what runs on it. */
   readonly connect?: Connection;
 }
+
+/**
+ * How often the rules of a kind check the metadata of an update once more, after those that hold for any kind: as the
+ * metadata of an object, and as a change. Whoever is refused is told of what each check finds.
+ */
+export type MetadataChecks = readonly [object: number, change: number];
 
 /** An object of the subresource's kind made from the stored one, and back. */
 export interface SubresourceView<T = ApiObject> {
@@ -269,6 +277,8 @@ export interface WriteContext extends StrategyContext {
 export interface Strategy<T = ApiObject> {
   /** Says what is wrong with a name: a list of messages, empty when nothing is. Default: DNS-1123 subdomain. */
   readonly nameRule?: (name: string) => string[];
+  /** Default: once each. */
+  readonly metadataChecks?: MetadataChecks;
   /** Finalizers may stand without a domain, whatever their name. */
   readonly bareFinalizers?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. */
@@ -288,6 +298,13 @@ export interface Strategy<T = ApiObject> {
    * finalizers aside. With 0 it goes too, but watchers see it marked before.
    */
   readonly gracePeriod?: (object: T, asked: number | undefined) => number;
+  /**
+   * What the garbage collector does with the dependents of an object that is deleted without a propagation policy;
+   * `Unsupported`: it ignores the kind, so that no policy keeps an object. Default: it deletes them.
+   */
+  readonly garbageCollectionPolicy?: 'OrphanDependents' | 'Unsupported';
+  /** The `Warning` for a deletion without a propagation policy. */
+  readonly noPolicyWarning?: string;
   /** It is deleted in two steps: the first marks it, and nothing removes it as long as it is pending. */
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
@@ -312,6 +329,8 @@ export interface Strategy<T = ApiObject> {
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Advice for the writer, sent as `Warning` headers. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
+  /** The same for a write to the `status` subresource. */
+  readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
 
 /** Things of which each belongs to one object at the most, such as addresses. */

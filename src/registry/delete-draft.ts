@@ -1,5 +1,6 @@
 import { type ApiObject, formatTime, parseTime } from '../meta/index.ts';
-import type { StrategyContext } from './definition.ts';
+import type { Core } from './core.ts';
+import type { Strategy, StrategyContext } from './definition.ts';
 import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
 import type { Draft } from './job.ts';
 import { metadataOf } from './metadata.ts';
@@ -8,6 +9,7 @@ import type { Resource } from './resource.ts';
 
 /** What deleting makes of an object: a marked one that stays for now, or its last state. @throws StatusError 409 */
 export function draftDelete(
+  core: Core,
   resource: Resource,
   old: ApiObject,
   deletion: DeleteOptions,
@@ -15,11 +17,15 @@ export function draftDelete(
 ): Draft {
   const { strategy } = resource.definition;
   checkPreconditions(resource, old, deletion);
+  const byDefault = propagationOf(strategy, core);
   const draft = { generated: false, remove: false };
   const { termination } = strategy;
   if (termination !== undefined) {
     if (old.metadata.deletionTimestamp === undefined) {
-      const object = marked(old, { deletionTimestamp: formatTime(now), finalizers: finalizersFor(old, deletion) });
+      const object = marked(old, {
+        deletionTimestamp: formatTime(now),
+        finalizers: finalizersFor(old, deletion, byDefault),
+      });
       termination.begin(object);
       return { ...draft, object };
     }
@@ -27,7 +33,7 @@ export function draftDelete(
   }
   const mark = strategy.gracePeriod === undefined ? undefined : graceOf(old, deletion, strategy.gracePeriod, now);
   if (mark === 'pending') return { ...draft, object: old };
-  const finalizers = finalizersFor(old, deletion);
+  const finalizers = finalizersFor(old, deletion, byDefault);
   if (mark !== undefined) {
     const passing = mark.deletionGracePeriodSeconds === 0 && finalizers.length === 0;
     return { ...draft, object: marked(old, { ...mark, finalizers }), passing };
@@ -37,6 +43,10 @@ export function draftDelete(
   const deletionTimestamp = since !== undefined && parseTime(since) <= now ? since : formatTime(now);
   return { ...draft, object: marked(old, { finalizers, deletionTimestamp, deletionGracePeriodSeconds: 0 }) };
 }
+
+/** Where no garbage collector runs nothing would take away the finalizer of a kind that orphans its dependents. */
+const propagationOf = ({ garbageCollectionPolicy: policy }: Strategy, { garbageCollector }: Core) =>
+  policy === 'OrphanDependents' && !garbageCollector ? undefined : policy;
 
 interface GraceMark {
   readonly deletionTimestamp: string;
@@ -62,8 +72,10 @@ function graceOf(
   }
   if (given === 0) return undefined;
   if (asked === undefined || asked >= given) return 'pending';
-  const deletionTimestamp = after(parseTime(until), asked - given);
-  return { deletionTimestamp, deletionGracePeriodSeconds: asked };
+  const end = parseTime(until) + (asked - given) * 1000;
+  // A deletion that is to be graceful never ends in the past: whoever ends the object still gets a second.
+  if (end < now) return { deletionTimestamp: formatTime(now), deletionGracePeriodSeconds: Math.min(asked, 1) };
+  return { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: asked };
 }
 
 /** No time is later than this can be written. */

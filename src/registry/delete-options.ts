@@ -9,6 +9,7 @@ import {
 } from '../meta/index.ts';
 import { unknownKind } from './body.ts';
 import type { Core } from './core.ts';
+import type { Strategy } from './definition.ts';
 import { dryRunErrors, invalidOptions, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
 
@@ -160,16 +161,33 @@ function checkBegun({ id }: Resource, { metadata }: ApiObject, options: DeleteOp
   }
 }
 
+/** Some kinds warn whoever deletes without a propagation policy, before anything else is known. */
+export function warnWithoutPolicy({ definition }: Resource, { policy }: DeleteOptions, warnings: Set<string>): void {
+  const { noPolicyWarning } = definition.strategy;
+  if (policy === undefined && noPolicyWarning !== undefined) warnings.add(noPolicyWarning);
+}
+
 const orphan = 'orphan';
 const foreground = 'foregroundDeletion';
 
-/** The finalizers that an object keeps when it is deleted in this way. */
-export function finalizersFor(object: ApiObject, { policy }: DeleteOptions): string[] {
-  const before = object.metadata.finalizers ?? [];
-  const known = new Set(before);
-  const kept = before.filter((name) => name !== orphan && name !== foreground);
-  if (policy === 'Orphan' || (policy === undefined && known.has(orphan))) kept.push(orphan);
-  if (policy === 'Foreground' || (policy === undefined && known.has(foreground))) kept.push(foreground);
+const finalizerOf = { Orphan: orphan, Foreground: foreground, Background: undefined };
+
+/**
+ * The finalizers of an object once it is deleted in this way: the propagation policy of the request stands above a
+ * propagation finalizer of the object, and that above the default of the kind.
+ */
+export function finalizersFor(
+  { metadata }: ApiObject,
+  { policy }: DeleteOptions,
+  byDefault: Strategy['garbageCollectionPolicy'],
+): string[] {
+  const before = metadata.finalizers ?? [];
+  const isPropagation = (name: string) => name === orphan || name === foreground;
+  const fallback = before.find(isPropagation) ?? (byDefault === 'OrphanDependents' ? orphan : undefined);
+  const propagation = byDefault === 'Unsupported' ? undefined : policy === undefined ? fallback : finalizerOf[policy];
+  const kept = before.filter((name) => !isPropagation(name));
+  if (propagation !== undefined) kept.push(propagation);
   // The same ones in another order are no change.
+  const known = new Set(before);
   return kept.length === before.length && kept.every((name) => known.has(name)) ? before : kept;
 }

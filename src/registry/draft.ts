@@ -56,7 +56,7 @@ export function* makeDraft(job: Job, old: ApiObject | undefined): Steps<Draft> {
     }
     default:
       if (old === undefined || job.deletion === undefined) throw absent(target);
-      return draftDelete(target.resource, old, job.deletion, job.context);
+      return draftDelete(core, target.resource, old, job.deletion, job.context);
   }
 }
 

@@ -11,6 +11,8 @@ import {
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
+import { isWhole } from './convert.ts';
+import type { MetadataChecks } from './definition.ts';
 import type { Job } from './job.ts';
 import type { Target } from './types.ts';
 
@@ -51,14 +53,25 @@ function findMetadataErrors({ core, target }: Job, metadata: ObjectMeta, old: Ap
   if (old === undefined)
     return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
   const free = validateFreeFields(metadata);
+  const ofObject = validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free);
   const ofChange = validateObjectMetaUpdate(metadata, old.metadata, free);
+  const [objectChecks, changeChecks] = metadataChecksOf(target);
   return [
-    ...validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free),
-    // Told twice over: once about any object, once about this kind.
+    ...ofObject,
     ...ofChange,
-    ...ofChange,
+    ...repeated(ofObject, objectChecks),
+    ...repeated(ofChange, changeChecks),
     ...validateBareFinalizers(metadata.finalizers ?? [], standard.finalizerNames),
   ];
+}
+
+const repeated = (errors: readonly FieldError[], times: number): FieldError[] =>
+  Array.from({ length: times }, () => errors).flat();
+
+function metadataChecksOf(target: Target): MetadataChecks {
+  const { definition, subresources } = target.resource;
+  if (isWhole(target)) return definition.strategy.metadataChecks ?? [1, 1];
+  return subresources.get(target.subresource)?.declared.metadataChecks ?? [0, 1];
 }
 
 const partOf = ({ resource, subresource }: Target) =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/index.ts';
-import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
+import { type ApiObject, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { bench, failure, how, json, merge, note, remove, update } from './testing/fixtures.ts';
+import { bench, failure, how, json, merge, note, notes, remove, update } from './testing/fixtures.ts';
 
 const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
 type PodTemplate = ApiObject & { template?: { spec?: { containers?: JsonObject[] } } };
@@ -227,6 +227,55 @@ describe('field validation', () => {
     const warnings = new Set<string>();
     await bench().write('deployments', {}, create(deployment({ image: 'old' })), { warnings });
     expect([...warnings]).toEqual(['spec.image: old is old']);
+  });
+
+  it('passes on the advice on a status, and no other, where the status is written', async () => {
+    const { create: make, write } = bench();
+    await make('deployments', deployment({ image: 'old' }));
+    const advice = async (subresource: string) => {
+      const warnings = new Set<string>();
+      await write('deployments', { name: 'd', subresource }, merge({ status: { phase: 'Odd' } }), { warnings });
+      return [...warnings];
+    };
+    expect(await advice('')).toEqual(['spec.image: old is old']);
+    expect(await advice('status')).toEqual(['status.phase: Odd is odd']);
+  });
+});
+
+describe('two controllers among the owner references', () => {
+  const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid: name, controller: true });
+  const told = async (work: Promise<unknown>) => {
+    const { details } = (await failure(work)) as StatusError;
+    return (details?.causes ?? []).map(({ field }) => field);
+  };
+  const ownerReferences = [owner('a'), owner('b')];
+  const bad = ['metadata.ownerReferences'];
+
+  it('are told once of a new object', async () => {
+    expect(await told(bench().create('configmaps', note('o', {}, { ownerReferences })))).toEqual(bad);
+  });
+
+  // Any kind checks a change twice, as an object and as a change; the kind itself adds its own checks.
+  it.each([
+    [undefined, 4],
+    [[0, 1], 3],
+    [[1, 0], 3],
+    [[0, 0], 2],
+    [[2, 1], 5],
+  ] as const)('are told by every check of a change: %j', async (metadataChecks, times) => {
+    const strategy = metadataChecks === undefined ? {} : { metadataChecks };
+    const { create: make, change } = bench({ definitions: [{ ...notes, strategy }] });
+    await make('configmaps', note('o'));
+    const expected = Array.from({ length: times }, () => bad).flat();
+    expect(await told(change('configmaps', 'o', merge({ metadata: { ownerReferences } })))).toEqual(expected);
+  });
+
+  it('are told by the checks of a subresource', async () => {
+    const { create: make, change } = bench();
+    await make('deployments', deployment());
+    const target = { name: 'd', subresource: 'status' };
+    const patch = merge({ metadata: { ownerReferences } });
+    expect(await told(change('deployments', target, patch))).toEqual([...bad, ...bad, ...bad]);
   });
 });
 

@@ -23,10 +23,10 @@ import {
   storedTextInSteps,
 } from './bytes.ts';
 import { claim } from './claim.ts';
-import { spokenOf, subresourceView, versionOf } from './convert.ts';
+import { isWhole, spokenOf, subresourceView, versionOf } from './convert.ts';
 import type { Core } from './core.ts';
 import type { Claims } from './definition.ts';
-import { readDeleteOptions, refuseReadable } from './delete-options.ts';
+import { readDeleteOptions, refuseReadable, warnWithoutPolicy } from './delete-options.ts';
 import { checkFresh, completeDraft, completeView, makeDraft } from './draft.ts';
 import { findErrors } from './find-errors.ts';
 import type { Draft, Job } from './job.ts';
@@ -169,8 +169,7 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], p
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
     if (pause) await pause();
-    const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
-    for (const text of advice ?? []) job.options.warnings.add(text);
+    for (const text of adviceOn(job, draft, old)) job.options.warnings.add(text);
     if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();
@@ -331,6 +330,7 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, core) : undefined;
   const { requester, warnings } = options;
+  if (deletion !== undefined) warnWithoutPolicy(target.resource, deletion, warnings);
   return {
     core,
     target,
@@ -354,8 +354,11 @@ async function heldInStore({ core, target }: Job): Promise<CachedObject | undefi
   return entry === undefined ? undefined : describe(target.resource.format, entry);
 }
 
-/** Whether a write here is one to the whole object. */
-const isWhole = (target: Target) => target.subresource === '' || subresourceView(target) !== undefined;
+function adviceOn({ target, context }: Job, { object }: Draft, old: ApiObject | undefined): readonly string[] {
+  const { strategy } = target.resource.definition;
+  if (isWhole(target)) return strategy.warnings?.(object, old, context) ?? [];
+  return target.subresource === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
+}
 
 const operations = { create: 'CREATE', update: 'UPDATE', patch: 'UPDATE', delete: 'DELETE' } as const;
 

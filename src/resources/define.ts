@@ -44,7 +44,7 @@ export interface KindDeclaration<S extends StructSchema> {
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
   /** Has a `status` of its own, written under `/status`; by default that keeps the spec. */
-  readonly status?: true | Required<Pick<Subresource, 'keeps'>>;
+  readonly status?: true | Pick<Subresource, 'keeps' | 'metadataChecks'>;
   /** Can be scaled under `/scale`; how its selector reads when it is not a LabelSelector. */
   readonly scale?: true | ((object: ObjectOf<S>) => string);
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
@@ -62,8 +62,8 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
   const { group, plural, kind, version = 'v1' } = declared;
   const subresources = [...((declared.subresources ?? []) as unknown as readonly Subresource[])];
   if (declared.status !== undefined) {
-    const { keeps } = declared.status === true ? { keeps: [['spec']] } : declared.status;
-    subresources.push({ name: 'status', verbs: reading, kind, keeps });
+    const own = declared.status === true ? {} : declared.status;
+    subresources.push({ name: 'status', verbs: reading, kind, keeps: [['spec']], ...own });
   }
   if (declared.scale !== undefined) {
     const selector = declared.scale === true ? undefined : (declared.scale as unknown as (object: ApiObject) => string);

@@ -89,6 +89,13 @@ const flags = {
     'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
   ),
 
+  enableGarbageCollector: flag(
+    'API',
+    type.boolean,
+    false,
+    'A garbage collector runs, in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
+  ),
+
   enableAdmissionPlugins: flag(
     'API',
     type.someOf('admission plugin', allPlugins, absentPlugins),

@@ -78,6 +78,7 @@ export async function createParts(
     serves,
     features,
     observer: observerOf(metrics, log),
+    garbageCollector: settings.enableGarbageCollector,
     watchSeconds: settings.minRequestTimeout,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),

@@ -10,6 +10,7 @@ import {
 } from '../../meta/index.ts';
 import {
   anyObject,
+  bool,
   field,
   type Infer,
   int32,
@@ -42,6 +43,7 @@ const OwnerReference = struct('meta/v1.OwnerReference', {
   kind: field(1, string),
   name: field(3, string),
   uid: field(4, string),
+  controller: field(6, bool, { nullable: true }),
 });
 
 const ObjectMeta = struct('meta/v1.ObjectMeta', {
@@ -143,6 +145,7 @@ const deployments = kind({
         ? []
         : [{ reason: 'FieldValueInvalid', field: 'spec.node', message: 'Invalid value: field is immutable' }],
     warnings: (object) => ((object as Deployment).spec?.image === 'old' ? ['spec.image: old is old'] : []),
+    statusWarnings: (object) => ((object as Deployment).status?.phase === 'Odd' ? ['status.phase: Odd is odd'] : []),
   },
 });
 

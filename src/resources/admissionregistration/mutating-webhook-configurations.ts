@@ -13,6 +13,7 @@ export const mutatingWebhookConfigurations = resource({
   namespaced: false,
   columns: [name, ['Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'], age],
   strategy: {
+    metadataChecks: [1, 0],
     bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,

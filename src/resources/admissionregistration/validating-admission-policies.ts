@@ -12,7 +12,7 @@ export const validatingAdmissionPolicies = resource({
   schema: ValidatingAdmissionPolicy,
   categories: ['api-extensions'],
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'],
@@ -23,6 +23,7 @@ export const validatingAdmissionPolicies = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [1, 0],
     bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,

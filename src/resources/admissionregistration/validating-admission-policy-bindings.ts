@@ -25,6 +25,7 @@ export const validatingAdmissionPolicyBindings = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [1, 0],
     bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,

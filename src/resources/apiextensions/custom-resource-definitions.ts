@@ -13,6 +13,7 @@ export const customResourceDefinitions = resource({
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']] },
   strategy: {
+    metadataChecks: [0, 1],
     bareFinalizers: true,
     generation: true,
     unconditionalUpdate: false,

@@ -218,15 +218,16 @@ function validateKeys(schema: Schema, keys: readonly string[], path: string, nam
     return [...found, fieldError.invalid(`${path}.items.type`, items.type ?? '', why)];
   }
   const seen = new Set<string>();
+  const list = [...keys];
   for (const key of keys) {
     const property = propertyOf(items, key);
     if (property === undefined) {
-      found.push(fieldError.invalid(at, [...keys], 'entries must all be names of item properties'));
+      found.push(fieldError.invalid(at, list, 'entries must all be names of item properties'));
     } else if (property.type === 'array' || property.type === 'object') {
       const why = `must be a scalar type if parent array's ${listType} is map`;
       found.push(fieldError.invalid(`${path}.items.properties[${key}].type`, items.type, why));
     }
-    if (seen.has(key)) found.push(fieldError.invalid(at, [...keys], 'must not contain duplicate entries'));
+    if (seen.has(key)) found.push(fieldError.invalid(at, list, 'must not contain duplicate entries'));
     seen.add(key);
   }
   return found;

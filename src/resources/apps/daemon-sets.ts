@@ -1,6 +1,7 @@
 import {
   type FieldError,
   fieldError,
+  getKey,
   immutable,
   type Json,
   type ObjectMeta,
@@ -16,10 +17,10 @@ import {
   validateCollisions,
   validateKeptTemplate,
   validateSelected,
-  warnOfController,
 } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
+import { warnOfTemplate } from '../core/pod-spec/warnings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { DaemonSet, DaemonSetUpdateStrategy } from '../types/apps-v1.ts';
 import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
@@ -58,13 +59,12 @@ export const daemonSets = resource({
       spec.revisionHistoryLimit ??= 10;
       defaultTemplate(spec.template);
     },
-    prepareCreate: ({ metadata }) => countTemplates(metadata, 1),
+    prepareCreate: ({ metadata }) => countTemplates(metadata, Math.max(templatesOf(metadata), 1)),
     prepareUpdate: ({ metadata, spec }, old) => {
-      const before = Number(old.metadata.annotations?.[TEMPLATES] ?? 0);
+      const before = templatesOf(old.metadata);
       countTemplates(metadata, same(spec?.template, old.spec?.template) ? before : before + 1);
     },
-    prepareStatusUpdate: ({ metadata }, old) =>
-      countTemplates(metadata, Number(old.metadata.annotations?.[TEMPLATES] ?? 0)),
+    prepareStatusUpdate: ({ metadata }, old) => countTemplates(metadata, templatesOf(old.metadata)),
     validate: validateSpec,
     validateUpdate: (set, old, context) => {
       const { spec, status = {} } = set;
@@ -73,12 +73,21 @@ export const daemonSets = resource({
       if (!same(spec?.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec?.selector as Json));
       return found;
     },
-    warnings: (set, old, { names }) => warnOfController(set, old, names),
+    warnings: ({ spec }, old, { names }) =>
+      old !== undefined && same(spec?.template, old.spec?.template)
+        ? []
+        : warnOfTemplate(spec?.template ?? {}, 'spec.template', names),
   },
 });
 
 /** The annotation that counts the templates there were. */
 const TEMPLATES = 'deprecated.daemonset.template.generation';
+
+/** 0 for what is no count. */
+function templatesOf({ annotations = {} }: ObjectMeta): number {
+  const count = Number(getKey(annotations, TEMPLATES) ?? 0);
+  return Number.isSafeInteger(count) ? count : 0;
+}
 
 function countTemplates(metadata: ObjectMeta, count: number): void {
   const annotations = { ...metadata.annotations, [TEMPLATES]: String(count) };

@@ -34,6 +34,7 @@ export const deployments = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.selector), 'wide'],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     defaults: ({ spec = {} }) => {
       spec.replicas ??= 1;

@@ -29,6 +29,7 @@ export const horizontalPodAutoscalers = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [0, 1],
     defaults: (autoscaler, { names }) => {
       dropCarried(autoscaler, names);
       autoscaler.spec ??= {};

@@ -16,7 +16,7 @@ export const cronJobs = resource({
   schema: CronJob,
   shortNames: ['cj'],
   categories: ['all'],
-  status: true,
+  status: { metadataChecks: [0, 0] },
   columns: [
     name,
     ['Schedule', ({ spec }) => spec?.schedule ?? ''],
@@ -33,6 +33,7 @@ export const cronJobs = resource({
     ['Selector', ({ spec }) => formatSelector(spec?.jobTemplate?.spec?.selector), 'wide'],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     generation: true,
     // What is appended to the names of its jobs must fit too.
     nameRule: (name) => [
@@ -56,12 +57,15 @@ export const cronJobs = resource({
       ...validateZoneInSchedule(spec, (old.schedule ?? '').includes('TZ')),
       ...(spec.timeZone === old.timeZone ? [] : validateZone(spec)),
     ],
-    warnings: (cronJob, old, { names }) =>
-      warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+    warnings: (cronJob, old, { names }) => [
+      ...warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+      ...(old !== undefined && cronJob.spec?.schedule?.includes('TZ') ? [ZONE_IN_SCHEDULE] : []),
+    ],
   },
 });
 
 const MAX_NAME = 52;
+const ZONE_IN_SCHEDULE = 'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead';
 
 function validateSchedule({ schedule = '' }: CronJobSpec): FieldError[] {
   const why = schedule === '' ? undefined : scheduleFault(schedule);

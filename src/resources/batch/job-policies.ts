@@ -42,7 +42,7 @@ function word(field: string, value: string, known: readonly string[]): FieldErro
 export function validateFailurePolicy(spec: JobSpec, path: string): FieldError[] {
   const rules = spec.podFailurePolicy?.rules ?? [];
   const { containers, initContainers } = spec.template?.spec ?? {};
-  const containerNames = [...(containers ?? []), ...(initContainers ?? [])].map(({ name = '' }) => name);
+  const containerNames = new Set([...(containers ?? []), ...(initContainers ?? [])].map(({ name = '' }) => name));
   const at = `${path}.rules`;
   return [
     ...tooMany(at, rules, MAX_RULES),
@@ -53,7 +53,7 @@ export function validateFailurePolicy(spec: JobSpec, path: string): FieldError[]
 function validateFailureRule(
   { action = '', onExitCodes: codes, onPodConditions }: Infer<typeof PodFailurePolicyRule>,
   spec: JobSpec,
-  containerNames: readonly string[],
+  containerNames: ReadonlySet<string>,
   path: string,
 ): FieldError[] {
   const found: FieldError[] = [];
@@ -81,13 +81,13 @@ const validatePattern = (
 
 function validateExitCodes(
   { operator = '', containerName, values }: Infer<typeof PodFailurePolicyOnExitCodesRequirement>,
-  containerNames: readonly string[],
+  containerNames: ReadonlySet<string>,
   path: string,
 ): FieldError[] {
   const codes = values ?? [];
   const at = `${path}.values`;
   const found = word(`${path}.operator`, operator, operators);
-  if (containerName !== undefined && !containerNames.includes(containerName)) {
+  if (containerName !== undefined && !containerNames.has(containerName)) {
     const why = 'must be one of the container or initContainer names in the pod template';
     found.push(fieldError.invalid(`${path}.containerName`, containerName, why));
   }

@@ -49,6 +49,9 @@ export const jobs = resource({
   selectableFields: [{ path: 'status.successful', value: ({ status }) => String(status?.succeeded ?? 0) }],
   strategy: {
     generation: true,
+    garbageCollectionPolicy: 'OrphanDependents',
+    noPolicyWarning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
     defaults: ({ metadata, spec = {} }) => {
       if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
       spec.parallelism ??= 1;

@@ -14,12 +14,13 @@ export const certificateSigningRequests = resource({
   shortNames: ['csr'],
   namespaced: false,
   keeps: [['spec']],
-  status: { keeps: [['spec'], ['status', 'conditions']] },
+  status: { keeps: [['spec'], ['status', 'conditions']], metadataChecks: [1, 1] },
   subresources: [
     {
       name: 'approval',
       verbs: ['get', 'patch', 'update'],
       kind: 'CertificateSigningRequest',
+      metadataChecks: [1, 1],
       keeps: [['spec'], ['status', 'certificate']],
       part: {
         take: (request, { status = {} }, { now }) => {

@@ -106,8 +106,9 @@ export function keepDecisions(status: Status, old: Status): void {
   for (const type of decisions) {
     const before = withType(old, type);
     if (before.length !== withType(status, type).length) continue;
+    let next = 0;
     conditions.forEach((condition, i) => {
-      if (condition.type === type) conditions[i] = { ...(before.shift() as Condition) };
+      if (condition.type === type) conditions[i] = { ...(before[next++] as Condition) };
     });
   }
 }

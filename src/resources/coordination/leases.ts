@@ -11,6 +11,7 @@ export const leases = resource({
   schema: Lease,
   columns: [name, ['Holder', ({ spec }) => spec?.holderIdentity ?? ''], age],
   strategy: {
+    metadataChecks: [0, 1],
     bareFinalizers: true,
     createOnUpdate: true,
     unconditionalUpdate: false,

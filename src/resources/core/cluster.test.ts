@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { events as newEvents } from '../events/events.ts';
-import { cellsOf, created, type Fragment, onCreate, onUpdate, type Row, sorted, warningsOf } from '../testing/kind.ts';
+import {
+  cellsOf,
+  created,
+  type Fragment,
+  findings,
+  onCreate,
+  onUpdate,
+  type Row,
+  replaced,
+  sorted,
+  testContext,
+  warningsOf,
+} from '../testing/kind.ts';
 import { duplicate, forbidden, immutable, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { endpoints } from './endpoints.ts';
 import { events } from './events.ts';
@@ -104,15 +116,20 @@ describe('nodes', () => {
   });
   test('a config map of a node that is there', () => {
     const configMap = { name: 'n', namespace: 'N', kubeletConfigKey: 'k', uid: 'u' };
-    expect(onUpdate(nodes, {}, { spec: { configSource: {} } })).toEqual([
+    const had = { ...created(nodes, {}), spec: { configSource: { configMap } } };
+    had.metadata.resourceVersion = '1';
+    const changed = (spec: Fragment) => replaced(nodes, had, { spec });
+    expect(findings(nodes, changed({ configSource: {} }), had)).toEqual([
       ['spec.configSource', 'Invalid', invalid({ ConfigMap: null }, 'exactly one reference subfield must be non-nil')],
     ]);
-    expect(onUpdate(nodes, {}, { spec: { configSource: { configMap } } })).toEqual([
+    expect(findings(nodes, changed({ configSource: { configMap } }), had)).toEqual([
       ['spec.configSource.configMap.namespace', 'Invalid', invalid('N', says.label)],
       ['spec.configSource.configMap.uid', 'Forbidden', forbidden('uid must not be set in spec')],
     ]);
-    expect(warningsOf(nodes, { spec: { configSource: { configMap }, externalID: 'x' } })).toEqual([
+    expect(nodes.strategy.warnings?.(changed({ configSource: { configMap } }), had, testContext)).toEqual([
       'spec.configSource: the feature is removed',
+    ]);
+    expect(warningsOf(nodes, { spec: { configSource: { configMap }, externalID: 'x' } })).toEqual([
       'spec.externalID: this field is deprecated, and is unused by Kubernetes',
     ]);
   });

@@ -53,9 +53,11 @@ export const events = resource({
     { path: 'type', value: ({ type = '' }) => type },
   ],
   strategy: {
+    metadataChecks: [0, 0],
     // Whatever can stand in a path: of old, names of events follow no other rule.
     nameRule: pathSegmentName,
     ttlSeconds: 3600,
+    garbageCollectionPolicy: 'Unsupported',
     createOnUpdate: true,
     validate: (event) => validateEvent(event, 'reportingComponent'),
   },

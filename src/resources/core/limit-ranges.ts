@@ -14,6 +14,7 @@ export const limitRanges = resource({
   schema: LimitRange,
   shortNames: ['limits'],
   strategy: {
+    metadataChecks: [1, 0],
     createOnUpdate: true,
     defaults: ({ spec }) => {
       for (const item of spec?.limits ?? []) completeDefaults(item);

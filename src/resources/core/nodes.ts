@@ -42,6 +42,17 @@ export const nodes = resource({
       alignRanges(spec);
       defaultAllocatable(status);
     },
+    // Agents take no configuration from here any more; what has one keeps it.
+    prepareCreate: ({ spec, status }) => {
+      delete spec?.configSource;
+      delete status?.config;
+    },
+    prepareUpdate: ({ spec }, old) => {
+      if (old.spec?.configSource === undefined) delete spec?.configSource;
+    },
+    prepareStatusUpdate: ({ status }, old) => {
+      if (old.status?.config === undefined) delete status?.config;
+    },
     validate: ({ metadata, spec = {}, status = {} }, { names }) => [
       ...validateNodeAnnotations(metadata.annotations ?? {}, names),
       ...validateNode(spec, status, names),

@@ -29,6 +29,7 @@ export const persistentVolumeClaims = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
+    metadataChecks: [2, 1],
     returnsDeleted: true,
     defaults: (claim) => {
       claim.spec = { ...claim.spec, volumeMode: claim.spec?.volumeMode ?? 'Filesystem' };

@@ -32,6 +32,7 @@ export const persistentVolumes = resource({
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],
   ],
   strategy: {
+    metadataChecks: [2, 0],
     returnsDeleted: true,
     defaults: (volume) => {
       volume.spec ??= {};

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
 import { cellsOf } from '../testing/kind.ts';
+import { readinessGates } from './pod-cells.ts';
 import { pods } from './pods.ts';
 
 // What the reference server prints of such pods.
@@ -178,4 +179,19 @@ test.each([
   ['Running', undefined],
 ])('a pod that is done: %s', (phase, done) => {
   expect(pods.completion?.({ metadata: {}, status: { phase } } as never)).toEqual(done);
+});
+
+test('readiness gates are counted in one pass over the conditions', () => {
+  let reads = 0;
+  const types = Array.from({ length: 500 }, (_, i) => `example.com/gate-${i}`);
+  const conditions = types.map((name) => ({
+    get type() {
+      reads++;
+      return name;
+    },
+    status: 'True',
+  }));
+  const spec = { readinessGates: types.map((conditionType) => ({ conditionType })) };
+  expect(readinessGates({ spec, status: { conditions } })).toBe('500/500');
+  expect(reads).toBe(types.length);
 });

@@ -95,8 +95,10 @@ export function restarts(pod: Parts): string | Since {
 export function readinessGates({ spec, status }: Parts): string {
   const gates = spec?.readinessGates ?? [];
   if (gates.length === 0) return '<none>';
-  const open = gates.filter(
-    ({ conditionType }) => status?.conditions?.find(({ type }) => type === conditionType)?.status === 'True',
+  // Of several conditions of a type the first counts.
+  const states = new Map(
+    [...(status?.conditions ?? [])].reverse().map((condition) => [condition.type, condition.status]),
   );
+  const open = gates.filter(({ conditionType }) => states.get(conditionType) === 'True');
   return `${open.length}/${gates.length}`;
 }

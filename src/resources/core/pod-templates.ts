@@ -18,9 +18,9 @@ export const podTemplates = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [0, 1],
     returnsDeleted: true,
     generation: true,
-    createOnUpdate: true,
     defaults: ({ template }) => defaultTemplate(template),
     validate: ({ template = {} }, { names }) => validateTemplate(template, 'template', names),
     warnings: ({ metadata, template = {} }, old, { names }) =>

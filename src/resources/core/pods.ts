@@ -33,6 +33,7 @@ export const pods = resource({
     { name: 'binding', verbs: ['create'], kind: 'Binding', schema: Binding, act: bindPod },
     {
       name: 'ephemeralcontainers',
+      metadataChecks: [1, 1],
       verbs: ['get', 'patch', 'update'],
       kind: 'Pod',
       part: ephemeralContainers,
@@ -59,6 +60,7 @@ export const pods = resource({
     },
     {
       name: 'resize',
+      metadataChecks: [1, 1],
       verbs: ['get', 'patch', 'update'],
       kind: 'Pod',
       part: resources,
@@ -120,10 +122,8 @@ export const pods = resource({
       ...validatePodSpecUpdate(pod.spec ?? {}, old.spec ?? {}),
       ...(same(pod.status, old.status) ? [] : validatePodStatusUpdate(pod, old)),
     ],
-    warnings: ({ metadata, spec = {}, status = {} }, old, { names }) => {
-      if (old === undefined) return warnOfPod(metadata, spec, names);
-      return same(status, old.status) ? [] : warnOfStatus(status, names);
-    },
+    warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
+    statusWarnings: ({ status = {} }, { names }) => warnOfStatus(status, names),
   },
 });
 

@@ -36,6 +36,7 @@ export const replicationControllers = resource({
   selectableFields: [{ path: 'status.replicas', value: ({ status }) => String(status?.replicas ?? 0) }],
   strategy: {
     generation: true,
+    garbageCollectionPolicy: 'OrphanDependents',
     defaults: (controller) => {
       const { metadata, spec = {} } = controller;
       const { labels } = spec.template?.metadata ?? {};

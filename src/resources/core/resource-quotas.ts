@@ -14,6 +14,7 @@ export const resourceQuotas = resource({
   status: true,
   columns: [name, ['Request', (quota) => usage(quota, false)], ['Limit', (quota) => usage(quota, true)], age],
   strategy: {
+    metadataChecks: [0, 1],
     returnsDeleted: true,
     defaults: ({ spec, status }) => {
       for (const amounts of [spec?.hard, status?.hard, status?.used]) roundAmounts(amounts);

@@ -14,6 +14,8 @@ export const isHeadless = ({ clusterIPs = [] }: ServiceSpec): boolean =>
 export const hasClusterIp = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer';
 
+export const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer';
+
 /** A balancer that only sends to nodes with an endpoint asks each node's health at this port. */
 export const needsHealthPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
@@ -37,16 +39,20 @@ export function defaultService(spec: ServiceSpec, status: ServiceStatus): void {
   for (const ingress of status.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
 }
 
-/** One address and the list of them say the same, whichever of the two a client knows. */
+/** Aligns `clusterIP` with `clusterIPs`, whichever of the two a client knows. */
 export function alignClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
   const address = spec.clusterIP ?? '';
   if (old === undefined) {
     if (address !== '' && !spec.clusterIPs?.length) spec.clusterIPs = [address];
     return;
   }
-  if ((old.clusterIP ?? '') === address || !same(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return;
-  if (address === '') delete spec.clusterIPs;
-  else spec.clusterIPs = [address];
+  const before = old.clusterIPs ?? [];
+  if ((old.clusterIP ?? '') === address) {
+    if (!spec.clusterIPs?.length && before.length > 0) spec.clusterIPs = [...before];
+  } else if (same(spec.clusterIPs ?? [], before)) {
+    if (address === '') delete spec.clusterIPs;
+    else spec.clusterIPs = [address];
+  }
 }
 
 type Ports = Infer<typeof ServicePort>[];
@@ -76,6 +82,12 @@ function keepNodePorts(ports: Ports, old: Ports): void {
   }
 }
 
+/** A service with another name alone has no traffic inside the cluster to tell about. */
+export function dropInternalPolicy(spec: ServiceSpec): void {
+  const { type, internalTrafficPolicy: policy } = spec;
+  if (type === 'ExternalName' && (policy === 'Cluster' || policy === 'Local')) delete spec.internalTrafficPolicy;
+}
+
 /** Drops what a service of another type needed, unless the client has touched that too. */
 export function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
   const drop = (field: keyof ServiceSpec, needs: (spec: ServiceSpec) => boolean) => {
@@ -88,10 +100,11 @@ export function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
   }
   drop('ipFamilies', hasClusterIp);
   drop('ipFamilyPolicy', hasClusterIp);
-  if (hasNodePorts(old) && !hasNodePorts(spec) && same(nodePorts(spec.ports), nodePorts(old.ports))) {
-    for (const port of spec.ports ?? []) delete port.nodePort;
+  if (hasNodePorts(old) && !hasNodePorts(spec)) {
+    // Ports may come and go in the same change, but no node port may.
+    const had = new Set([0, ...nodePorts(old.ports)]);
+    if (nodePorts(spec.ports).every((port) => had.has(port))) for (const port of spec.ports ?? []) delete port.nodePort;
   }
-  const isBalanced = ({ type }: ServiceSpec) => type === 'LoadBalancer';
   drop('healthCheckNodePort', needsHealthPort);
   drop('allocateLoadBalancerNodePorts', isBalanced);
   drop('loadBalancerClass', isBalanced);

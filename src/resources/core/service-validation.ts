@@ -4,6 +4,7 @@ import {
   dns1123Subdomain,
   type FieldError,
   fieldError,
+  getKey,
   type Names,
   portName,
   qualifiedName,
@@ -15,6 +16,7 @@ import { validateCidr, validateIp, validatePublicIp } from '../validate/addresse
 import { byRule, eachOf, oneOf, within } from './pod-spec/findings.ts';
 import { validateAddresses } from './service-addresses.ts';
 import { isExternal, isHeadless, needsHealthPort } from './service-fields.ts';
+import { topologyAnnotations } from './service-warnings.ts';
 
 const KUBELET_PORT = 10250;
 const MAX_AFFINITY_SECONDS = 86_400;
@@ -26,6 +28,7 @@ const balancedOnly = "may only be used when `type` is 'LoadBalancer'";
 export const validateService = (service: ObjectOf<typeof Service>, names: Names): FieldError[] => {
   const { spec = {}, status = {} } = service;
   return [
+    ...validateTopology(service, names),
     ...validateType(spec),
     ...validatePorts(spec),
     ...validateLabels(spec.selector ?? {}, 'spec.selector'),
@@ -38,6 +41,16 @@ export const validateService = (service: ObjectOf<typeof Service>, names: Names)
     ...validateStatus(spec, status),
   ];
 };
+
+/** The annotation of old and the one that replaces it say the same where both are there. */
+function validateTopology({ metadata }: ObjectOf<typeof Service>, names: Names): FieldError[] {
+  const [old, current] = topologyAnnotations(names);
+  const { annotations = {} } = metadata;
+  const [before, now] = [getKey(annotations, old), getKey(annotations, current)];
+  if (before === undefined || now === undefined || before === now) return [];
+  const why = `must match annotations[${old}] when both are specified`;
+  return [fieldError.invalid(`metadata.annotations[${current}]`, now, why)];
+}
 
 function validateType(spec: ServiceSpec): FieldError[] {
   const { type = '', ports = [], clusterIPs = [] } = spec;

@@ -226,6 +226,65 @@ describe('services', () => {
     ]);
   });
 
+  const advice: [string, Fragment, string[]][] = [
+    [
+      'the annotation of old',
+      { ...service({}), metadata: { annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' } } },
+      [
+        'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
+      ],
+    ],
+    [
+      'addresses in another form than the usual one',
+      service({
+        type: 'LoadBalancer',
+        clusterIP: 'FD00::1',
+        externalIPs: ['::ffff:1.2.3.4'],
+        loadBalancerIP: '2001:DB8::1',
+        loadBalancerSourceRanges: ['10.0.0.1/8'],
+      }),
+      [
+        'spec.clusterIPs[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
+        'spec.externalIPs[0]: non-standard IP address "::ffff:1.2.3.4" will be considered invalid in a future Kubernetes release: use "1.2.3.4"',
+        'spec.loadBalancerIP: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+        'spec.loadBalancerSourceRanges[0]: CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)',
+      ],
+    ],
+    [
+      'external addresses of another name',
+      { spec: { type: 'ExternalName', externalName: 'a.b', externalIPs: ['1.2.3.4'] } },
+      ['spec.externalIPs is ignored when spec.type is "ExternalName"'],
+    ],
+    [
+      'another name of a service that has an address',
+      service({ externalName: 'a.b' }),
+      ['spec.externalName is ignored when spec.type is not "ExternalName"'],
+    ],
+  ];
+  test.each(advice)('advice: %s', (_, fragment, expected) => {
+    expect(warningsOf(services, fragment)).toEqual(expected);
+  });
+
+  test('topology annotations agree', () => {
+    const annotations = (old: string, current: string) => ({
+      ...service({}),
+      metadata: {
+        annotations: {
+          'service.kubernetes.io/topology-aware-hints': old,
+          'service.kubernetes.io/topology-mode': current,
+        },
+      },
+    });
+    expect(onCreate(services, annotations('auto', 'auto'))).toEqual([]);
+    expect(onCreate(services, annotations('auto', 'off'))).toEqual([
+      [
+        'metadata.annotations[service.kubernetes.io/topology-mode]',
+        'Invalid',
+        invalid('off', 'must match annotations[service.kubernetes.io/topology-aware-hints] when both are specified'),
+      ],
+    ]);
+  });
+
   test('headless ones ignore what is about an address', () => {
     expect(warningsOf(services, { spec: { clusterIP: 'None', sessionAffinity: 'ClientIP' } })).toEqual([
       'spec.SessionAffinity is ignored for headless services',

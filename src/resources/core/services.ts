@@ -5,8 +5,16 @@ import { Service } from '../types/core-v1.ts';
 import { proxyService } from './connect.ts';
 import { validateAddressUpdate } from './service-addresses.ts';
 import { claimForService } from './service-claims.ts';
-import { alignClusterIps, defaultService, dropUnneeded, isHeadless, keepClaimed } from './service-fields.ts';
+import {
+  alignClusterIps,
+  defaultService,
+  dropInternalPolicy,
+  dropUnneeded,
+  isBalanced,
+  keepClaimed,
+} from './service-fields.ts';
 import { validateService } from './service-validation.ts';
+import { warnOfIngressPoints, warnOfService } from './service-warnings.ts';
 
 type ServiceObject = ObjectOf<typeof Service>;
 
@@ -49,16 +57,23 @@ export const services = resource({
       service.spec ??= {};
       defaultService(service.spec, service.status ?? {});
     },
-    prepareCreate: ({ spec = {} }) => alignClusterIps(spec),
-    prepareUpdate: ({ spec = {} }, { spec: old = {} }) => {
+    prepareCreate: ({ spec = {} }) => {
+      alignClusterIps(spec);
+      dropInternalPolicy(spec);
+    },
+    prepareUpdate: ({ spec = {}, status }, { spec: old = {} }) => {
       keepClaimed(spec, old);
       alignClusterIps(spec, old);
       dropUnneeded(spec, old);
+      dropInternalPolicy(spec);
+      // Only a balancer can be reached at an address of its own.
+      if (!isBalanced(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
     },
     claim: (service, old, pools) => claimForService(service?.spec, old?.spec, pools),
     validate: (service, { names }) => validateService(service, names),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
-    warnings: ({ spec = {} }) => (isHeadless(spec) ? headlessWarnings(spec) : []),
+    warnings: (service, _, { names }) => warnOfService(service, names),
+    statusWarnings: ({ status }, { names }) => warnOfIngressPoints(status?.loadBalancer?.ingress, names),
   },
 });
 
@@ -78,10 +93,3 @@ const formatPort = ({
   protocol = 'TCP',
 }: NonNullable<NonNullable<ServiceObject['spec']>['ports']>[number]): string =>
   nodePort > 0 ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`;
-
-/** Fields that say nothing where there is no address that they could speak of. */
-const headlessWarnings = (spec: NonNullable<ServiceObject['spec']>): string[] => [
-  ...(spec.loadBalancerIP ? ['spec.loadBalancerIP is ignored for headless services'] : []),
-  ...(spec.externalIPs === undefined ? [] : ['spec.externalIPs is ignored for headless services']),
-  ...(spec.sessionAffinity === 'None' ? [] : ['spec.SessionAffinity is ignored for headless services']),
-];

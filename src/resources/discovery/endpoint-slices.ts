@@ -21,6 +21,7 @@ export const endpointSlices = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [1, 0],
     generation: true,
     defaults: ({ ports }) => {
       for (const port of ports ?? []) {

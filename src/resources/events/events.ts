@@ -26,7 +26,9 @@ const { strategy } = resource({
   kind: 'Event',
   schema: CoreEvent,
   strategy: {
+    metadataChecks: [0, 1],
     ttlSeconds: 3600,
+    garbageCollectionPolicy: 'Unsupported',
     createOnUpdate: true,
     validate: (event) => [
       ...validateEvent(event, 'reportingController'),

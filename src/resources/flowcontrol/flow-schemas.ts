@@ -14,7 +14,7 @@ export const flowSchemas = resource({
   kind: 'FlowSchema',
   schema: FlowSchema,
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''],
@@ -24,6 +24,7 @@ export const flowSchemas = resource({
     ['MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?'],
   ],
   strategy: {
+    metadataChecks: [1, 0],
     generation: true,
     defaults: (flow) => {
       flow.spec ??= {};

@@ -13,7 +13,7 @@ export const priorityLevelConfigurations = resource({
   kind: 'PriorityLevelConfiguration',
   schema: PriorityLevelConfiguration,
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['Type', ({ spec }) => spec?.type ?? ''],
@@ -24,6 +24,7 @@ export const priorityLevelConfigurations = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [1, 0],
     generation: true,
     defaults: ({ spec }) => defaultPriorityLevel(spec ?? {}),
     validate: ({ metadata, spec = {}, status }) => [

@@ -2,6 +2,7 @@ import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { age, formatSome, name, orNone } from '../cells.ts';
 import { eachOf } from '../core/pod-spec/findings.ts';
 import { validateIngressPoint } from '../core/service-validation.ts';
+import { warnOfIngressPoints } from '../core/service-warnings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Ingress } from '../types/networking-v1.ts';
 import { isNew } from '../validate/common.ts';
@@ -50,6 +51,7 @@ export const ingresses = resource({
       if (old !== undefined || metadata.annotations?.[key] === undefined) return [];
       return [`annotation "${key}" is deprecated, please use 'spec.ingressClassName' instead`];
     },
+    statusWarnings: ({ status }, { names }) => warnOfIngressPoints(status?.loadBalancer?.ingress, names),
   },
 });
 

@@ -11,9 +11,10 @@ export const serviceCidrs = resource({
   kind: 'ServiceCIDR',
   schema: ServiceCIDR,
   namespaced: false,
-  status: true,
+  status: { keeps: [['metadata'], ['spec']] },
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],
   strategy: {
+    metadataChecks: [0, 1],
     validate: ({ spec }) => validateRanges(spec?.cidrs ?? []),
     validateUpdate: ({ spec }, old) => validateChange(spec?.cidrs ?? [], old.spec?.cidrs ?? []),
   },

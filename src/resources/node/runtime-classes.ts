@@ -1,6 +1,7 @@
 import { dns1123Label, type FieldError, fieldError, type Names, validateLabels } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
+import { warnOfLabel } from '../core/pod-spec/node-labels.ts';
 import { validateOverhead } from '../core/pod-spec/resources.ts';
 import { validateTolerations } from '../core/pod-spec/scheduling.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
@@ -18,9 +19,12 @@ export const runtimeClasses = resource({
   columns: [name, ['Handler', ({ handler = '' }) => handler], age],
   strategy: {
     bareFinalizers: true,
+    createOnUpdate: true,
     unconditionalUpdate: false,
     validate: (runtime, { names }) => validateRuntime(runtime, names),
     validateUpdate: ({ handler }, old) => unchanged('handler', handler, old.handler),
+    warnings: ({ scheduling }, _, { names }) =>
+      Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => warnOfLabel(key, 'scheduling.nodeSelector', names)),
   },
 });
 

@@ -11,7 +11,7 @@ export const podDisruptionBudgets = resource({
   kind: 'PodDisruptionBudget',
   schema: PodDisruptionBudget,
   shortNames: ['pdb'],
-  status: true,
+  status: { metadataChecks: [0, 0] },
   columns: [
     name,
     ['Min Available', ({ spec }) => String(spec?.minAvailable ?? 'N/A')],
@@ -20,6 +20,7 @@ export const podDisruptionBudgets = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [0, 0],
     bareFinalizers: true,
     generation: true,
     // No pod bears its name.

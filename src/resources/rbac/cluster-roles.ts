@@ -13,6 +13,7 @@ export const clusterRoles = resource({
   schema: ClusterRole,
   namespaced: false,
   strategy: {
+    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     validate: ({ rules, aggregationRule }) => [...validateRules(rules, false), ...validateAggregation(aggregationRule)],

@@ -12,6 +12,7 @@ export const roleBindings = resource({
 
   columns: bindingColumns,
   strategy: {
+    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     defaults: (binding, { names }) => defaultBinding(binding, names),

@@ -10,6 +10,7 @@ export const roles = resource({
   schema: Role,
 
   strategy: {
+    metadataChecks: [2, 1],
     nameRule: pathSegmentName,
     createOnUpdate: true,
     validate: ({ rules }) => validateRules(rules, true),

@@ -19,6 +19,7 @@ export const priorityClasses = resource({
     ['PreemptionPolicy', ({ preemptionPolicy = '' }) => preemptionPolicy],
   ],
   strategy: {
+    metadataChecks: [0, 1],
     defaults: (priority) => {
       priority.preemptionPolicy ??= 'PreemptLowerPriority';
     },

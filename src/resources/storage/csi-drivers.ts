@@ -25,6 +25,7 @@ export const csiDrivers = resource({
     age,
   ],
   strategy: {
+    metadataChecks: [0, 1],
     returnsDeleted: true,
     unconditionalUpdate: false,
     defaults: (driver) => {
@@ -41,8 +42,7 @@ export const csiDrivers = resource({
     },
     // It counts from the first change on.
     prepareUpdate: (driver, old) => {
-      const changed = mutable.some((field) => !same(driver.spec?.[field], old.spec?.[field]));
-      if (changed) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      if (!same(driver.spec, old.spec)) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
     validate: ({ spec = {} }) => validateSpec(spec),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
@@ -54,7 +54,6 @@ export const csiDrivers = resource({
   },
 });
 
-const mutable = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const;
 const lifecycles = ['Persistent', 'Ephemeral'];
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;

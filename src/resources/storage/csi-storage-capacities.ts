@@ -1,6 +1,7 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
 import { name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
+import { warnOfLabel, warnOfTerm } from '../core/pod-spec/node-labels.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CSIStorageCapacity } from '../types/storage-v1.ts';
 import { selector, unchanged } from '../validate/common.ts';
@@ -18,6 +19,12 @@ export const csiStorageCapacities = resource({
   strategy: {
     unconditionalUpdate: false,
     validate: validateCapacity,
+    warnings: ({ nodeTopology }, _, { names }) => [
+      ...warnOfTerm(nodeTopology ?? {}, false, 'nodeTopology', names),
+      ...Object.keys(nodeTopology?.matchLabels ?? {}).flatMap((key) =>
+        warnOfLabel(key, `nodeTopology.matchLabels.${key}`, names),
+      ),
+    ],
     validateUpdate: (object, old) => [
       ...unchanged('nodeTopology', object.nodeTopology, old.nodeTopology),
       ...unchanged('storageClassName', object.storageClassName, old.storageClassName),

@@ -1,6 +1,7 @@
 import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { byRule, oneOf } from '../core/pod-spec/findings.ts';
+import { warnOfLabel } from '../core/pod-spec/node-labels.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { StorageClass } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';
@@ -36,6 +37,12 @@ export const storageClasses = resource({
       storage.volumeBindingMode ??= 'Immediate';
     },
     validate: validateClass,
+    warnings: ({ allowedTopologies }, _, { names }) =>
+      (allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, i) =>
+        (matchLabelExpressions ?? []).flatMap(({ key = '' }, j) =>
+          warnOfLabel(key, `allowedTopologies[${i}].matchLabelExpressions[${j}].key`, names),
+        ),
+      ),
     validateUpdate: (storage, old) => [
       ...(['parameters', 'provisioner', 'reclaimPolicy'] as const)
         .filter((field) => !same(storage[field], old[field]))

@@ -5,7 +5,7 @@ import { compile, validate } from '../../schema/index.ts';
 
 const testNames: Names = namesFor('k8s.io');
 
-const context: WriteContext = {
+export const testContext: WriteContext = {
   names: testNames,
   now: Date.parse('2024-01-02T03:04:05Z'),
   requester: { name: 'jane', uid: 'u1', groups: ['system:authenticated'], extra: { scopes: ['a'] } },
@@ -52,8 +52,8 @@ function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fra
 /** A new object as it is stored: decoded, defaulted, prepared; the advice that this gives goes to `warnings`. */
 export function created(definition: ResourceDefinition, fragment: JsonObject, warnings = new Set<string>()): ApiObject {
   const object = decode(definition, fragment);
-  definition.strategy.defaults?.(object, context);
-  definition.strategy.prepareCreate?.(object, { ...context, warnings });
+  definition.strategy.defaults?.(object, testContext);
+  definition.strategy.prepareCreate?.(object, { ...testContext, warnings });
   return object;
 }
 
@@ -75,9 +75,9 @@ export function replaced(
     else object['status'] = jsonCopy(status);
   }
   object.metadata = { ...sent.metadata, resourceVersion: '1' };
-  strategy.defaults?.(object, context);
-  if (onlyStatus) strategy.prepareStatusUpdate?.(object, old, context);
-  else strategy.prepareUpdate?.(object, old, context);
+  strategy.defaults?.(object, testContext);
+  if (onlyStatus) strategy.prepareStatusUpdate?.(object, old, testContext);
+  else strategy.prepareUpdate?.(object, old, testContext);
   return object;
 }
 
@@ -88,8 +88,8 @@ export function findings(definition: ResourceDefinition, object: ApiObject, old?
   if (version === undefined) return [];
   const found = [
     ...validate(object, compile(version.schema, testNames)),
-    ...(strategy.validate?.(object, context) ?? []),
-    ...(old === undefined ? [] : (strategy.validateUpdate?.(object, old, context) ?? [])),
+    ...(strategy.validate?.(object, testContext) ?? []),
+    ...(old === undefined ? [] : (strategy.validateUpdate?.(object, old, testContext) ?? [])),
   ];
   return sorted(found.map(({ field, reason, message }) => [field, reasons[reason], message]));
 }
@@ -117,13 +117,13 @@ export const sorted = (found: readonly Finding[]): Finding[] =>
 export function warningsOf(definition: ResourceDefinition, fragment: JsonObject): string[] {
   const warnings = new Set<string>();
   const object = created(definition, fragment, warnings);
-  return [...warnings, ...(definition.strategy.warnings?.(object, undefined, context) ?? [])];
+  return [...warnings, ...(definition.strategy.warnings?.(object, undefined, testContext) ?? [])];
 }
 
-/** What a table tells of an object, by column; the time is the one of {@link context}. */
+/** What a table tells of an object, by column; the time is the one of {@link testContext}. */
 export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
   const object = decode(definition, fragment);
   const shown = (cell: Json | Since) =>
-    cell instanceof Since ? cell.before + Since.age(cell.time, context.now) + cell.after : cell;
-  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, shown(cell(object, context))]));
+    cell instanceof Since ? cell.before + Since.age(cell.time, testContext.now) + cell.after : cell;
+  return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, shown(cell(object, testContext))]));
 }

@@ -37,6 +37,12 @@ function adviceUnder(names: Names): Labels {
   };
 }
 
+/** Advice on a label of nodes at a place. */
+export function warnOfLabel(key: string, path: string, names: Names): string[] {
+  const advice = adviceOnLabel(key, names);
+  return advice === undefined ? [] : [`${path}: ${advice}`];
+}
+
 /** Advice on a term that selects nodes; on its values too where nobody refuses them. */
 export const warnOfTerm = (
   term: Infer<typeof NodeSelectorTerm>,

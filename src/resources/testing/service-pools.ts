@@ -1,0 +1,59 @@
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { Pool } from '../../registry/index.ts';
+import { services } from '../core/services.ts';
+import { created, replaced } from './kind.ts';
+
+/** A pool of these values, given out in their order. */
+function poolOf(values: readonly string[]) {
+  const used = new Set<string>();
+  const pool: Pool = {
+    take: async (value) => {
+      if (!values.includes(value)) return 'not one of them';
+      if (used.has(value)) return 'taken';
+      used.add(value);
+      return undefined;
+    },
+    takeAny: async () => {
+      const free = values.find((value) => !used.has(value));
+      if (free !== undefined) used.add(free);
+      return free;
+    },
+    giveBack: async (value) => void used.delete(value),
+  };
+  return { pool, used };
+}
+
+export const v4 = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+const v6 = ['fd00::1', 'fd00::2', 'fd00::3'];
+export const ports = ['30000', '30001', '30002', '30003'];
+
+/** A cluster with these families, in which services take addresses and node ports. */
+export function cluster(...families: ('IPv4' | 'IPv6')[]) {
+  const made = new Map([
+    ...families.map((family) => [family, poolOf(family === 'IPv4' ? v4 : v6)] as const),
+    ['nodePorts', poolOf(ports)] as const,
+  ]);
+  const pools = new Map([...made].map(([name, { pool }]) => [name, pool]));
+  const claim = async (object: ApiObject | undefined, old?: ApiObject) => {
+    const found = (await services.strategy.claim?.(object, old, pools)) ?? [];
+    return found.map(({ field, message }) => `${field}: ${message}`);
+  };
+  return {
+    used: () => Object.fromEntries([...made].map(([name, { used }]) => [name, [...used].sort()])),
+    /** The spec of a new service, or what is wrong with it. */
+    create: async (spec: JsonObject) => {
+      const object = created(services, { spec: withPorts(spec) });
+      const found = await claim(object);
+      return { object, spec: object['spec'] as JsonObject, found };
+    },
+    /** The same for a replacement. */
+    update: async (old: ApiObject, spec: JsonObject) => {
+      const object = replaced(services, old, { spec: withPorts(spec) });
+      const found = await claim(object, old);
+      return { object, spec: object['spec'] as JsonObject, found };
+    },
+    remove: (old: ApiObject) => claim(undefined, old),
+  };
+}
+
+const withPorts = (spec: JsonObject): JsonObject => ({ ports: [{ port: 80 }], ...spec });

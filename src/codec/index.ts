@@ -24,6 +24,6 @@ export {
   wantsPretty,
 } from './negotiate.ts';
 export { encodeOpenApi, encodeOpenApiPart, type OpenApiPart } from './openapi.ts';
-export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, writeProtobuf } from './protobuf.ts';
+export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
 export { parseYaml, parseYamlAsJson } from './yaml.ts';
 export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

@@ -1,4 +1,4 @@
-import type { Attributes, Authenticator, Authorizer } from '../auth/index.ts';
+import type { Attributes, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { quote, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
@@ -16,10 +16,11 @@ import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { withWarnings } from './warnings.ts';
+import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authenticate, authorize, clock, metrics, names, surface } = options;
+  const { authorize, clock, metrics, names, surface } = options;
   const compress = options.registry.features.APIResponseCompression;
   const protobuf = new Protobuf(options.findType, names);
   const serving: Serving = {
@@ -42,7 +43,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const info = identify(request.method, request.url);
       progress.info = info;
       // Authenticate: who asks?
-      let user = await authenticated(request, authenticate, metrics);
+      let user = await authenticated(request, options);
       progress.user = user;
       // Impersonate: for whom? (Audit comes after this.)
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
@@ -159,11 +160,15 @@ function compressedOnce(body: ApiResponse['body']): ReturnType<typeof compressBo
 
 const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), verb: '', resource: undefined };
 
-async function authenticated(request: ApiRequest, authenticate: Authenticator, metrics: Metrics): Promise<User> {
-  const { headers, peer } = request;
+async function authenticated(
+  request: ApiRequest,
+  { authenticate, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'metrics' | 'names'>,
+): Promise<User> {
+  const { headers, peer, upgrades } = request;
   let user: User | undefined;
   try {
-    const found = authenticate({ authorization: headers['authorization'], certificate: peer.certificate });
+    const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
+    const found = authenticate({ authorization, certificate: peer.certificate });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
     metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');

@@ -29,6 +29,7 @@ import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, value
 import type { Query, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
+import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
@@ -145,13 +146,19 @@ const servers: { readonly [verb: string]: Serve } = {
   async watch(verbs, call, target) {
     const form = formOf(verbs, verbs.watches, call, target);
     const view = viewOf(verbs, call, form);
+    const opening = isWebSocket(call.request) ? openWebSocket(call.request) : undefined;
+    if (opening !== undefined && opening.status !== 101) return opening;
     const stream = await verbs.registry.watch(target, watchOptions(call.info.query));
     const { signal } = call.request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
     const { log } = verbs;
     const { protobuf } = form;
-    const body = new WatchBody({ stream, target, view, protobuf, series: call.series, log });
+    const separate = opening !== undefined;
+    const body = new WatchBody({ stream, target, view, protobuf, separate, series: call.series, log });
+    if (opening !== undefined) {
+      return { ...opening, body: new MessageBody(body, protobuf === undefined ? 'text' : 'binary') };
+    }
     return { status: 200, headers: protobuf?.watchHeaders ?? headersOf(form), body };
   },
 

@@ -20,7 +20,7 @@ import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authorize, clock, metrics, names, surface } = options;
+  const { authorize, clock, metrics, names, random, surface } = options;
   const compress = options.registry.features.APIResponseCompression;
   const protobuf = new Protobuf(options.findType, names);
   const serving: Serving = {
@@ -65,13 +65,24 @@ export function createHandler(options: HandlerOptions): Handler {
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
-    response = withWarnings(response, warnings);
+    response = withWarnings(withAuditId(response, request, random), warnings);
     // Respond: the request is under way until its last byte was taken.
     return delivered(request, response, place, (size, error) => {
       place?.leave();
       trace(request, progress, response.status, size, error);
     });
   };
+}
+
+/** What a client may name its request, for others to find it by. */
+const auditId = /^[\x20-\x7e]{1,256}$/;
+
+/** The answer with the identifier of its request: the client's own, or a new one. What an agent says of another protocol stays. */
+function withAuditId(response: ApiResponse, { headers }: ApiRequest, random: HandlerOptions['random']): ApiResponse {
+  if (response.tunnel !== undefined) return response;
+  const given = headers['audit-id'];
+  const id = given !== undefined && auditId.test(given) ? given : random.uuid();
+  return { ...response, headers: { ...response.headers, 'audit-id': id } };
 }
 
 type Ended = (size: number, error: unknown) => void;

@@ -22,6 +22,8 @@ export type Sink = ServerResponse | ServerHttp2Stream | Socket;
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
   const headers = headersOf(response);
   if (options.last) headers['connection'] = 'close';
+  // A connection of HTTP/1.1 stays open unless one side says otherwise: without this, Node tells how long, too.
+  else if (out.shouldKeepAlive && out.req.httpVersionMinor === 1) out.removeHeader('connection');
   out.writeHead(response.status, headers);
   send(out, response, options);
 }

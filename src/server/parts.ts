@@ -111,6 +111,7 @@ export async function createParts(
     authenticate,
     authorize,
     clock,
+    random,
     log,
     metrics,
     surface,

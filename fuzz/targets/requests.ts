@@ -2,6 +2,7 @@ import { parseTokenFile } from '../../src/auth/index.ts';
 import { parseJson } from '../../src/codec/index.ts';
 import { impersonate, impersonates } from '../../src/http/impersonate.ts';
 import { identify, splitAtRest } from '../../src/http/request-info.ts';
+import { ClientFrames } from '../../src/http/web-socket.ts';
 import { defaultFeatures, isJsonObject, statusError } from '../../src/meta/index.ts';
 import { readDeleteOptions } from '../../src/registry/delete-options.ts';
 import { deleteOptionsOf, readWriteOptions } from '../../src/registry/index.ts';
@@ -259,6 +260,39 @@ const tokenFile: Target = {
   run: (bytes) => parseTokenFile(textOf(bytes)),
 };
 
+/** What a reader of WebSocket frames tells of bytes that come in pieces of this length. */
+function framesIn(bytes: Uint8Array, step: number): string {
+  const told: string[] = [];
+  const frames = new ClientFrames({
+    ping: (payload) => void told.push(`ping ${payload.toString('hex')}`),
+    close: (code) => void told.push(`close ${code}`),
+  });
+  for (let at = 0; at < bytes.length; at += step) frames.read(Buffer.from(bytes.subarray(at, at + step)));
+  return told.join();
+}
+
+const webSocket: Target = {
+  name: 'http-web-socket',
+  limit: headerSize,
+  seeds: ['818361626364686a', '890000', '8985000000006869213f3f', '88820000000003e8', '82fe1000000000'].map((hex) =>
+    Buffer.from(hex, 'hex'),
+  ),
+  words: ['\x81', '\x01', '\x80', '\x89', '\x88', '\xfe', '\xff'],
+  generate: (random) =>
+    Buffer.concat(
+      random.list(1, 6, () => {
+        const payload = Buffer.alloc(random.pick([0, 1, 2, 5, 100, 125]), random.next());
+        const head = [random.pick([0x81, 0x01, 0x00, 0x80, 0x82, 0x89, 0x8a, 0x88]), 0x80 | payload.length];
+        return Buffer.concat([Buffer.from([...head, 1, 2, 3, 4]), payload]);
+      }),
+    ),
+  run: (bytes) => {
+    const told = framesIn(bytes, bytes.length);
+    for (const step of [1, 7]) law(framesIn(bytes, step) === told, 'frames are the same however they are cut');
+    law(!/close \d+,/.test(told), 'nothing is told after the close');
+  },
+};
+
 export const requestTargets: readonly Target[] = [
   requestInfo,
   impersonation,
@@ -267,4 +301,5 @@ export const requestTargets: readonly Target[] = [
   parameters,
   certificateRequest,
   tokenFile,
+  webSocket,
 ];

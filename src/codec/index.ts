@@ -23,7 +23,14 @@ export {
   type Transform,
   wantsPretty,
 } from './negotiate.ts';
-export { encodeOpenApi, encodeOpenApiPart, type OpenApiPart } from './openapi.ts';
-export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, writeProtobuf } from './protobuf.ts';
+export {
+  encodeOpenApi,
+  encodeOpenApi3,
+  encodeOpenApi3Part,
+  encodeOpenApiPart,
+  type OpenApi3Part,
+  type OpenApiPart,
+} from './openapi.ts';
+export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
 export { parseYaml, parseYamlAsJson } from './yaml.ts';
 export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

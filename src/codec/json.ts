@@ -175,13 +175,13 @@ export function stringifyJson(value: Json): string {
   }
 }
 
-/** The JSON text of a value for people: indented by two spaces, with a line feed at its end. */
+/** The JSON text of a value for people: indented by two spaces, without a line feed at its end. */
 export function prettyJson(value: Json): string {
   try {
-    return `${JSON.stringify(value, undefined, 2)}\n`;
+    return JSON.stringify(value, undefined, 2);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return `${write(value, '  ', '\n')}\n`;
+    return write(value, '  ', '\n');
   }
 }
 

@@ -16,8 +16,8 @@ export interface Message {
   readonly entries?: readonly [number: number, type: FieldType];
 }
 
-/** A message of which one field is set, which holds all of the value. */
-export type Choice = (value: Json) => FieldShape;
+/** A message of which one field is set, which holds all of the value; undefined: none can hold it. */
+export type Choice = (value: Json) => FieldShape | undefined;
 
 /** What the kinds of simple values have in common; in every message these fields stand in this order. */
 const primitive = (first: number): Message['fields'] => ({
@@ -49,12 +49,14 @@ const located: Message['fields'] = {
 };
 
 const fieldOf = (value: Json, name: string): Json | undefined => (isJsonObject(value) ? value[name] : undefined);
-const orReference =
-  (type: MessageName): Choice =>
+export const orReference =
+  (type: MessageName, reference: MessageName = 'JsonReference'): Choice =>
   (value) =>
-    fieldOf(value, '$ref') === undefined ? [1, type] : [2, 'JsonReference'];
+    fieldOf(value, '$ref') === undefined ? [1, type] : [2, reference];
 
-export type MessageName =
+export type MessageName = MessageNameV2 | MessageNameV3;
+
+type MessageNameV2 =
   | 'AdditionalPropertiesItem'
   | 'ApiKeySecurity'
   | 'BasicAuthenticationSecurity'
@@ -103,8 +105,39 @@ export type MessageName =
   | 'TypeItem'
   | 'Xml';
 
+export type MessageNameV3 = `v3.${
+  | 'AdditionalPropertiesItem'
+  | 'Components'
+  | 'DefaultType'
+  | 'Document'
+  | 'ExternalDocs'
+  | 'Info'
+  | 'ItemsItem'
+  | 'MediaType'
+  | 'MediaTypes'
+  | 'Operation'
+  | 'Parameter'
+  | 'ParameterOrReference'
+  | 'PathItem'
+  | 'Paths'
+  | 'Properties'
+  | 'Reference'
+  | 'RequestBody'
+  | 'RequestBodyOrReference'
+  | 'Response'
+  | 'ResponseOrReference'
+  | 'Responses'
+  | 'Schema'
+  | 'SchemaOrReference'
+  | 'SchemasOrReferences'
+  | 'SecurityRequirement'
+  | 'SecurityScheme'
+  | 'SecuritySchemeOrReference'
+  | 'SecuritySchemesOrReferences'
+  | 'StringArray'}`;
+
 /** The messages of the package `openapi.v2`, an OpenAPI 2.0 document in protobuf. */
-export const messages: { readonly [name in MessageName]: Message | Choice } = {
+export const messages: { readonly [name in MessageNameV2]: Message | Choice } = {
   AdditionalPropertiesItem: (value) => (typeof value === 'boolean' ? [2, 'bool'] : [1, 'Schema']),
   ApiKeySecurity: {
     fields: { type: [1, 'string'], name: [2, 'string'], in: [3, 'string'], description: [4, 'string'] },

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, setKey } from '../meta/index.ts';
-import { encodeOpenApi, encodeOpenApiPart, mostWanted, parseYaml } from './index.ts';
-import { type FieldType, type MessageName, messages } from './openapi-messages.ts';
+import {
+  encodeOpenApi,
+  encodeOpenApi3,
+  encodeOpenApi3Part,
+  encodeOpenApiPart,
+  mostWanted,
+  parseYaml,
+} from './index.ts';
+import { type FieldType, type MessageName, messages as messagesV2 } from './openapi-messages.ts';
+import { messagesV3 } from './openapi3-messages.ts';
 import { FIXED64, Input, SIZED, VARINT } from './protobuf-wire.ts';
 
 const none = { paths: [], definitions: [] };
+const messages = { ...messagesV2, ...messagesV3 };
 
 /** A field of a given number that has a length, and what is in it. */
 const sized = (number: number, ...parts: (string | Buffer)[]): Buffer => {
@@ -156,6 +165,72 @@ describe('a document in protobuf', () => {
   });
 });
 
+describe('a document of version 3 in protobuf', () => {
+  const reference = { $ref: '#/components/schemas/A' };
+  const A: JsonObject = {
+    type: 'object',
+    required: ['m'],
+    properties: {
+      m: { type: 'array', items: { allOf: [reference], default: 'x' }, maxItems: 300 },
+      n: { type: 'integer', format: 'int32', default: 0, minimum: 1.5 },
+      o: { oneOf: [{ type: 'integer' }, { type: 'string' }], nullable: true, default: false },
+      p: { additionalProperties: reference, enum: ['a', 1] },
+    },
+    additionalProperties: false,
+    'x-group-version-kind': [{ group: '', kind: 'A', version: 'v1' }],
+  };
+  const content = { 'application/json': { schema: reference } };
+  const path: JsonObject = {
+    parameters: [{ name: 'n', in: 'path', required: true, schema: { type: 'string', uniqueItems: true } }],
+    post: {
+      tags: ['t'],
+      operationId: 'createA',
+      requestBody: { required: true, content },
+      responses: { 201: { description: 'Created', content }, 401: { description: 'Unauthorized' } },
+      'x-action': 'post',
+    },
+  };
+  const rest = { openapi: '3.0.0', info: { title: 'T', version: '1' } };
+  const securitySchemes = { B: { type: 'apiKey', name: 'authorization', in: 'header' } };
+
+  it('has the numbers of openapi.v3.Document', () => {
+    const parts = { paths: [encodeOpenApi3Part('paths', '/a', { get: { operationId: 'readA' } })], schemas: [] };
+    const document = encodeOpenApi3({ ...rest, info: { title: 'T' } }, {}, parts);
+    const expected = Buffer.concat([
+      sized(1, '3.0.0'), // openapi
+      sized(2, sized(1, 'T')), // info
+      // paths: Paths.path = 1, PathItem.get = 4, Operation.operation_id = 5
+      sized(4, sized(1, sized(1, '/a'), sized(2, sized(4, sized(5, 'readA'))))),
+      sized(5, sized(1)), // components: schemas = 1
+    ]);
+    expect(document.toString('hex')).toBe(expected.toString('hex'));
+    // SchemasOrReferences.additional_properties = 1, SchemaOrReference.reference = 2; Schema.type = 25, .default = 33
+    const schema = sized(1, sized(1, 'B'), sized(2, sized(1, sized(25, 'string'), sized(33, sized(3, 'x')))));
+    expect(encodeOpenApi3Part('schemas', 'B', { type: 'string', default: 'x' })).toEqual(schema);
+    expect(encodeOpenApi3Part('schemas', 'R', { $ref: 'r' })).toEqual(
+      sized(1, sized(1, 'R'), sized(2, sized(2, sized(1, 'r')))),
+    );
+  });
+
+  it('loses nothing', () => {
+    const document = encodeOpenApi3(
+      rest,
+      { securitySchemes },
+      { paths: [encodeOpenApi3Part('paths', '/a', path)], schemas: [encodeOpenApi3Part('schemas', 'A', A)] },
+    );
+    const components = { schemas: { A }, securitySchemes };
+    expect(read(new Input(document), 'v3.Document')).toEqual({ ...rest, paths: { '/a': path }, components });
+  });
+
+  it('has no default that is an object', () => {
+    const [plain, other] = [{ type: 'object' }, { type: 'object', default: {} }].map((schema) =>
+      read(new Input(encodeOpenApi3Part('schemas', 'A', schema)), 'v3.SchemasOrReferences'),
+    );
+    expect(plain).toEqual({ A: { type: 'object' } });
+    expect(other).toEqual({ A: { type: 'object', default: undefined } });
+  });
+});
+
 describe('the type that is wanted most', () => {
   const types = ['application/json', 'application/x+protobuf'] as const;
   it.each([
@@ -206,7 +281,7 @@ function readChoice(input: Input, name: MessageName): Json {
     found.push(readOne(input, key, choices[`${name} ${key >>> 3}`] as FieldType));
   }
   const [first] = found;
-  return name === 'StringArray' || (name === 'TypeItem' && found.length > 1) ? found : (first as Json);
+  return name.endsWith('StringArray') || (name === 'TypeItem' && found.length > 1) ? found : (first as Json);
 }
 
 const choices: { readonly [messageAndNumber: string]: FieldType } = {
@@ -233,6 +308,23 @@ const choices: { readonly [messageAndNumber: string]: FieldType } = {
   'SecurityDefinitionsItem 6': 'Oauth2AccessCodeSecurity',
   'StringArray 1': 'string',
   'TypeItem 1': 'string',
+  'v3.AdditionalPropertiesItem 1': 'v3.SchemaOrReference',
+  'v3.AdditionalPropertiesItem 2': 'bool',
+  'v3.DefaultType 1': 'double',
+  'v3.DefaultType 2': 'bool',
+  'v3.DefaultType 3': 'string',
+  'v3.ItemsItem 1': 'v3.SchemaOrReference',
+  'v3.ParameterOrReference 1': 'v3.Parameter',
+  'v3.ParameterOrReference 2': 'v3.Reference',
+  'v3.RequestBodyOrReference 1': 'v3.RequestBody',
+  'v3.RequestBodyOrReference 2': 'v3.Reference',
+  'v3.ResponseOrReference 1': 'v3.Response',
+  'v3.ResponseOrReference 2': 'v3.Reference',
+  'v3.SchemaOrReference 1': 'v3.Schema',
+  'v3.SchemaOrReference 2': 'v3.Reference',
+  'v3.SecuritySchemeOrReference 1': 'v3.SecurityScheme',
+  'v3.SecuritySchemeOrReference 2': 'v3.Reference',
+  'v3.StringArray 1': 'string',
 };
 
 function readPair(input: Input, type: FieldType): [name: string, value: Json] {

@@ -1,10 +1,19 @@
 import { getKey, isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
-import { type FieldShape, type FieldType, type Message, type MessageName, messages } from './openapi-messages.ts';
+import {
+  type FieldShape,
+  type FieldType,
+  type Message,
+  type MessageName,
+  messages as messagesV2,
+} from './openapi-messages.ts';
+import { messagesV3 } from './openapi3-messages.ts';
 import { FIXED64, Output, SIZED, VARINT } from './protobuf-wire.ts';
 import { stringifyYaml } from './yaml-write.ts';
 
 /** The large parts of a document: objects with a field for each path or type. */
 export type OpenApiPart = 'paths' | 'definitions';
+
+const messages = { ...messagesV2, ...messagesV3 };
 
 /** Messages are made one at a time, all in the same place. */
 const out = new Output();
@@ -29,8 +38,7 @@ export function encodeOpenApi(
     .flatMap(({ number, write }) => {
       const pieces = large.get(number);
       if (pieces === undefined) return encode(() => write(rest));
-      const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      return [encode(() => writeHead(number, size)), ...pieces];
+      return sizedPieces(number, pieces);
     });
   return Buffer.concat(chunks);
 }
@@ -42,6 +50,42 @@ function encode(write: () => void): Buffer {
   } finally {
     out.reset();
   }
+}
+
+/** The large parts of an OpenAPI 3.0 document: objects with a field for each path or type. */
+export type OpenApi3Part = 'paths' | 'schemas';
+
+/** A part of an OpenAPI 3.0 document that has one field, in protobuf. Several, one after the other, are the whole part. */
+export function encodeOpenApi3Part(part: OpenApi3Part, name: string, value: JsonObject): Buffer {
+  const type = part === 'paths' ? 'v3.Paths' : 'v3.SchemasOrReferences';
+  return encode(() => writeMessage(type, { [name]: value }));
+}
+
+/**
+ * An OpenAPI 3.0 document in protobuf (`openapi.v3.Document`). `rest` is what it says beside its large parts, and
+ * `components` the same of its components; `parts` is what {@link encodeOpenApi3Part} gave.
+ */
+export function encodeOpenApi3(
+  rest: { readonly openapi: string; readonly info: JsonObject },
+  components: JsonObject,
+  { paths, schemas }: { readonly [part in OpenApi3Part]: readonly Uint8Array[] },
+): Buffer {
+  const pieces = [
+    ...sizedPieces(1, schemas),
+    // The types come first among the components.
+    encode(() => writeMessage('v3.Components', components)),
+  ];
+  return Buffer.concat([
+    encode(() => writeMessage('v3.Document', rest)),
+    ...sizedPieces(4, paths),
+    ...sizedPieces(5, pieces),
+  ]);
+}
+
+/** One field of the given number that holds all of the pieces. */
+function sizedPieces(number: number, pieces: readonly Uint8Array[]): Uint8Array[] {
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return [encode(() => writeHead(number, size)), ...pieces];
 }
 
 const partField = (part: OpenApiPart) => (messages.Document as Message).fields[part] as [number, MessageName];
@@ -142,8 +186,10 @@ function writeOne(number: number, type: FieldType, value: Json): void {
 
 function writeMessage(name: MessageName, value: Json): void {
   const message = messages[name];
-  if (typeof message === 'function') writeShape(...message(value), value);
-  else if (isJsonObject(value)) for (const { write } of stepsOf(name)) write(value);
+  if (typeof message === 'function') {
+    const chosen = message(value);
+    if (chosen !== undefined) writeShape(...chosen, value);
+  } else if (isJsonObject(value)) for (const { write } of stepsOf(name)) write(value);
 }
 
 function writeSized(number: number, write: () => void): void {

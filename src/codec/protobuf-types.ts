@@ -111,6 +111,7 @@ function inlinePlan(tag: number, layout: Layout): Plan {
 
 function fieldPlan(name: string, field: Field, names: Names): Plan {
   const schema = resolve(field.schema);
+  if (field.protoMessage) return singlePlan(name, { ...field, nullable: true }, wrapped(schema, names));
   if (schema.type === 'list') return listPlan(name, field.tag, elementCodec(schema.element, names));
   if (schema.type === 'map') return mapPlan(name, field.tag, elementCodec(schema.value, names));
   return singlePlan(name, field, elementCodec(schema, names));

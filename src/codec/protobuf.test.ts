@@ -264,6 +264,24 @@ describe('golden bytes', () => {
     );
     expect(read(authenticationV1.UserInfo, write(authenticationV1.UserInfo, extra))).toEqual(extra);
   });
+
+  it('of a named list type: a message with the field items', () => {
+    // APIResource { name = 1; namespaced = 2; kind = 3; verbs = 4; …; singularName = 6 }, Verbs { repeated items = 1 }
+    const resource = { name: 'p', singularName: '', namespaced: true, kind: 'P', verbs: ['get', 'list'] };
+    const golden = (...verbs: readonly Bytes[]) =>
+      hex([
+        ...str(1, 'p'),
+        ...int(2, 1),
+        ...str(3, 'P'),
+        ...verbs.flat(),
+        ...[6, 8, 9, 10].flatMap((tag) => str(tag, '')),
+      ]);
+    const bytes = write(metaV1.APIResource, resource);
+    expect(hex(bytes)).toBe(golden(msg(4, str(1, 'get'), str(1, 'list'))));
+    expect(read(metaV1.APIResource, bytes)['verbs']).toEqual(['get', 'list']);
+    expect(hex(write(metaV1.APIResource, { ...resource, verbs: [] }))).toBe(golden(msg(4)));
+    expect(hex(write(metaV1.APIResource, { ...resource, verbs: null }))).toBe(golden());
+  });
 });
 
 describe('what a released client sends', () => {

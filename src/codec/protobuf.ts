@@ -167,8 +167,14 @@ export function frameProtobufWatch(type: string, object: Uint8Array): Uint8Array
   out.close(0);
   out.varint(2 * 8 + SIZED);
   putPart(out, 1, text, type);
-  const frame = Buffer.allocUnsafe(4 + out.size);
+  const frame = Buffer.allocUnsafe(FRAME_HEAD + out.size);
   frame.writeUInt32BE(out.size);
-  out.copyTo(frame, 4);
+  out.copyTo(frame, FRAME_HEAD);
   return frame;
 }
+
+/** The bytes of the length before an event. */
+const FRAME_HEAD = 4;
+
+/** The event of a frame alone. */
+export const unframed = (frame: Uint8Array): Uint8Array => frame.subarray(FRAME_HEAD);

@@ -1,4 +1,5 @@
-import { type ByteString, encodeText, type JsonObject, type Status } from '../meta/index.ts';
+import { prettyJson } from '../codec/index.ts';
+import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
 import type { ApiResponse } from './types.ts';
 
 /** Headers of answers that no cache may keep; shared by all of them. */
@@ -16,8 +17,9 @@ export function textAnswer(status: number, text: string): ApiResponse {
   return { status, headers: textHeaders, body: encodeText(text) };
 }
 
-export function jsonAnswer(status: number, value: JsonObject | Status): ApiResponse {
-  return { status, headers: jsonHeaders, body: encodeText(`${JSON.stringify(value)}\n`) };
+/** JSON for people, whoever asks. */
+export function prettyAnswer(status: number, value: JsonObject): ApiResponse {
+  return { status, headers: jsonHeaders, body: encodeText(prettyJson(value)) };
 }
 
 /** What a path that nobody serves is answered with. */

@@ -1,5 +1,5 @@
 import type { Authenticator, Authorizer } from '../auth/index.ts';
-import type { Clock, Names, User } from '../meta/index.ts';
+import type { Clock, Names, Random, User } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { ReadYaml } from './bodies.ts';
 import type { Series } from './counters.ts';
@@ -33,6 +33,8 @@ export interface HandlerOptions {
   readonly authenticate: Authenticator;
   readonly authorize: Authorizer;
   readonly clock: Clock;
+  /** Identifies requests. */
+  readonly random: Pick<Random, 'uuid'>;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Everything that is no resource. */

@@ -154,14 +154,14 @@ const itemsField = (fields: JsonObject) => (Object.hasOwn(fields, 'rows') ? 'row
 
 function prettyFrame(fields: JsonObject): Frame {
   // `…"items": []` and a closing brace.
-  const text = prettyJson(fields).trimEnd();
+  const text = prettyJson(fields);
   return {
     head: text.slice(0, text.lastIndexOf(']')),
     first: '\n    ',
     between: ',\n    ',
-    tail: '\n  ]\n}\n',
-    emptyTail: ']\n}\n',
-    item: (value) => prettyJson(value).trimEnd().replaceAll('\n', '\n    '),
+    tail: '\n  ]\n}',
+    emptyTail: ']\n}',
+    item: (value) => prettyJson(value).replaceAll('\n', '\n    '),
   };
 }
 

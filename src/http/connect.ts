@@ -1,9 +1,10 @@
-import { statusError } from '../meta/index.ts';
+import { type Names, statusError } from '../meta/index.ts';
 import type { Endpoint, Target } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, Serving } from './call.ts';
 import { type ResourcePath, splitAtRest } from './request-info.ts';
-import type { ApiResponse } from './types.ts';
+import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
+import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 
 /**
  * Passes a request on to the node, or to what runs on it, that its target stands for. A connection in another protocol
@@ -11,7 +12,7 @@ import type { ApiResponse } from './types.ts';
  * that a client would like best, its refusal is what makes the client try the next one. Throws StatusError.
  */
 export async function connectAnswer(
-  { registry, relay, permit }: Pick<Serving, 'registry' | 'relay' | 'permit'>,
+  { registry, relay, permit, names }: Pick<Serving, 'registry' | 'relay' | 'permit' | 'names'>,
   call: Call,
   target: Target,
 ): Promise<ApiResponse> {
@@ -27,10 +28,23 @@ export async function connectAnswer(
     warnings,
   });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
-  if (answers === 'text') return relay.text(request, endpoint, target.name);
+  if (answers === 'text') {
+    const text = () => relay.text(request, endpoint, target.name);
+    return isWebSocket(request) ? textMessages(request, names, text) : text();
+  }
   if (answers === 'proxy') return proxied(relay, call, endpoint);
   if (request.upgrades) return relay.upgrade(request, endpoint, endpoint.path, false);
   throw statusError.badRequest('Upgrade request required');
+}
+
+/** A text as the messages of a WebSocket: bytes, unless the client wants them in base64. */
+async function textMessages(request: ApiRequest, names: Names, text: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  const base64 = `base64.binary.${names.domain}`;
+  const opening = openWebSocket(request, [`binary.${names.domain}`, base64]);
+  if (opening.status !== 101) return opening;
+  const { body } = await text();
+  const form = opening.headers['sec-websocket-protocol'] === base64 ? 'base64' : 'binary';
+  return { ...opening, body: new MessageBody(body as AsyncIterable<Chunk>, form, true), waits: true };
 }
 
 async function proxied(relay: Serving['relay'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {

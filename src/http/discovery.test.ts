@@ -80,12 +80,34 @@ describe('discovery', () => {
     expect(found).toEqual(expected['res'] ?? expected['apps']);
   });
 
-  // The beta version of the form that tells all at once is gone since 1.33.
-  it.each(['v2beta1', 'v9'])('knows no %s, and gives the plain form to whoever takes it', async (version) => {
-    const unknown = aggregated.replace('v=v2', `v=${version}`);
-    const plain = await server.send('GET', '/apis', { headers: { accept: `${unknown},application/json` } });
-    expect(plain.json()).toMatchObject({ kind: 'APIGroupList' });
-    expect((await server.send('GET', '/apis', { headers: { accept: unknown } })).status).toBe(406);
+  it('tells it in v2beta1 too, and gives the plain form to whoever takes it instead of an unknown version', async () => {
+    const ask = (accept: string, path = '/apis') => server.send('GET', path, { headers: { accept } });
+    const of = (version: string) => aggregated.replace('v=v2', `v=${version}`);
+    for (const path of ['/api', '/apis']) {
+      const [stable, beta] = [await ask(aggregated, path), await ask(of('v2beta1'), path)];
+      expect(beta.headers['content-type']).toBe(of('v2beta1'));
+      const expected = { ...(stable.json() as object), apiVersion: 'apidiscovery.k8s.io/v2beta1' };
+      expect(beta.json()).toEqual(expected);
+    }
+    const protobuf = await ask(of('v2beta1').replace('json', 'vnd.kubernetes.protobuf'));
+    expect(protobuf.text).toContain('apidiscovery.k8s.io/v2beta1');
+    expect((await ask(`${of('v9')},application/json`)).json()).toMatchObject({ kind: 'APIGroupList' });
+    expect((await ask(of('v9'))).status).toBe(406);
+  });
+
+  it.each(['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1'])('%s has lines for people', async (path) => {
+    const compact = await server.send('GET', path);
+    expect(compact.text).toBe(`${JSON.stringify(compact.json())}\n`);
+    const lines = JSON.stringify(compact.json(), undefined, 2);
+    expect((await server.send('GET', `${path}?pretty=true`)).text).toBe(lines);
+    const curl = { 'user-agent': 'curl/8.0' };
+    expect((await server.send('GET', path, { headers: curl })).text).toBe(lines);
+    expect((await server.send('GET', `${path}?pretty=0`, { headers: curl })).text).toBe(compact.text);
+  });
+
+  it.each(['/version', '/'])('%s has lines for everybody', async (path) => {
+    const { text, json } = await server.send('GET', `${path}?pretty=0`);
+    expect(text).toBe(JSON.stringify(json(), undefined, 2));
   });
 
   it.each([

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mediaTypeName, negotiator, stringifyYaml } from '../codec/index.ts';
-import type { JsonObject, Names } from '../meta/index.ts';
+import { mediaTypeName, negotiator, prettyJson, stringifyYaml, type Transform, wantsPretty } from '../codec/index.ts';
+import { formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Protobuf } from './protobuf.ts';
+import type { Query } from './request-info.ts';
 import type { ApiResponse, RequestHeaders } from './types.ts';
 
 /** Says what there is: `/api`, `/apis` and the documents below them, plain and in the form that tells all at once. */
 export interface Discovery {
   /** The answer for a path; undefined when the path is none of discovery's. */
-  serve(path: string, headers: RequestHeaders): ApiResponse | undefined;
+  serve(path: string, headers: RequestHeaders, query: Query): ApiResponse | undefined;
 }
 
 /** With `hashes` each resource says by one how it is stored. */
@@ -32,35 +33,42 @@ export function createDiscovery(
   for (const version of groups.flatMap((group) => group.versions)) {
     plain.set(rootOf(version), () => resourceList(version, hashes));
   }
+  const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}` };
+  // Both versions have the same fields.
+  const declared = { kind: whole.kind, apiVersion: `${whole.group}/v2` };
   const write = {
     json: (value: JsonObject) => `${JSON.stringify(value)}\n`,
+    pretty: prettyJson,
     yaml: stringifyYaml,
     // There every object has a version.
-    protobuf: (value: JsonObject) => protobuf.write({ apiVersion: 'v1', ...value }),
+    protobuf: (value: JsonObject) =>
+      protobuf.write({ apiVersion: 'v1', ...value }, value['kind'] === whole.kind ? declared : undefined),
   };
   const offer = { types: mediaTypes, listed: mediaTypes, watchable: false, transforms: [] } as const;
   const chooseRouted = negotiator({ ...offer, route: 'plain' }, names);
   const choose = negotiator({ ...offer, route: 'none' }, names);
-  const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}`, version: 'v2' };
-  const chooseAll = (route: 'none' | 'plain') => negotiator({ ...offer, route, transforms: [whole] }, names);
+  const transforms = ['v2', 'v2beta1'].map((version) => ({ ...whole, version }));
+  const chooseAll = (route: 'none' | 'plain') => negotiator({ ...offer, route, transforms }, names);
   const roots = new Map([
     ['/api', { choose: chooseAll('plain'), groups: core }],
     ['/apis', { choose: chooseAll('none'), groups: named }],
   ]);
   const made = new Map<string, Document>();
   return {
-    serve(path, headers) {
+    serve(path, headers, query) {
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       const make = plain.get(key);
       if (make === undefined) return undefined;
       const root = roots.get(key);
       const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
-      const { mediaType, as } = accept(headers['accept']);
-      const id = `${mediaType} ${as?.version} ${key}`;
+      const { mediaType, as, pretty } = accept(headers['accept']);
+      const lines = pretty || wantsPretty(query.get('pretty') ?? undefined, headers['user-agent']);
+      const form = mediaType === 'json' && lines ? 'pretty' : mediaType;
+      const id = `${form} ${as?.version} ${key}`;
       let document = made.get(id);
       if (document === undefined) {
         const all = as !== undefined && root !== undefined;
-        document = documentOf(write[mediaType](all ? groupDiscoveryList(root.groups, names) : make()));
+        document = documentOf(write[form](all ? groupDiscoveryList(root.groups, as) : make()));
         made.set(id, document);
       }
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
@@ -82,10 +90,10 @@ export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)
 
 // The form that tells all at once
 
-function groupDiscoveryList(groups: readonly Group[], names: Names): JsonObject {
+function groupDiscoveryList(groups: readonly Group[], { kind, group, version }: Transform): JsonObject {
   return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.${names.domain}/v2`,
+    kind,
+    apiVersion: formatGroupVersion({ group, version }),
     metadata: {},
     items: groups.map((group) => ({
       metadata: group.name === '' ? {} : { name: group.name },

@@ -262,7 +262,7 @@ describe('forms of an answer', () => {
       const compact = await server.send('GET', url);
       const asked = await server.send('GET', `${url}${url.includes('?') ? '&' : '?'}pretty=true`);
       // The same value, as the platform indents it.
-      expect(asked.text).toBe(`${JSON.stringify(compact.json(), undefined, 2)}\n`);
+      expect(asked.text).toBe(JSON.stringify(compact.json(), undefined, 2));
       const curl = await server.send('GET', url, { headers: { 'user-agent': 'curl/8.0' } });
       expect(curl.text).toBe(asked.text);
     }
@@ -403,5 +403,27 @@ describe('limits and failures', () => {
         milliseconds: expect.any(Number),
       },
     ]);
+  });
+});
+
+describe('Audit-Id', () => {
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  const idOf = async (url: string, headers = {}, token = 'admin') =>
+    (await server.send('GET', url, { headers, token })).headers['audit-id'];
+
+  it('is a new UUID on every answer', async () => {
+    const urls = [configMaps, `${configMaps}/none`, '/apis/apps/v1', '/version', '/nothing', '/healthz', '/openapi/v2'];
+    const ids = await Promise.all(urls.map((url) => idOf(url)));
+    for (const id of ids) expect(id).toMatch(uuid);
+    expect(new Set(ids).size).toBe(urls.length);
+    expect(await idOf(configMaps, {}, 'nobody')).toMatch(uuid);
+    expect(await idOf('/%')).toMatch(uuid);
+  });
+
+  it('is what the client gave, unless no header can hold that', async () => {
+    expect(await idOf(configMaps, { 'audit-id': 'mine: 1' })).toBe('mine: 1');
+    expect(await idOf(configMaps, { 'audit-id': 'x'.repeat(256) })).toBe('x'.repeat(256));
+    for (const bad of ['', 'x'.repeat(257), 'ü', 'a\tb'])
+      expect(await idOf(configMaps, { 'audit-id': bad })).toMatch(uuid);
   });
 });

@@ -1,4 +1,4 @@
-import type { Attributes, Authenticator, Authorizer } from '../auth/index.ts';
+import type { Attributes, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { quote, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
@@ -16,10 +16,11 @@ import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
 import { withWarnings } from './warnings.ts';
+import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authenticate, authorize, clock, metrics, names, surface } = options;
+  const { authorize, clock, metrics, names, random, surface } = options;
   const compress = options.registry.features.APIResponseCompression;
   const protobuf = new Protobuf(options.findType, names);
   const serving: Serving = {
@@ -42,7 +43,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const info = identify(request.method, request.url);
       progress.info = info;
       // Authenticate: who asks?
-      let user = await authenticated(request, authenticate, metrics);
+      let user = await authenticated(request, options);
       progress.user = user;
       // Impersonate: for whom? (Audit comes after this.)
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
@@ -64,13 +65,24 @@ export function createHandler(options: HandlerOptions): Handler {
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
-    response = withWarnings(response, warnings);
+    response = withWarnings(withAuditId(response, request, random), warnings);
     // Respond: the request is under way until its last byte was taken.
     return delivered(request, response, place, (size, error) => {
       place?.leave();
       trace(request, progress, response.status, size, error);
     });
   };
+}
+
+/** What a client may name its request, for others to find it by. */
+const auditId = /^[\x20-\x7e]{1,256}$/;
+
+/** The answer with the identifier of its request: the client's own, or a new one. What an agent says of another protocol stays. */
+function withAuditId(response: ApiResponse, { headers }: ApiRequest, random: HandlerOptions['random']): ApiResponse {
+  if (response.tunnel !== undefined) return response;
+  const given = headers['audit-id'];
+  const id = given !== undefined && auditId.test(given) ? given : random.uuid();
+  return { ...response, headers: { ...response.headers, 'audit-id': id } };
 }
 
 type Ended = (size: number, error: unknown) => void;
@@ -159,11 +171,15 @@ function compressedOnce(body: ApiResponse['body']): ReturnType<typeof compressBo
 
 const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), verb: '', resource: undefined };
 
-async function authenticated(request: ApiRequest, authenticate: Authenticator, metrics: Metrics): Promise<User> {
-  const { headers, peer } = request;
+async function authenticated(
+  request: ApiRequest,
+  { authenticate, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'metrics' | 'names'>,
+): Promise<User> {
+  const { headers, peer, upgrades } = request;
   let user: User | undefined;
   try {
-    const found = authenticate({ authorization: headers['authorization'], certificate: peer.certificate });
+    const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
+    const found = authenticate({ authorization, certificate: peer.certificate });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
     metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');

@@ -102,6 +102,22 @@ const echo: Handler = async (request: ApiRequest): Promise<ApiResponse> => {
   return { status: 200, headers: text, body: `${request.method} ${request.url} by ${who}: ${body}` as ByteString };
 };
 
+it('says of a connection only when it ends', async () => {
+  const { port } = await serve(echo);
+  const ask = (version: string, connection: string) =>
+    raw(
+      port,
+      `GET / HTTP/${version}\r\nHost: x\r\n${connection}\r\n`,
+      `GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+  const lines = (got: string) => got.match(/^(?:connection|keep-alive):.*$/gim);
+  expect(lines(await ask('1.1', ''))).toEqual(['Connection: close']);
+  expect(lines(await ask('1.1', 'Connection: keep-alive\r\n'))).toEqual(['Connection: close']);
+  expect(lines(await ask('1.1', 'Connection: close\r\n'))).toEqual(['Connection: close']);
+  // A client of HTTP/1.0 would take it that the connection ends.
+  expect(lines(await ask('1.0', 'Connection: keep-alive\r\n'))?.[0]).toBe('Connection: keep-alive');
+});
+
 describe('over both protocols', () => {
   let server: Fixture;
   let port: number;

@@ -13,7 +13,7 @@ import type { Log } from './log.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
 import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
 import { Shares } from './shares.ts';
-import { goOver } from './tunnel.ts';
+import { goOver, sendMessages } from './tunnel.ts';
 import type { ApiResponse, Handler } from './types.ts';
 
 /** What a client can make the listener hold on to, and for how long. Times in milliseconds. */
@@ -266,8 +266,8 @@ function serveUpgrade(
   out.once('finish', () => socket.destroySoon());
   // The server itself no longer looks after the socket.
   socket.on('drain', () => out.emit('drain'));
+  const options = { clock, stallMs: limits.stallMs, last: true, connection, request };
   const respond = (response: ApiResponse) => {
-    const options = { clock, stallMs: limits.stallMs, last: true, connection, request };
     if (!socket.destroyed) writeHttp1(response, out, options);
   };
   const { headers } = message;
@@ -281,10 +281,11 @@ function serveUpgrade(
   handler(request)
     .then((response) => {
       tunnel = response.tunnel;
-      if (tunnel === undefined) return respond(response);
+      if (response.status !== 101) return respond(response);
       out.detachSocket(socket);
       if (head.length > 0) socket.unshift(head);
-      return goOver(socket, response, tunnel, clock);
+      if (tunnel === undefined) sendMessages(socket, response, options, () => connection.end(request));
+      else goOver(socket, response, tunnel, clock);
     })
     .catch((error: unknown) => {
       log.error('an answer cannot be sent', { method: request.method, error });

@@ -49,9 +49,14 @@ const listed = ['json', 'yaml', 'protobuf'] as const;
  * For what answers at once: JSON, YAML or, where there is such a form, protobuf; as objects, tables or metadata. The way
  * to a list is that to its watch.
  */
-export function objectForms(names: Names, protobuf: Protobuf | undefined, route: Offer['route']): ChooseForm {
+export function objectForms(
+  names: Names,
+  protobuf: Protobuf | undefined,
+  route: Offer['route'],
+  transforms = metaTransforms(names),
+): ChooseForm {
   const types = protobuf === undefined ? textTypes : listed;
-  const choose = negotiator({ types, listed, watchable: true, route, transforms: metaTransforms(names) }, names);
+  const choose = negotiator({ types, listed, watchable: true, route, transforms }, names);
   return ({ headers }, { query }) => {
     const { mediaType, as, pretty } = choose(headers['accept']);
     if (mediaType === 'protobuf') return { yaml: false, protobuf, pretty: false, as };
@@ -60,6 +65,9 @@ export function objectForms(names: Names, protobuf: Protobuf | undefined, route:
     return { yaml: mediaType === 'yaml', protobuf: undefined, pretty: lines, as };
   };
 }
+
+/** The other kinds of objects that have no table. */
+export const metadataTransforms = (names: Names) => metaTransforms(names).filter(({ kind }) => kind !== 'Table');
 
 /** For watches: the pieces of YAML could not be told apart. */
 export function watchForms(names: Names, protobuf: Protobuf | undefined): ChooseForm {

@@ -1,5 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { Clock } from '../meta/index.ts';
 import type { ApiResponse, Chunk } from './types.ts';
 
@@ -13,12 +15,15 @@ export interface WriteOptions {
   readonly request: { whenOver(listener: () => void): void };
 }
 
-export type Sink = ServerResponse | ServerHttp2Stream;
+/** A socket: one that has gone over to another protocol. */
+export type Sink = ServerResponse | ServerHttp2Stream | Socket;
 
 /** Sends an answer over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
   const headers = headersOf(response);
   if (options.last) headers['connection'] = 'close';
+  // A connection of HTTP/1.1 stays open unless one side says otherwise: without this, Node tells how long, too.
+  else if (out.shouldKeepAlive && out.req.httpVersionMinor === 1) out.removeHeader('connection');
   out.writeHead(response.status, headers);
   send(out, response, options);
 }
@@ -51,14 +56,14 @@ function headersOf(response: ApiResponse): OutgoingHttpHeaders {
 /** The longest time that a timer can wait (ms). */
 const forever = 2 ** 31 - 1;
 
-function send(sink: Sink, { headers, body, waits }: ApiResponse, options: WriteOptions): void {
+/** Sends the body of an answer, no faster than the client takes it, and ends the sink. */
+export function send(sink: Sink, { headers, body, waits }: ApiResponse, options: WriteOptions): void {
   const stallMs = waits === true ? forever : options.stallMs;
   const { clock, connection, request } = options;
   const cutOffLater = () => clock.after(stallMs, () => connection.cutOff(sink, clock));
   if (isChunk(body)) {
     request.whenOver(cutOffLater());
-    if (typeof body === 'string') sink.end(body, 'latin1');
-    else sink.end(body);
+    end(sink, body);
     return;
   }
   // The first piece may be long in coming.
@@ -106,8 +111,7 @@ function pump(
       return;
     }
     const piece = result.value;
-    const room = typeof piece === 'string' ? sink.write(piece, 'latin1') : sink.write(piece);
-    if (room) return next();
+    if (write(sink, piece)) return next();
     waiting = true;
     cancelStall = cutOffLater();
   };
@@ -117,6 +121,12 @@ function pump(
   next();
   request.whenOver(stop);
 }
+
+const write = (sink: Writable, chunk: Chunk): boolean =>
+  typeof chunk === 'string' ? sink.write(chunk, 'latin1') : sink.write(chunk);
+
+const end = (sink: Writable, chunk: Chunk): unknown =>
+  typeof chunk === 'string' ? sink.end(chunk, 'latin1') : sink.end(chunk);
 
 function isChunk(body: ApiResponse['body']): body is Chunk {
   return typeof body === 'string' || body instanceof Uint8Array;

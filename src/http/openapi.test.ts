@@ -93,7 +93,49 @@ it('names each document by its hash, and lets it be kept under that name', async
   expect(url).toBe(`/openapi/v3/apis/apps/v1?hash=${String(answer.headers['etag']).replaceAll('"', '')}`);
   expect(answer.headers['cache-control']).toContain('immutable');
   const other = await server.send('GET', '/openapi/v3/apis/apps/v1?hash=OLD');
-  expect(other.headers['cache-control']).toBe('no-cache, private');
+  expect([other.status, other.headers['location'], other.text]).toEqual([301, url, '']);
+  expect((await server.send('GET', '/openapi/v3/apis/apps/v1')).headers['cache-control']).toBe('no-cache, private');
+});
+
+describe('version 3 in protobuf', () => {
+  const type = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
+  const ask = (accept: string, path = '/openapi/v3/apis/apps/v1') => server.send('GET', path, { headers: { accept } });
+
+  it.each([
+    ['application/com.github.proto-openapi.spec.v3@v1.0+protobuf', type],
+    [type, type],
+    [`application/json;q=0.5,${type}`, type],
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+  ])('is what a client gets or not that accepts %s', async (accept, expected) => {
+    const { status, headers } = await ask(accept);
+    expect([status, headers['content-type'], headers['vary']]).toEqual([200, expected, 'Accept']);
+  });
+
+  it('is refused, as is JSON, to a client that takes neither; the list of documents is for everybody', async () => {
+    const { status, json } = await ask('text/html');
+    expect(status).toBe(406);
+    expect(json()).toMatchObject({ message: expect.stringContaining(type) as string });
+    expect((await ask('text/html', '/openapi/v3')).status).toBe(200);
+  });
+
+  it('goes by the hash of the JSON, and says the same', async () => {
+    const url = String((await server.send('GET', '/openapi/v3/apis/apps/v1?hash=OLD')).headers['location']);
+    const [text, binary] = [await ask('application/json', url), await ask(type, url)];
+    expect(binary.headers['etag']).toBe(text.headers['etag']);
+    expect(binary.headers['cache-control']).toContain('immutable');
+    const { paths, components } = text.json() as unknown as { paths: object; components: { schemas: object } };
+    const document = Buffer.concat(binary.pieces);
+    const textAt = (...numbers: number[]) => valuesAt(document, ...numbers).map(String);
+    expect(textAt(1)).toEqual(['3.0.0']);
+    expect(textAt(4, 1, 1)).toEqual(Object.keys(paths));
+    expect(textAt(5, 1, 1, 1)).toEqual(Object.keys(components.schemas));
+    expect(textAt(5, 7, 1, 1)).toEqual(['BearerToken']);
+    const properties = Object.values(components.schemas).flatMap((schema: { properties?: object }) =>
+      Object.keys(schema.properties ?? {}),
+    );
+    expect(textAt(5, 1, 1, 2, 1, 31, 1, 1)).toEqual(properties);
+  });
 });
 
 describe('version 2 in protobuf', () => {

@@ -1,7 +1,15 @@
-import { encodeOpenApi, encodeOpenApiPart, mostWanted, type OpenApiPart } from '../codec/index.ts';
+import {
+  encodeOpenApi,
+  encodeOpenApi3,
+  encodeOpenApi3Part,
+  encodeOpenApiPart,
+  mostWanted,
+  type OpenApiPart,
+} from '../codec/index.ts';
 import type { GroupVersionKind, JsonObject, Names } from '../meta/index.ts';
 import { setKey, statusError } from '../meta/index.ts';
 import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
+import { emptyBody } from './answers.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Dialect } from './openapi-operations.ts';
@@ -46,6 +54,12 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   };
   const v3 = new Map(versions.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
   const documentAt = (path: string, version: ServedVersion) => cached(path, () => versionDocument(writer, version));
+  // Both forms go by the hash of the JSON.
+  const protobufAt = (path: string, version: ServedVersion) =>
+    cached(`${path} ${protobufTypeV3}`, async () => ({
+      body: await versionProtobuf(writer, version),
+      hash: (await documentAt(path, version)).hash,
+    }));
   const index = () =>
     cached('/openapi/v3', async () => {
       const paths: JsonObject = {};
@@ -61,7 +75,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
     serve(path, headers, hash) {
       const tag = headers['if-none-match'];
       if (path === '/openapi/v2') {
-        const type = formOf(headers);
+        const type = formOf(headers, formsV2);
         const make = type === jsonType ? wholeDocument : wholeProtobuf;
         return cached(`${path} ${type}`, () => make(writer)).then((document) =>
           serveDocument(document, type, tag, { vary: 'Accept' }),
@@ -72,29 +86,49 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       }
       const version = v3.get(path);
       if (version === undefined) return undefined;
-      return documentAt(path, version).then((document) => {
+      const type = formOf(headers, formsV3);
+      return documentAt(path, version).then(async (document) => {
+        if (hash && hash !== document.hash) return movedTo(`${path}?hash=${document.hash}`);
         // Under a hash a document never changes.
-        const keep = hash === document.hash ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
-        return serveDocument(document, 'application/json', tag, keep);
+        const keep = hash ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
+        const made = type === jsonType ? document : await protobufAt(path, version);
+        return serveDocument(made, type, tag, { vary: 'Accept', ...keep });
       });
     },
   };
 }
 
+/** Answers who has an old link to a document with the present one. */
+const movedTo = (location: string): ApiResponse => ({
+  status: 301,
+  headers: { 'cache-control': 'no-cache, private', location, vary: 'Accept' },
+  body: emptyBody,
+});
+
 const jsonType = 'application/json';
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** What clients ask for, and what they then get: the name that most of them know is no valid media type. */
-const forms = {
-  [jsonType]: jsonType,
-  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf': protobufType,
-  [protobufType]: protobufType,
-} as const;
-const asked = Object.keys(forms) as (keyof typeof forms)[];
+const protobufTypeV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
 
-function formOf(headers: RequestHeaders): (typeof forms)[keyof typeof forms] {
-  const wanted = mostWanted(headers['accept'], asked);
-  if (wanted === undefined) throw statusError.notAcceptable([jsonType, protobufType]);
-  return forms[wanted];
+/** What clients ask for, and what they then get: the name that most of them know is no valid media type. */
+type Forms = ReadonlyMap<string, string>;
+const formsV2 = formsOf(protobufType);
+const formsV3 = formsOf(protobufTypeV3);
+
+function formsOf(protobuf: string): Forms {
+  const former = protobuf.replace('.v1.0+', '@v1.0+');
+  return new Map([
+    [jsonType, jsonType],
+    [former, protobuf],
+    [protobuf, protobuf],
+  ]);
+}
+
+/** @throws StatusError 406 */
+function formOf(headers: RequestHeaders, forms: Forms): string {
+  const wanted = mostWanted(headers['accept'], [...forms.keys()]);
+  const type = wanted === undefined ? undefined : forms.get(wanted);
+  if (type === undefined) throw statusError.notAcceptable([...new Set(forms.values())]);
+  return type;
 }
 
 interface Writer extends OpenApiOptions {
@@ -109,10 +143,20 @@ async function versionDocument(writer: Writer, version: ServedVersion): Promise<
   const paths = await textOf(pathsOf(version, names, 'v3', isKnown(writer, version)), pause);
   const schemas = await textOf(Object.entries(schemasOf(writer, version, 'v3')), pause);
   const about = JSON.stringify(infoOf(writer));
-  const security = JSON.stringify({ BearerToken: bearer });
+  const security = JSON.stringify(securitySchemes);
   const text = `{"openapi":"3.0.0","info":${about},"paths":${paths},"components":{"schemas":${schemas},"securitySchemes":${security}}}`;
   await pause();
   return documentOf(text);
+}
+
+/** The same in protobuf. */
+async function versionProtobuf(writer: Writer, version: ServedVersion): Promise<Uint8Array> {
+  const { names, pause } = writer;
+  const path = (name: string, value: JsonObject) => encodeOpenApi3Part('paths', name, value);
+  const schema = (name: string, value: JsonObject) => encodeOpenApi3Part('schemas', name, value);
+  const paths = await piecesOf(pathsOf(version, names, 'v3', isKnown(writer, version)), path, pause);
+  const schemas = await piecesOf(Object.entries(schemasOf(writer, version, 'v3')), schema, pause);
+  return encodeOpenApi3({ openapi: '3.0.0', info: infoOf(writer) }, { securitySchemes }, { paths, schemas });
 }
 
 /** How long a piece of work may take before others get their turn (ms). */
@@ -200,6 +244,8 @@ const versionPath: JsonObject = {
 };
 
 const bearer = { type: 'apiKey', name: 'authorization', in: 'header', description: 'Bearer Token authentication' };
+
+const securitySchemes: JsonObject = { BearerToken: bearer };
 
 const infoOf = ({ names, version }: Writer): JsonObject => ({
   title: names.product,

@@ -45,10 +45,9 @@ export class Protobuf {
     return readProtobuf(bytes, expected, (given) => this.schemaOf(given), this.#names);
   }
 
-  /** An object or Status, by the kind and version that it says it is of. */
-  write(value: JsonObject): Uint8Array {
-    const type = typeOf(value);
-    return writeProtobuf(this.known(type), type, value, this.#names);
+  /** An object or Status, by the kind and version that it says it is of; `like` has the same fields where these are not declared. */
+  write(value: JsonObject, like = typeOf(value)): Uint8Array {
+    return writeProtobuf(this.known(like), typeOf(value), value, this.#names);
   }
 
   /** How a list of objects of one type is written, and the schema of these. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../registry/index.ts';
 import type { ApiRequest } from './types.ts';
+import { offeredProtocols } from './web-socket.ts';
 
 /** The path of a proxied request, as it was sent. */
 export interface ProxiedPath {
@@ -26,8 +27,11 @@ const hops: readonly string[] = [
   'http2-settings',
 ];
 
+/** The subprotocols of a WebSocket request, one of which may carry a token. */
+const protocolHeader = 'sec-websocket-protocol';
+
 /** Those that say who asks, which is nobody else's business, and one that this server has answered itself. */
-const own: readonly string[] = ['authorization', 'expect'];
+const own: readonly string[] = ['authorization', 'expect', protocolHeader];
 
 /** Those by which a page of one origin may read another: it is this server that speaks for its origin. */
 const crossOrigin: readonly string[] = ['credentials', 'headers', 'methods', 'origin'].map(
@@ -52,6 +56,8 @@ function passedHeaders({ headers, peer }: ApiRequest): Headers {
   const out = without(headers, own);
   const host = headers['host'] ?? headers[':authority'];
   if (host !== undefined) out['host'] = host;
+  const protocols = offeredProtocols(headers[protocolHeader]);
+  if (protocols.length > 0) out[protocolHeader] = protocols.join(', ');
   const forwarded = [headers['x-forwarded-for'], peer.address].filter((part) => part !== undefined && part !== '');
   if (forwarded.length > 0) out['x-forwarded-for'] = forwarded.join(', ');
   return out;

@@ -282,3 +282,35 @@ it('keeps no review', async () => {
   await post(`${authentication}/selfsubjectreviews`, {});
   expect(await version()).toBe(before);
 });
+
+describe('what is created but never read', () => {
+  const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+  const review = { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } };
+  beforeAll(async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const created = await fixture.send('POST', '/api/v1/namespaces/default/pods', {
+      body: { metadata: { name: 'p' }, spec },
+    });
+    expect(created.status).toBe(201);
+  });
+
+  it.each<[string, Json]>([
+    [`${authentication}/selfsubjectreviews`, {}],
+    [`${authorization}/selfsubjectaccessreviews`, review],
+    ['/api/v1/namespaces/default/pods/p/eviction', { metadata: { name: 'p' } }],
+  ])('has no table: %s', async (path, body) => {
+    const ask = (accept: string) => fixture.send('POST', `${path}?dryRun=All`, { body, headers: { accept } });
+    const refused = await ask(table);
+    expect(refused.status).toBe(406);
+    expect(refused.json()).toMatchObject({ reason: 'NotAcceptable' });
+    const plain = await ask(`${table}, application/json`);
+    expect([plain.status, plain.headers['content-type']]).toEqual([201, 'application/json']);
+    expect(plain.json()).not.toMatchObject({ kind: 'Table' });
+  });
+
+  it('is not what can be read', async () => {
+    const path = '/api/v1/namespaces/default/configmaps?dryRun=All';
+    const shown = await fixture.send('POST', path, { body: { metadata: { name: 'c' } }, headers: { accept: table } });
+    expect([shown.status, (shown.json() as JsonObject)['kind']]).toEqual([201, 'Table']);
+  });
+});

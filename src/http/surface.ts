@@ -1,6 +1,6 @@
 import { type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { jsonAnswer, pageNotFound } from './answers.ts';
+import { pageNotFound, prettyAnswer } from './answers.ts';
 import type { Call, Surface } from './call.ts';
 import { catalogueOf, rootOf } from './catalogue.ts';
 import { createDiscovery, isRouted } from './discovery.ts';
@@ -44,8 +44,8 @@ export function createSurface(options: SurfaceOptions): Surface {
     pause: options.pause,
   });
   const known = new Set(groups.map((group) => group.name));
-  const version = jsonAnswer(200, options.version);
-  const index = jsonAnswer(200, {
+  const version = prettyAnswer(200, options.version);
+  const index = prettyAnswer(200, {
     paths: [
       '/apis',
       ...groups.flatMap((group) => [group.name === '' ? '/api' : `/apis/${group.name}`, ...group.versions.map(rootOf)]),
@@ -62,7 +62,7 @@ export function createSurface(options: SurfaceOptions): Surface {
     if (path === '/metrics') return { status: 200, headers: metricsHeaders, body: metrics.text(options.pause) };
     return (
       health.serve(path, info.query) ??
-      discovery.serve(path, request.headers) ??
+      discovery.serve(path, request.headers, info.query) ??
       openApi.serve(path, request.headers, info.query.get('hash')) ??
       pageNotFound
     );

@@ -50,7 +50,10 @@ export interface ApiResponse {
   readonly body: Chunk | AsyncIterable<Chunk>;
   /** A client may take nothing of the body for as long as it likes: nothing piles up meanwhile. */
   readonly waits?: true;
-  /** With status 101, to a request that `upgrades`: the connection with which the client speaks from there on. */
+  /**
+   * With status 101, to a request that `upgrades`: the connection with which the client speaks from there on. Without it
+   * the body is a stream of WebSocket frames, none of them divided between two pieces.
+   */
   readonly tunnel?: Socket;
 }
 

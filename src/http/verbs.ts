@@ -25,15 +25,27 @@ import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatc
 import type { Call, Serving } from './call.ts';
 import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
-import { type ChooseForm, type Chosen, formatJson, headersOf, objectForms, valueAnswer, watchForms } from './media.ts';
+import {
+  type ChooseForm,
+  type Chosen,
+  formatJson,
+  headersOf,
+  metadataTransforms,
+  objectForms,
+  valueAnswer,
+  watchForms,
+} from './media.ts';
 import type { Query, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
+import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
   readonly deleteOptionsType: CompiledType;
   readonly objects: Forms;
+  /** Those of objects that are created but never read, such as reviews: there are no tables of them. */
+  readonly unread: Forms;
   readonly lists: Forms;
   readonly watches: Forms;
 }
@@ -51,6 +63,10 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     ...options,
     deleteOptionsType: compile(protobuf.known(deleteOptionsKind), names),
     objects: { all: objectForms(names, protobuf, 'plain'), text: objectForms(names, undefined, 'plain') },
+    unread: {
+      all: objectForms(names, protobuf, 'plain', metadataTransforms(names)),
+      text: objectForms(names, undefined, 'plain', metadataTransforms(names)),
+    },
     lists: { all: objectForms(names, protobuf, 'streams'), text: objectForms(names, undefined, 'streams') },
     watches: { all: watchForms(names, protobuf), text: watchForms(names, undefined) },
   };
@@ -87,9 +103,7 @@ function targetOf(registry: Registry, path: ResourcePath): Target {
 /** The verb, when it may be asked of the target. Throws 404 where no verb is served at all, 405 for another verb. */
 function allowedVerb({ request, info: { verb } }: Call, target: Target): string {
   const { resource, name, subresource } = target;
-  const { definition } = resource;
-  const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
-  const known: readonly Verb[] = served?.verbs ?? [];
+  const known = verbsOf(target);
   const isHere = known.some((one) => fits(one, target));
   if (!isHere || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
   const connection = resource.subresources.get(subresource)?.declared.connect;
@@ -104,6 +118,14 @@ function allowedVerb({ request, info: { verb } }: Call, target: Target): string 
   }
   return verb;
 }
+
+/** The verbs of a resource or subresource. */
+function verbsOf({ resource: { definition }, subresource }: Target): readonly Verb[] {
+  const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
+  return served?.verbs ?? [];
+}
+
+const isRead = (target: Target): boolean => verbsOf(target).includes('get');
 
 /** Whether a verb has a place there: one is for collections, another for objects; across namespaces one can but look. */
 function fits(verb: Verb, { resource, namespace, name, subresource }: Target): boolean {
@@ -145,25 +167,31 @@ const servers: { readonly [verb: string]: Serve } = {
   async watch(verbs, call, target) {
     const form = formOf(verbs, verbs.watches, call, target);
     const view = viewOf(verbs, call, form);
+    const opening = isWebSocket(call.request) ? openWebSocket(call.request) : undefined;
+    if (opening !== undefined && opening.status !== 101) return opening;
     const stream = await verbs.registry.watch(target, watchOptions(call.info.query));
     const { signal } = call.request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
     const { log } = verbs;
     const { protobuf } = form;
-    const body = new WatchBody({ stream, target, view, protobuf, series: call.series, log });
+    const separate = opening !== undefined;
+    const body = new WatchBody({ stream, target, view, protobuf, separate, series: call.series, log });
+    if (opening !== undefined) {
+      return { ...opening, body: new MessageBody(body, protobuf === undefined ? 'text' : 'binary') };
+    }
     return { status: 200, headers: protobuf?.watchHeaders ?? headersOf(form), body };
   },
 
   async create(verbs, call, target) {
-    const form = formOf(verbs, verbs.objects, call, target);
+    const form = formOf(verbs, isRead(target) ? verbs.objects : verbs.unread, call, target);
     const object = await readBody(verbs, call, target);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
 
   async update(verbs, call, target) {
-    const form = formOf(verbs, verbs.objects, call, target);
+    const form = formOf(verbs, isRead(target) ? verbs.objects : verbs.unread, call, target);
     const object = await readBody(verbs, call, target);
     const permitCreate = () => verbs.permit(call, 'create');
     const options = { ...writeOptions(verbs, call, 'update'), permitCreate };

@@ -1,3 +1,4 @@
+import { unframed } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import { type StreamEvent, type Target, type View, viewEvent, type WatchStream } from '../registry/index.ts';
 import type { Series } from './counters.ts';
@@ -13,6 +14,8 @@ export interface WatchBodyOptions {
   readonly view: View;
   /** Events are written in protobuf. */
   readonly protobuf: Protobuf | undefined;
+  /** Each piece is one event, whole, and without a length before it: what carries the pieces keeps them apart. */
+  readonly separate: boolean;
   readonly series: Series;
   readonly log: Log;
 }
@@ -45,7 +48,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       this.#over = true;
       if (!(error instanceof StatusError)) options.log.error('watch failed', { error });
       const told = error instanceof StatusError ? error : statusError.internal('the watch failed');
-      return { done: false, value: errorFrame(told, options.protobuf) };
+      return { done: false, value: errorFrame(told, options) };
     };
   }
 
@@ -72,13 +75,14 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     let bytes = this.#rest;
     this.#rest = undefined;
     bytes ??= this.#write();
-    if (bytes.length <= pieceBytes) return bytes;
+    if (bytes.length <= pieceBytes || this.#options.separate) return bytes;
     this.#rest = sliceOf(bytes, pieceBytes);
     return sliceOf(bytes, 0, pieceBytes);
   }
 
   /** As many events as there is room for in a piece, or one that is larger. */
   #write(): Chunk {
+    if (this.#options.separate) return this.#frame();
     const frames: Chunk[] = [];
     for (let size = 0; this.#written < this.#batch.length; ) {
       const frame = this.#frame();
@@ -95,9 +99,12 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
   }
 
   #frame(): Chunk {
-    const { target, view, protobuf } = this.#options;
+    const { target, view, protobuf, separate } = this.#options;
     const event = this.#batch[this.#written++] as StreamEvent;
-    if (protobuf !== undefined) return protobufFrame(target, event, view, protobuf);
+    if (protobuf !== undefined) {
+      const frame = protobufFrame(target, event, view, protobuf);
+      return separate ? unframed(frame) : frame;
+    }
     const frame = viewEvent(target, event, view, this.#first);
     this.#first = false;
     return frame;
@@ -113,7 +120,10 @@ function protobufFrame(target: Target, event: StreamEvent, view: View, protobuf:
   });
 }
 
-function errorFrame(error: StatusError, protobuf: Protobuf | undefined): Chunk {
-  if (protobuf !== undefined) return protobuf.failure(error.toStatus() as unknown as JsonObject);
+function errorFrame(error: StatusError, { protobuf, separate }: WatchBodyOptions): Chunk {
+  if (protobuf !== undefined) {
+    const frame = protobuf.failure(error.toStatus() as unknown as JsonObject);
+    return separate ? unframed(frame) : frame;
+  }
   return encodeText(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
 }

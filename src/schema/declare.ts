@@ -116,6 +116,8 @@ export interface FieldOptions {
   readonly protoName?: string;
   /** Nullable in JSON alone: in protobuf it is written even when absent. */
   readonly protoAlways?: boolean;
+  /** A list that protobuf holds in a message of its own, as field 1 `items`: a named list type. In a map each list is. */
+  readonly protoMessage?: boolean;
   /** The feature without which the field is dropped from what is written, unless the object had such a field before. */
   readonly gate?: FeatureName;
   /**

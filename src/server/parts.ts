@@ -112,6 +112,7 @@ export async function createParts(
     authenticate,
     authorize,
     clock,
+    random,
     log,
     metrics,
     surface,

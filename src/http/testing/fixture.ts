@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,6 +168,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     authenticate,
     authorize,
     clock,
+    random: { uuid: randomUUID },
     log,
     metrics,
     surface,

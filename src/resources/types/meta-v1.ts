@@ -394,7 +394,7 @@ export const APIResource = struct('meta/v1.APIResource', {
   group: field(8, string),
   version: field(9, string),
   kind: field(3, string, { required: true, emptyOk: true, always: true }),
-  verbs: field(4, list(string), { required: true, emptyOk: true, always: true }),
+  verbs: field(4, list(string), { required: true, emptyOk: true, always: true, protoMessage: true }),
   shortNames: field(5, list(string), { listType: 'atomic' }),
   categories: field(7, list(string), { listType: 'atomic' }),
   storageVersionHash: field(10, string),

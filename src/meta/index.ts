@@ -97,6 +97,7 @@ export {
   validateObjectMetaUpdate,
 } from './validate-meta.ts';
 export {
+  cIdentifier,
   cidr,
   configMapKey,
   dns1035Label,

@@ -59,6 +59,11 @@ import { clusterRoleBindings } from './rbac/cluster-role-bindings.ts';
 import { clusterRoles } from './rbac/cluster-roles.ts';
 import { roleBindings } from './rbac/role-bindings.ts';
 import { roles } from './rbac/roles.ts';
+import { deviceClasses } from './resource/device-classes.ts';
+import { deviceTaintRules } from './resource/device-taint-rules.ts';
+import { resourceClaimTemplates } from './resource/resource-claim-templates.ts';
+import { resourceClaims } from './resource/resource-claims.ts';
+import { resourceSlices } from './resource/resource-slices.ts';
 import { priorityClasses } from './scheduling/priority-classes.ts';
 import { csiDrivers } from './storage/csi-drivers.ts';
 import { csiNodes } from './storage/csi-nodes.ts';
@@ -160,6 +165,12 @@ export const builtinResources: readonly ResourceDefinition[] = [
   priorityLevelConfigurations,
   // internal.apiserver
   storageVersions,
+  // resource
+  deviceClasses,
+  deviceTaintRules,
+  resourceClaims,
+  resourceClaimTemplates,
+  resourceSlices,
   // storagemigration
   storageVersionMigrations,
 ];

@@ -96,11 +96,14 @@ admissionregistration.k8s.io/v1beta1: validatingadmissionpolicies validatingadmi
 certificates.k8s.io/v1beta1: clustertrustbundles(ClusterTrustBundle)
 coordination.k8s.io/v1beta1: leasecandidates(CoordinatedLeaderElection)
 networking.k8s.io/v1beta1: ipaddresses servicecidrs
+resource.k8s.io/v1beta2: deviceclasses(DynamicResourceAllocation) resourceclaims(DynamicResourceAllocation) resourceclaimtemplates(DynamicResourceAllocation) resourceslices(DynamicResourceAllocation)
+resource.k8s.io/v1beta1: deviceclasses(DynamicResourceAllocation) resourceclaims(DynamicResourceAllocation) resourceclaimtemplates(DynamicResourceAllocation) resourceslices(DynamicResourceAllocation)
 storage.k8s.io/v1beta1: volumeattributesclasses
 admissionregistration.k8s.io/v1alpha1: mutatingadmissionpolicies mutatingadmissionpolicybindings
 certificates.k8s.io/v1alpha1: clustertrustbundles(ClusterTrustBundle)
 coordination.k8s.io/v1alpha2: leasecandidates(CoordinatedLeaderElection)
 internal.apiserver.k8s.io/v1alpha1: storageversions
+resource.k8s.io/v1alpha3: deviceclasses(DynamicResourceAllocation) devicetaintrules(DRADeviceTaints) resourceclaims(DynamicResourceAllocation) resourceclaimtemplates(DynamicResourceAllocation) resourceslices(DynamicResourceAllocation)
 storage.k8s.io/v1alpha1: volumeattributesclasses
 storagemigration.k8s.io/v1alpha1: storageversionmigrations(StorageVersionMigrator)`;
 
@@ -172,5 +175,53 @@ describe('a version that is not served', () => {
     const shown = await again.request('GET', `${url.replace('beta', 'alpha')}/gold`);
     expect(shown.json()).toEqual({ ...made.json(), apiVersion: 'storage.k8s.io/v1alpha1' });
     expect((await on.request('GET', `${url}/gold`)).text).toBe(made.text);
+  });
+});
+
+describe('device resources in a server', () => {
+  const on = { 'resource.k8s.io/v1beta1': true, 'resource.k8s.io/v1beta2': true };
+  const gates = { DynamicResourceAllocation: true };
+  const claims = (version: string) => `/apis/resource.k8s.io/${version}/namespaces/default/resourceclaims`;
+  const claim = (...requests: JsonObject[]) => ({ metadata: { name: 'c' }, spec: { devices: { requests } } });
+
+  it('are stored in v1beta1, and shown in each version as it spells them', async () => {
+    const { request } = await start(on, gates);
+    const made = await request('POST', claims('v1beta2'), claim({ name: 'r', exactly: { deviceClassName: 'gpu' } }));
+    expect(made.status, made.text).toBe(201);
+    const exactly = { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 1 };
+    expect(made.json()['spec']).toEqual({ devices: { requests: [{ name: 'r', exactly }] } });
+    const older = (await request('GET', `${claims('v1beta1')}/c`)).json();
+    expect(older['spec']).toEqual({ devices: { requests: [{ name: 'r', ...exactly }] } });
+    const hash = async (version: string) => {
+      const { resources } = (await request('GET', `/apis/resource.k8s.io/${version}`)).json() as unknown as {
+        resources: { name: string; storageVersionHash?: string }[];
+      };
+      return resources.find(({ name }) => name === 'resourceclaims')?.storageVersionHash;
+    };
+    expect(await hash('v1beta2')).toBe(await hash('v1beta1'));
+  });
+
+  it('tell what is wrong in the words of v1beta2', async () => {
+    const { request } = await start(on, gates);
+    const refused = await request('POST', claims('v1beta1'), claim({ name: 'r', deviceClassName: 'A' }));
+    expect(refused.status).toBe(422);
+    expect(refused.json()).toMatchObject({
+      details: { causes: [{ field: 'spec.devices.requests[0].exactly.deviceClassName' }] },
+    });
+  });
+
+  it('lose fields whose feature is off', async () => {
+    const sent = claim({ name: 'r', deviceClassName: 'gpu', adminAccess: true });
+    const off = await start(on, gates);
+    expect((await off.request('POST', claims('v1beta1'), sent)).text).not.toContain('adminAccess');
+    const kept = await start(on, { ...gates, DRAAdminAccess: true });
+    expect((await kept.request('POST', claims('v1beta1'), sent)).text).toContain('"adminAccess":true');
+  });
+
+  it('are told of in OpenAPI', async () => {
+    const { request } = await start(on, gates);
+    const { status, json } = await request('GET', '/openapi/v3/apis/resource.k8s.io/v1beta2');
+    expect(status).toBe(200);
+    expect(JSON.stringify(json())).toContain('io.k8s.api.resource.v1beta2.ExactDeviceRequest');
   });
 });

@@ -43,8 +43,8 @@ function children(schema: Schema): Schema[] {
 
 describe('the built-in types', () => {
   test('are all here', () => {
-    expect(structs.length).toBe(568);
-    expect(fields.length).toBe(2504);
+    expect(structs.length).toBe(678);
+    expect(fields.length).toBe(2865);
     const files = readdirSync(new URL('.', import.meta.url)).filter((file) => /-v\d.*\.ts$/.test(file));
     expect(Object.keys(groups).toSorted()).toEqual(
       files.map((file) => file.replace(/-v(\d.*)\.ts$/, 'V$1')).toSorted(),
@@ -127,10 +127,10 @@ describe('the built-in types', () => {
 
   test('begin with kind and version where they are kinds', () => {
     const kinds = structs.filter(({ schema }) => schema.fields['apiVersion']?.tag === 0);
-    expect(kinds.length).toBe(109);
+    expect(kinds.length).toBe(122);
     for (const { schema } of kinds) expect(Object.keys(schema.fields).slice(0, 2)).toEqual(['kind', 'apiVersion']);
     const objects = kinds.filter(({ schema }) => schema.fields['metadata']?.schema === groups.metaV1.ObjectMeta);
-    expect(objects.length).toBe(82);
+    expect(objects.length).toBe(95);
     for (const { schema } of objects) expect(Object.keys(schema.fields)[2]).toBe('metadata');
   });
 });

@@ -40,6 +40,11 @@ describe('bundles of certificates', () => {
       ],
     ],
     ['no certificate', bundle('x', { trustBundle: 'text' }), about('at least one trust anchor must be provided')],
+    [
+      'more than a mebibyte',
+      bundle('x', { trustBundle: ' '.repeat(1024 * 1024) + a }),
+      ['spec.trustBundle', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
+    ],
     ['one twice', bundle('x', { trustBundle: a + b + a }), about('duplicate trust anchor (indices [0 2])')],
     [
       'other blocks',

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import {
   dns1123Subdomain,
   type FieldError,
@@ -13,7 +12,9 @@ import { ClusterTrustBundle } from '../types/certificates-v1alpha1.ts';
 import { ClusterTrustBundle as V1beta1 } from '../types/certificates-v1beta1.ts';
 import { isNew, unchanged } from '../validate/common.ts';
 import { validateSigner } from './rules.ts';
-import { isCertificate } from './x509.ts';
+import { readCertificate } from './x509.ts';
+
+const MAX_BUNDLE = 1024 * 1024;
 
 export const clusterTrustBundles = resource({
   group: 'certificates.{domain}',
@@ -59,15 +60,20 @@ function validateName({ name = '' }: ObjectMeta, signer: string): FieldError[] {
 
 /** Certificates of authorities in PEM, each once. Any text may stand around them. */
 function validateBundle(text: string): FieldError[] {
+  if (Buffer.byteLength(text) > MAX_BUNDLE) return [fieldError.tooLong('spec.trustBundle', MAX_BUNDLE)];
   const invalid = (why: string) => fieldError.invalid('spec.trustBundle', '<value omitted>', why);
   const found: FieldError[] = [];
   const places = new Map<string, number[]>();
   for (const [i, { type, hasHeaders, bytes }] of pemBlocks(text).entries()) {
     if (type !== 'CERTIFICATE') found.push(invalid(`entry ${i} has bad block type: ${shorten(type)}`));
     else if (hasHeaders) found.push(invalid(`entry ${i} has PEM block headers`));
-    else if (!isCertificate(bytes)) found.push(invalid(`entry ${i} does not parse as X.509`));
-    else if (!new X509Certificate(bytes).ca) found.push(invalid(`entry ${i} does not have the CA bit set`));
-    else places.set(bytes.toString('base64'), [...(places.get(bytes.toString('base64')) ?? []), i]);
+    else {
+      const certificate = readCertificate(bytes);
+      const key = bytes.toString('base64');
+      if (certificate === undefined) found.push(invalid(`entry ${i} does not parse as X.509`));
+      else if (!certificate.ca) found.push(invalid(`entry ${i} does not have the CA bit set`));
+      else if (places.get(key)?.push(i) === undefined) places.set(key, [i]);
+    }
   }
   if (found.length > 0) return found;
   if (places.size === 0) return [invalid('at least one trust anchor must be provided')];

@@ -49,6 +49,9 @@ const firstGroups = [
   'node.{domain}',
   'discovery.{domain}',
   'flowcontrol.apiserver.{domain}',
+  'internal.apiserver.{domain}',
+  'resource.{domain}',
+  'storagemigration.{domain}',
 ];
 
 /** Every group of a registry in the order in which clients look for a resource. */

@@ -15,6 +15,12 @@ import type { FindType } from './openapi.ts';
 /** What is remembered of the frames that were written last (bytes). */
 const REMEMBERED = 4 * 1024 * 1024;
 
+/** Where types are declared, by the first label of their group, where it is not that. */
+const packages: ReadonlyMap<string, string> = new Map([
+  ['', 'core'],
+  ['internal', 'apiserverinternal'],
+]);
+
 /** Reads and writes the objects of a server in protobuf. */
 export class Protobuf {
   /** Headers of answers, and of watches. */
@@ -82,7 +88,8 @@ export class Protobuf {
   /** The built-in type of a kind: what all groups have in common is declared in one place. */
   schemaOf({ apiVersion, kind }: TypeMeta): StructSchema | undefined {
     const { group, version } = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
-    const folder = group === '' ? 'core' : group.split('.', 1)[0];
+    const [label = ''] = group.split('.', 1);
+    const folder = packages.get(label) ?? label;
     return this.#findType(`${folder}/${version}.${kind}`) ?? this.#findType(`meta/v1.${kind}`);
   }
 

@@ -99,6 +99,7 @@ export {
   validateObjectMetaUpdate,
 } from './validate-meta.ts';
 export {
+  cIdentifier,
   cidr,
   configMapKey,
   dns1035Label,

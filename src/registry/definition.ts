@@ -41,6 +41,8 @@ export interface ResourceDefinition {
   readonly verbs: readonly Verb[];
   /** Best first. */
   readonly versions: readonly ResourceVersion[];
+  /** The feature without which it is served in no version. */
+  readonly gate?: FeatureName;
   /** An operation rather than an object, such as a review: it has no storage, and what is posted is answered, not kept. */
   readonly virtual?: boolean;
   /** What is posted to a virtual resource is done, not answered. */

@@ -52,7 +52,7 @@ export interface RegistryOptions {
   readonly watchSeconds?: number;
   /** Default: every feature as it is when nobody switches it. */
   readonly features?: Partial<Features>;
-  /** Whether a resource is served in a version. Default: all are. What is not served may still be what is stored. */
+  /** Whether a resource is served in a version. Default: in released versions. What is not served may still be what is stored. */
   readonly serves?: (group: string, version: string, plural: string) => boolean;
   readonly observer?: Observer;
   /** A garbage collector follows the objects, and takes away the finalizers that it is to see. Default: none does. */
@@ -74,7 +74,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     names,
     clock,
     features,
-    serves: options.serves ?? (() => true),
+    serves: options.serves ?? ((_, version) => !/alpha|beta/.test(version)),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });

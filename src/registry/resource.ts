@@ -2,6 +2,7 @@ import { createWatchCache, type WatchCache } from '../cache/index.ts';
 import {
   type Clock,
   expandNames,
+  type FeatureName,
   type Features,
   formatGroupResource,
   formatGroupVersion,
@@ -130,10 +131,11 @@ function expand(definition: ResourceDefinition, names: Names): ResourceDefinitio
 /** The definition without the versions and subresources that are switched off. */
 function servedPart(definition: ResourceDefinition, { features, serves }: ResourceOptions): ResourceDefinition {
   const { group, plural, versions, subresources } = definition;
+  const isOn = ({ gate }: { readonly gate?: FeatureName }) => gate === undefined || features[gate];
   return {
     ...definition,
-    versions: versions.filter(({ version }) => serves(group, version, plural)),
-    subresources: subresources.filter(({ gate }) => gate === undefined || features[gate]),
+    versions: isOn(definition) ? versions.filter(({ version }) => serves(group, version, plural)) : [],
+    subresources: subresources.filter(isOn),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectMeta } from '../meta/index.ts';
+import type { ApiObject, FeatureName, ObjectMeta } from '../meta/index.ts';
 import {
   type Action,
   allVerbs,
@@ -31,6 +31,8 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly version?: string;
   /** Versions beyond the first. */
   readonly versions?: readonly ResourceVersion[];
+  /** The feature without which it is not served. */
+  readonly gate?: FeatureName;
   /** Default: the kind in lower case. */
   readonly singular?: string;
   readonly shortNames?: readonly string[];
@@ -81,6 +83,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     ...(declared.virtual === true ? { virtual: true } : {}),
     ...(declared.act === undefined ? {} : { act: declared.act }),
     versions: [{ version, schema: declared.schema }, ...(declared.versions ?? [])],
+    ...(declared.gate === undefined ? {} : { gate: declared.gate }),
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,
     ...(declared.keeps === undefined ? {} : { keeps: declared.keeps }),

@@ -1,5 +1,7 @@
 /** The built-in kinds: one file each, listed here in the order in which their groups are shown. */
 import type { ResourceDefinition } from '../registry/index.ts';
+import { mutatingAdmissionPolicies } from './admissionregistration/mutating-admission-policies.ts';
+import { mutatingAdmissionPolicyBindings } from './admissionregistration/mutating-admission-policy-bindings.ts';
 import { mutatingWebhookConfigurations } from './admissionregistration/mutating-webhook-configurations.ts';
 import { validatingAdmissionPolicies } from './admissionregistration/validating-admission-policies.ts';
 import { validatingAdmissionPolicyBindings } from './admissionregistration/validating-admission-policy-bindings.ts';
@@ -21,6 +23,8 @@ import { horizontalPodAutoscalers } from './autoscaling/horizontal-pod-autoscale
 import { cronJobs } from './batch/cron-jobs.ts';
 import { jobs } from './batch/jobs.ts';
 import { certificateSigningRequests } from './certificates/certificate-signing-requests.ts';
+import { clusterTrustBundles } from './certificates/cluster-trust-bundles.ts';
+import { leaseCandidates } from './coordination/lease-candidates.ts';
 import { leases } from './coordination/leases.ts';
 import { bindings } from './core/bindings.ts';
 import { componentStatuses } from './core/component-statuses.ts';
@@ -43,6 +47,7 @@ import { endpointSlices } from './discovery/endpoint-slices.ts';
 import { events as eventsOfGroup } from './events/events.ts';
 import { flowSchemas } from './flowcontrol/flow-schemas.ts';
 import { priorityLevelConfigurations } from './flowcontrol/priority-level-configurations.ts';
+import { storageVersions } from './internal/storage-versions.ts';
 import { ingressClasses } from './networking/ingress-classes.ts';
 import { ingresses } from './networking/ingresses.ts';
 import { ipAddresses } from './networking/ip-addresses.ts';
@@ -54,12 +59,19 @@ import { clusterRoleBindings } from './rbac/cluster-role-bindings.ts';
 import { clusterRoles } from './rbac/cluster-roles.ts';
 import { roleBindings } from './rbac/role-bindings.ts';
 import { roles } from './rbac/roles.ts';
+import { deviceClasses } from './resource/device-classes.ts';
+import { deviceTaintRules } from './resource/device-taint-rules.ts';
+import { resourceClaimTemplates } from './resource/resource-claim-templates.ts';
+import { resourceClaims } from './resource/resource-claims.ts';
+import { resourceSlices } from './resource/resource-slices.ts';
 import { priorityClasses } from './scheduling/priority-classes.ts';
 import { csiDrivers } from './storage/csi-drivers.ts';
 import { csiNodes } from './storage/csi-nodes.ts';
 import { csiStorageCapacities } from './storage/csi-storage-capacities.ts';
 import { storageClasses } from './storage/storage-classes.ts';
 import { volumeAttachments } from './storage/volume-attachments.ts';
+import { volumeAttributesClasses } from './storage/volume-attributes-classes.ts';
+import { storageVersionMigrations } from './storagemigration/storage-version-migrations.ts';
 
 export { isCertificate, requestedOrganizations } from './certificates/x509.ts';
 export { findType } from './find-type.ts';
@@ -108,6 +120,7 @@ export const builtinResources: readonly ResourceDefinition[] = [
   cronJobs,
   jobs,
   // certificates
+  clusterTrustBundles,
   certificateSigningRequests,
   // networking
   ingressClasses,
@@ -127,8 +140,11 @@ export const builtinResources: readonly ResourceDefinition[] = [
   csiNodes,
   csiStorageCapacities,
   storageClasses,
+  volumeAttributesClasses,
   volumeAttachments,
   // admissionregistration
+  mutatingAdmissionPolicies,
+  mutatingAdmissionPolicyBindings,
   mutatingWebhookConfigurations,
   validatingAdmissionPolicies,
   validatingAdmissionPolicyBindings,
@@ -138,6 +154,7 @@ export const builtinResources: readonly ResourceDefinition[] = [
   // scheduling
   priorityClasses,
   // coordination
+  leaseCandidates,
   leases,
   // node
   runtimeClasses,
@@ -146,4 +163,14 @@ export const builtinResources: readonly ResourceDefinition[] = [
   // flowcontrol
   flowSchemas,
   priorityLevelConfigurations,
+  // internal.apiserver
+  storageVersions,
+  // resource
+  deviceClasses,
+  deviceTaintRules,
+  resourceClaims,
+  resourceClaimTemplates,
+  resourceSlices,
+  // storagemigration
+  storageVersionMigrations,
 ];

@@ -10,6 +10,7 @@ describe('a gate', () => {
   it.each(featureList)('%s is by default as its stage says', (name, { stage, default: on, locked }) => {
     const offInBeta = [
       'AllBeta',
+      'ClusterTrustBundle',
       'ClusterTrustBundleProjection',
       'CoordinatedLeaderElection',
       'DeclarativeValidationTakeover',

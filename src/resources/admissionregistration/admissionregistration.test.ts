@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../meta/index.ts';
 import { created, type Finding, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
+import { mutatingAdmissionPolicies } from './mutating-admission-policies.ts';
+import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-bindings.ts';
 import { mutatingWebhookConfigurations } from './mutating-webhook-configurations.ts';
 import { validatingAdmissionPolicies } from './validating-admission-policies.ts';
 import { validatingAdmissionPolicyBindings } from './validating-admission-policy-bindings.ts';
@@ -323,5 +326,67 @@ describe('bindings of policies', () => {
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(validatingAdmissionPolicyBindings, fragment)).toEqual(sorted(expected));
+  });
+});
+
+describe('mutating admission policies', () => {
+  const jsonPatch = { expression: '[]' };
+  const policy = (mutations: JsonObject[], more: JsonObject = {}) => ({
+    spec: { matchConstraints: { resourceRules: [rule] }, mutations, reinvocationPolicy: 'Never', ...more },
+  });
+  const rows: readonly Row[] = [
+    ['a patch', policy([{ patchType: 'JSONPatch', jsonPatch }])],
+    [
+      'nothing',
+      { spec: {} },
+      ['spec.matchConstraints', 'Required', missing],
+      ['spec.mutations', 'Required', required('mutations must contain at least one item')],
+      ['spec.reinvocationPolicy', 'Required', missing],
+    ],
+    [
+      'mutations that are not what their type says',
+      policy([
+        { patchType: 'ApplyConfiguration', jsonPatch },
+        { patchType: 'JSONPatch', jsonPatch: {} },
+        { patchType: 'Odd' },
+        {},
+      ]),
+      [
+        'spec.mutations[0].applyConfiguration',
+        'Required',
+        required('must be specified when patchType is ApplyConfiguration'),
+      ],
+      [
+        'spec.mutations[0].jsonPatch',
+        'Invalid',
+        invalid(jsonPatch, 'must not be specified when patchType is ApplyConfiguration'),
+      ],
+      ['spec.mutations[1].jsonPatch.expression', 'Required', required('expression is not specified')],
+      ['spec.mutations[2].patchType', 'NotSupported', unsupported('Odd', 'ApplyConfiguration', 'JSONPatch')],
+      ['spec.mutations[3].patchType', 'Required', missing],
+    ],
+    [
+      'policies that nobody knows',
+      policy([{ patchType: 'JSONPatch', jsonPatch }], { failurePolicy: 'Odd', reinvocationPolicy: 'Odd' }),
+      ['spec.failurePolicy', 'NotSupported', unsupported('Odd', 'Fail', 'Ignore')],
+      ['spec.reinvocationPolicy', 'NotSupported', unsupported('Odd', 'IfNeeded', 'Never')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(mutatingAdmissionPolicies, fragment)).toEqual(sorted(expected));
+  });
+
+  test('defaults', () => {
+    const { spec } = created(mutatingAdmissionPolicies, policy([]));
+    expect(spec).toMatchObject({ failurePolicy: 'Fail', matchConstraints: { matchPolicy: 'Equivalent' } });
+  });
+
+  test('bindings name a policy', () => {
+    expect(onCreate(mutatingAdmissionPolicyBindings, { spec: { policyName: 'p' } })).toEqual([]);
+    expect(onCreate(mutatingAdmissionPolicyBindings, { spec: { paramRef: {} } })).toEqual([
+      ['spec.paramRef', 'Required', required('one of name or selector must be specified')],
+      ['spec.paramRef.parameterNotFoundAction', 'Required', missing],
+      ['spec.policyName', 'Required', missing],
+    ]);
   });
 });

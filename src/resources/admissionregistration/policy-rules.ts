@@ -19,6 +19,11 @@ import type {
   Validation,
   Variable,
 } from '../types/admissionregistration-v1.ts';
+import type {
+  MutatingAdmissionPolicyBindingSpec,
+  MutatingAdmissionPolicySpec,
+  Mutation,
+} from '../types/admissionregistration-v1alpha1.ts';
 import { asJson, byRuleAsOne, selector, unique } from '../validate/common.ts';
 import { validateConditions, validateMatch } from './rule-rules.ts';
 
@@ -28,15 +33,8 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
 /** `name` is the name of the policy, under which its audit annotations stand. */
 export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string): FieldError[] {
-  const { paramKind, matchConstraints: match, validations = [], auditAnnotations = [] } = spec;
-  const found = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
-  if (match === undefined) found.push(fieldError.required('spec.matchConstraints'));
-  else {
-    found.push(...validateMatch(match, 'spec.matchConstraints'));
-    if ((match.resourceRules ?? []).length === 0) {
-      found.push(fieldError.required('spec.matchConstraints.resourceRules'));
-    }
-  }
+  const { validations = [], auditAnnotations = [] } = spec;
+  const found = validateSubject(spec);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const why = 'validations or auditAnnotations must contain at least one item';
     for (const field of ['validations', 'auditAnnotations']) found.push(fieldError.required(`spec.${field}`, why));
@@ -48,12 +46,57 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
   }
   return [
     ...found,
-    ...validateConditions(spec.matchConditions, 'spec.matchConditions'),
-    ...eachOf(spec.variables, 'spec.variables', validateVariable),
     ...eachOf(validations, 'spec.validations', validateValidation),
     ...eachOf(auditAnnotations, path, (annotation, at) => validateAnnotation(annotation, name, at)),
     ...unique(auditAnnotations, path, ({ key = '' }) => key, '.key'),
   ];
+}
+
+/** What a policy of either kind says of what it is about. */
+function validateSubject(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec): FieldError[] {
+  const { paramKind, matchConstraints: match } = spec;
+  const found = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
+  if (match === undefined) found.push(fieldError.required('spec.matchConstraints'));
+  else {
+    found.push(...validateMatch(match, 'spec.matchConstraints'));
+    if ((match.resourceRules ?? []).length === 0) {
+      found.push(fieldError.required('spec.matchConstraints.resourceRules'));
+    }
+  }
+  return [
+    ...found,
+    ...validateConditions(spec.matchConditions, 'spec.matchConditions'),
+    ...eachOf(spec.variables, 'spec.variables', validateVariable),
+  ];
+}
+
+export function validateMutatingPolicy(spec: MutatingAdmissionPolicySpec): FieldError[] {
+  const { mutations = [], reinvocationPolicy = '' } = spec;
+  const found = validateSubject(spec);
+  if (mutations.length === 0) {
+    found.push(fieldError.required('spec.mutations', 'mutations must contain at least one item'));
+  }
+  found.push(...eachOf(mutations, 'spec.mutations', validateMutation));
+  return reinvocationPolicy === '' ? [...found, fieldError.required('spec.reinvocationPolicy')] : found;
+}
+
+/** Exactly what its type says. */
+function validateMutation(mutation: Mutation, path: string): FieldError[] {
+  const types = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
+  const { patchType = '' } = mutation;
+  if (!Object.hasOwn(types, patchType)) return [];
+  return Object.entries(types).flatMap(([type, field]) => {
+    const at = `${path}.${field}`;
+    if (type !== patchType) {
+      const why = `must not be specified when patchType is ${patchType}`;
+      return mutation[field] === undefined ? [] : [fieldError.invalid(at, asJson(mutation[field]) ?? null, why)];
+    }
+    if (mutation[field] === undefined) {
+      return [fieldError.required(at, `must be specified when patchType is ${patchType}`)];
+    }
+    const { expression = '' } = mutation[field];
+    return expression.trim() === '' ? [fieldError.required(`${at}.expression`, 'expression is not specified')] : [];
+  });
 }
 
 function validateParamKind({ apiVersion = '', kind = '' }: Infer<typeof ParamKind>, path: string): FieldError[] {
@@ -127,11 +170,8 @@ function validateAnnotation(
 }
 
 export function validateBinding(spec: ValidatingAdmissionPolicyBindingSpec): FieldError[] {
-  const { policyName = '', paramRef, matchResources, validationActions: actions = [] } = spec;
-  const found =
-    policyName === ''
-      ? [fieldError.required('spec.policyName')]
-      : byRule('spec.policyName', policyName, dns1123Subdomain);
+  const { validationActions: actions = [] } = spec;
+  const found = validateMutatingBinding(spec);
   const path = 'spec.validationActions';
   if (actions.includes('Deny') && actions.includes('Warn')) {
     const why =
@@ -139,8 +179,15 @@ export function validateBinding(spec: ValidatingAdmissionPolicyBindingSpec): Fie
     found.push(fieldError.invalid(path, actions, why));
   }
   if (actions.length === 0) found.push(fieldError.required(path, 'at least one validation action is required'));
+  return found;
+}
+
+export function validateMutatingBinding(spec: MutatingAdmissionPolicyBindingSpec): FieldError[] {
+  const { policyName = '', paramRef, matchResources } = spec;
   return [
-    ...found,
+    ...(policyName === ''
+      ? [fieldError.required('spec.policyName')]
+      : byRule('spec.policyName', policyName, dns1123Subdomain)),
     ...(paramRef === undefined ? [] : validateParamRef(paramRef, 'spec.paramRef')),
     // The path is spelled as it always has been.
     ...validateMatch(matchResources, 'spec.matchResouces'),

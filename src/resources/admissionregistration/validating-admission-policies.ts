@@ -1,7 +1,9 @@
-import { age, name, orUnset } from '../cells.ts';
+import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { ValidatingAdmissionPolicy } from '../types/admissionregistration-v1.ts';
+import { ValidatingAdmissionPolicy as V1beta1 } from '../types/admissionregistration-v1beta1.ts';
 import { validateConditions } from '../validate/conditions.ts';
+import { formatParamKind } from './policy-cells.ts';
 import { validatePolicy } from './policy-rules.ts';
 import { defaultMatch } from './rule-rules.ts';
 
@@ -10,16 +12,14 @@ export const validatingAdmissionPolicies = resource({
   plural: 'validatingadmissionpolicies',
   kind: 'ValidatingAdmissionPolicy',
   schema: ValidatingAdmissionPolicy,
+  versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
   categories: ['api-extensions'],
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'],
-    [
-      'ParamKind',
-      ({ spec }) => orUnset(spec?.paramKind === undefined ? '' : `${spec.paramKind.apiVersion}/${spec.paramKind.kind}`),
-    ],
+    ['ParamKind', ({ spec }) => formatParamKind(spec?.paramKind)],
     age,
   ],
   strategy: {

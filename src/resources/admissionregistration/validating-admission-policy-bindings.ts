@@ -1,6 +1,8 @@
-import { age, name, orUnset } from '../cells.ts';
+import { age, name } from '../cells.ts';
 import { resource } from '../define.ts';
 import { ValidatingAdmissionPolicyBinding } from '../types/admissionregistration-v1.ts';
+import { ValidatingAdmissionPolicyBinding as V1beta1 } from '../types/admissionregistration-v1beta1.ts';
+import { formatParamRef } from './policy-cells.ts';
 import { validateBinding } from './policy-rules.ts';
 import { defaultMatch } from './rule-rules.ts';
 
@@ -9,19 +11,13 @@ export const validatingAdmissionPolicyBindings = resource({
   plural: 'validatingadmissionpolicybindings',
   kind: 'ValidatingAdmissionPolicyBinding',
   schema: ValidatingAdmissionPolicyBinding,
+  versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
   categories: ['api-extensions'],
   namespaced: false,
   columns: [
     name,
     ['PolicyName', ({ spec }) => spec?.policyName ?? ''],
-    [
-      'ParamRef',
-      ({ spec: { paramRef } = {} }) => {
-        if (paramRef === undefined) return orUnset('');
-        if (!paramRef.name) return '*';
-        return paramRef.namespace ? `${paramRef.namespace}/${paramRef.name}` : `*/${paramRef.name}`;
-      },
-    ],
+    ['ParamRef', ({ spec }) => formatParamRef(spec?.paramRef)],
     age,
   ],
   strategy: {

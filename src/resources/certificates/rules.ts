@@ -46,7 +46,7 @@ export function validateRequest({ spec = {}, status = {} }: Request, { labels }:
 }
 
 /** The name of who signs: a domain and a path. */
-function validateSigner(name: string, path: string): FieldError[] {
+export function validateSigner(name: string, path: string): FieldError[] {
   const [domain = '', rest = '', ...more] = name.split('/');
   if (more.length > 0 || !name.includes('/')) {
     const why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";

@@ -69,11 +69,15 @@ export function certificateFault(text: string): string | undefined {
 }
 
 /** Whether the bytes are a certificate, and nothing follows it. */
-export function isCertificate(der: Buffer): boolean {
+export const isCertificate = (der: Buffer): boolean => readCertificate(der) !== undefined;
+
+/** Undefined for bytes that are no certificate, or more than one. */
+export function readCertificate(der: Buffer): X509Certificate | undefined {
   try {
-    return new X509Certificate(der).raw.length === der.length;
+    const certificate = new X509Certificate(der);
+    return certificate.raw.length === der.length ? certificate : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -32,7 +32,7 @@ function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy
 }
 
 /** One known here, or one of others, which has a prefix. */
-function validateStrategy(strategy: string): FieldError[] {
+export function validateStrategy(strategy: string): FieldError[] {
   // The path is spelled as it always has been.
   const path = 'spec.strategy.strategy';
   return strategy.includes('/')

@@ -4,6 +4,7 @@ import { age, name } from '../cells.ts';
 import { byRule } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { IPAddress, type IPAddressSpec } from '../types/networking-v1.ts';
+import { IPAddress as V1beta1 } from '../types/networking-v1beta1.ts';
 import { same } from '../validate/common.ts';
 
 export const ipAddresses = resource({
@@ -11,6 +12,7 @@ export const ipAddresses = resource({
   plural: 'ipaddresses',
   kind: 'IPAddress',
   schema: IPAddress,
+  versions: [{ version: 'v1beta1', schema: V1beta1 }],
   shortNames: ['ip'],
   namespaced: false,
   columns: [

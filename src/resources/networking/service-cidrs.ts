@@ -3,6 +3,7 @@ import { age, name } from '../cells.ts';
 import { eachOf } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { ServiceCIDR } from '../types/networking-v1.ts';
+import { ServiceCIDR as V1beta1 } from '../types/networking-v1beta1.ts';
 import { isAligned, isDualStack, validateCidr } from '../validate/addresses.ts';
 
 export const serviceCidrs = resource({
@@ -10,6 +11,7 @@ export const serviceCidrs = resource({
   plural: 'servicecidrs',
   kind: 'ServiceCIDR',
   schema: ServiceCIDR,
+  versions: [{ version: 'v1beta1', schema: V1beta1 }],
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']] },
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],

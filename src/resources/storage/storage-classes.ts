@@ -67,7 +67,8 @@ function validateClass(storage: ObjectOf<typeof StorageClass>): FieldError[] {
   ];
 }
 
-function validateParameters(parameters: { readonly [key: string]: string }): FieldError[] {
+/** What is given to a driver with each volume of a class. */
+export function validateParameters(parameters: { readonly [key: string]: string }): FieldError[] {
   const path = 'parameters';
   const entries = Object.entries(parameters);
   if (entries.length > MAX_PARAMETERS) return [fieldError.tooLong(path, MAX_PARAMETERS)];

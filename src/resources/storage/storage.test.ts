@@ -6,6 +6,7 @@ import { csiNodes } from './csi-nodes.ts';
 import { csiStorageCapacities } from './csi-storage-capacities.ts';
 import { storageClasses } from './storage-classes.ts';
 import { volumeAttachments } from './volume-attachments.ts';
+import { volumeAttributesClasses } from './volume-attributes-classes.ts';
 
 describe('storage classes', () => {
   const rows: readonly Row[] = [
@@ -235,5 +236,33 @@ describe('attachments', () => {
     const of = (nodeName: string) => ({ spec: { attacher: 'a', nodeName, source: { persistentVolumeName: 'p' } } });
     const shown = { Attacher: 'a', Source: { PersistentVolumeName: 'p', InlineVolumeSpec: null }, NodeName: 'm' };
     expect(onUpdate(volumeAttachments, of('n'), of('m'))).toEqual([['spec', 'Invalid', immutable(shown)]]);
+  });
+});
+
+describe('volume attributes classes', () => {
+  const rows: readonly Row[] = [
+    ['a driver', { driverName: 'Example.com', parameters: { a: 'b' } }],
+    [
+      'nothing',
+      {},
+      ['driverName', 'Required', missing],
+      ['parameters', 'Required', required('must contain at least one key/value pair')],
+    ],
+    [
+      'a driver that is none',
+      { driverName: 'a b', parameters: { '': '' } },
+      ['driverName', 'Invalid', invalid('a b', says.qualified)],
+      ['parameters', 'Invalid', invalid('', 'field can not be empty.')],
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(volumeAttributesClasses, fragment)).toEqual(sorted(expected));
+  });
+  test('stay as they are', () => {
+    const before = { driverName: 'd', parameters: { a: 'b' } };
+    expect(onUpdate(volumeAttributesClasses, before, { driverName: 'e', parameters: { a: 'c' } })).toEqual([
+      ['driverName', 'Forbidden', forbidden('updates to driverName are forbidden.')],
+      ['parameters', 'Forbidden', forbidden('updates to parameters are forbidden.')],
+    ]);
   });
 });

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../meta/index.ts';
+import { keyPairs } from '../testing/key-pairs.ts';
+import { onCreate, onUpdate, type Row, sorted } from '../testing/kind.ts';
+import { immutable, invalid, says } from '../testing/messages.ts';
+import { clusterTrustBundles } from './cluster-trust-bundles.ts';
+
+const [a, b] = keyPairs.map(({ certificate }) => `${certificate}\n`) as [string, string];
+const bundle = (name: string, spec: JsonObject) => ({ metadata: { name }, spec: { trustBundle: a, ...spec } });
+const about = (why: string) => ['spec.trustBundle', 'Invalid', invalid('<value omitted>', why)] as const;
+
+describe('bundles of certificates', () => {
+  const rows: readonly Row[] = [
+    ['one of nobody', bundle('x', { trustBundle: `text\n${a}between\n${b}` })],
+    ['one of a signer', bundle('example.com:s:x', { signerName: 'example.com/s' })],
+    [
+      'the name of another signer',
+      bundle('other.com:s:x', { signerName: 'example.com/s' }),
+      [
+        'metadata.name',
+        'Invalid',
+        invalid(
+          'other.com:s:x',
+          'ClusterTrustBundle for signerName example.com/s must be named with prefix example.com:s:',
+        ),
+      ],
+    ],
+    [
+      'no name behind the signer',
+      bundle('example.com:s:X', { signerName: 'example.com/s' }),
+      ['metadata.name', 'Invalid', invalid('example.com:s:X', says.subdomain)],
+    ],
+    [
+      'a colon without a signer',
+      bundle('a:b', {}),
+      [
+        'metadata.name',
+        'Invalid',
+        invalid('a:b', 'ClusterTrustBundle without signer name must not have ":" in its name'),
+      ],
+    ],
+    ['no certificate', bundle('x', { trustBundle: 'text' }), about('at least one trust anchor must be provided')],
+    [
+      'more than a mebibyte',
+      bundle('x', { trustBundle: ' '.repeat(1024 * 1024) + a }),
+      ['spec.trustBundle', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
+    ],
+    ['one twice', bundle('x', { trustBundle: a + b + a }), about('duplicate trust anchor (indices [0 2])')],
+    [
+      'other blocks',
+      bundle('x', {
+        trustBundle: `${a}${keyPairs[0].key}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${a.replace('-----\n', '-----\na: b\n\n')}`,
+      }),
+      about('entry 1 has bad block type: PRIVATE KEY'),
+      about('entry 2 does not parse as X.509'),
+      about('entry 3 has PEM block headers'),
+    ],
+  ];
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(clusterTrustBundles, fragment)).toEqual(sorted(expected));
+  });
+
+  test('keep their signer', () => {
+    const before = bundle('example.com:s:x', { signerName: 'example.com/s' });
+    expect(onUpdate(clusterTrustBundles, before, bundle('example.com:s:x', { signerName: 'example.com/t' }))).toEqual(
+      sorted([
+        [
+          'metadata.name',
+          'Invalid',
+          invalid(
+            'example.com:s:x',
+            'ClusterTrustBundle for signerName example.com/t must be named with prefix example.com:t:',
+          ),
+        ],
+        ['spec.signerName', 'Invalid', immutable('example.com/t')],
+      ]),
+    );
+  });
+
+  test('are judged again only when they change', () => {
+    const odd = bundle('x', { trustBundle: 'text' });
+    expect(onUpdate(clusterTrustBundles, odd, odd)).toEqual([]);
+    expect(onUpdate(clusterTrustBundles, bundle('x', {}), odd)).toEqual([
+      about('at least one trust anchor must be provided'),
+    ]);
+  });
+});

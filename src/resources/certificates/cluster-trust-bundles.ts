@@ -1,0 +1,83 @@
+import {
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  type ObjectMeta,
+  pemBlocks,
+  shorten,
+} from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { ClusterTrustBundle } from '../types/certificates-v1alpha1.ts';
+import { ClusterTrustBundle as V1beta1 } from '../types/certificates-v1beta1.ts';
+import { isNew, unchanged } from '../validate/common.ts';
+import { validateSigner } from './rules.ts';
+import { readCertificate } from './x509.ts';
+
+const MAX_BUNDLE = 1024 * 1024;
+
+export const clusterTrustBundles = resource({
+  group: 'certificates.{domain}',
+  plural: 'clustertrustbundles',
+  kind: 'ClusterTrustBundle',
+  version: 'v1alpha1',
+  schema: ClusterTrustBundle,
+  versions: [{ version: 'v1beta1', schema: V1beta1 }],
+  gate: 'ClusterTrustBundle',
+  namespaced: false,
+  columns: [name, ['SignerName', ({ spec }) => spec?.signerName ?? ''], age],
+  selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
+  strategy: {
+    unconditionalUpdate: false,
+    // What a name may be depends on the signer.
+    nameRule: () => [],
+    validate: ({ metadata, spec: { signerName = '', trustBundle = '' } = {} }) => [
+      ...validateName(metadata, signerName),
+      ...(signerName === '' ? [] : validateSigner(signerName, 'spec.signerName')),
+      ...(isNew({ metadata }) ? validateBundle(trustBundle) : []),
+    ],
+    validateUpdate: ({ spec }, { spec: old }) => [
+      ...(spec?.trustBundle === old?.trustBundle ? [] : validateBundle(spec?.trustBundle ?? '')),
+      ...unchanged('spec.signerName', spec?.signerName ?? '', old?.signerName ?? ''),
+    ],
+  },
+});
+
+/** A bundle of a signer has its name as a prefix, with colons; others have no colon. */
+function validateName({ name = '' }: ObjectMeta, signer: string): FieldError[] {
+  const path = 'metadata.name';
+  const prefix = signer === '' ? '' : `${signer.replaceAll('/', ':')}:`;
+  if (signer === '' && name.includes(':')) {
+    const why = 'ClusterTrustBundle without signer name must not have ":" in its name';
+    return [fieldError.invalid(path, name, why)];
+  }
+  if (!name.startsWith(prefix)) {
+    const why = `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`;
+    return [fieldError.invalid(path, name, why)];
+  }
+  return dns1123Subdomain(name.slice(prefix.length)).map((why) => fieldError.invalid(path, name, why));
+}
+
+/** Certificates of authorities in PEM, each once. Any text may stand around them. */
+function validateBundle(text: string): FieldError[] {
+  if (Buffer.byteLength(text) > MAX_BUNDLE) return [fieldError.tooLong('spec.trustBundle', MAX_BUNDLE)];
+  const invalid = (why: string) => fieldError.invalid('spec.trustBundle', '<value omitted>', why);
+  const found: FieldError[] = [];
+  const places = new Map<string, number[]>();
+  for (const [i, { type, hasHeaders, bytes }] of pemBlocks(text).entries()) {
+    if (type !== 'CERTIFICATE') found.push(invalid(`entry ${i} has bad block type: ${shorten(type)}`));
+    else if (hasHeaders) found.push(invalid(`entry ${i} has PEM block headers`));
+    else {
+      const certificate = readCertificate(bytes);
+      const key = bytes.toString('base64');
+      if (certificate === undefined) found.push(invalid(`entry ${i} does not parse as X.509`));
+      else if (!certificate.ca) found.push(invalid(`entry ${i} does not have the CA bit set`));
+      else if (places.get(key)?.push(i) === undefined) places.set(key, [i]);
+    }
+  }
+  if (found.length > 0) return found;
+  if (places.size === 0) return [invalid('at least one trust anchor must be provided')];
+  return [...places.values()]
+    .filter((indices) => indices.length > 1)
+    .map((indices) => invalid(`duplicate trust anchor (indices [${indices.join(' ')}])`));
+}

@@ -1,0 +1,59 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { LeaseCandidate, type LeaseCandidateSpec } from '../types/coordination-v1alpha2.ts';
+import { LeaseCandidate as V1beta1 } from '../types/coordination-v1beta1.ts';
+import { unchanged } from '../validate/common.ts';
+import { validateStrategy } from './leases.ts';
+import { compareReleases, parseRelease } from './releases.ts';
+
+export const leaseCandidates = resource({
+  group: 'coordination.{domain}',
+  plural: 'leasecandidates',
+  kind: 'LeaseCandidate',
+  version: 'v1alpha2',
+  schema: LeaseCandidate,
+  versions: [{ version: 'v1beta1', schema: V1beta1 }],
+  gate: 'CoordinatedLeaderElection',
+  columns: [
+    name,
+    ['LeaseName', ({ spec }) => spec?.leaseName ?? ''],
+    ['BinaryVersion', ({ spec }) => spec?.binaryVersion ?? ''],
+    ['EmulationVersion', ({ spec }) => spec?.emulationVersion ?? ''],
+    ['PingTime', ({ spec }) => spec?.pingTime ?? null],
+    ['RenewTime', ({ spec }) => spec?.renewTime ?? null],
+    ['Strategy', ({ spec }) => spec?.strategy ?? ''],
+    age,
+  ],
+  strategy: {
+    createOnUpdate: true,
+    unconditionalUpdate: false,
+    validate: ({ spec = {} }) => validateSpec(spec),
+    validateUpdate: ({ spec }, old) => unchanged('spec.leaseName', spec?.leaseName, old.spec?.leaseName),
+  },
+});
+
+function validateSpec(spec: LeaseCandidateSpec): FieldError[] {
+  const { leaseName = '', binaryVersion = '', emulationVersion = '', strategy = '' } = spec;
+  const found = leaseName === '' ? [fieldError.required('spec.leaseName')] : [];
+  const binary = parseRelease(binaryVersion);
+  const emulated = parseRelease(emulationVersion);
+  if (emulationVersion !== '' && emulated === undefined) {
+    found.push(fieldError.invalid('spec.emulationVersion', emulationVersion, 'must be a valid semantic version'));
+  }
+  if (binaryVersion === '') found.push(fieldError.required('spec.binaryVersion'));
+  else if (binary === undefined) {
+    found.push(fieldError.invalid('spec.binaryVersion', binaryVersion, 'must be a valid semantic version'));
+  }
+  if (binary !== undefined && emulated !== undefined && compareReleases(binary, emulated) < 0) {
+    const why = 'must be greater than or equal to `emulationVersion`';
+    found.push(fieldError.invalid('spec.binaryVersion', binaryVersion, why));
+  }
+  if (strategy === '') return [...found, fieldError.required('spec.strategy')];
+  found.push(...validateStrategy(strategy));
+  if (strategy === 'OldestEmulationVersion' && emulationVersion === '') {
+    const why = "must be specified when `strategy` is 'OldestEmulationVersion'";
+    found.push(fieldError.required('spec.emulationVersion', why));
+  }
+  return found;
+}

@@ -1,0 +1,33 @@
+import { age, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { DeviceClass as V1alpha3 } from '../types/resource-v1alpha3.ts';
+import { DeviceClass } from '../types/resource-v1beta1.ts';
+import { DeviceClass as V1beta2 } from '../types/resource-v1beta2.ts';
+import { isNew, same } from '../validate/common.ts';
+import { MAX_CONFIGS, validateConfiguration, validateList, validateSelectors } from './device-rules.ts';
+
+export const deviceClasses = resource({
+  group: 'resource.{domain}',
+  plural: 'deviceclasses',
+  kind: 'DeviceClass',
+  version: 'v1beta1',
+  schema: DeviceClass,
+  versions: [
+    { version: 'v1beta2', schema: V1beta2 },
+    { version: 'v1alpha3', schema: V1alpha3 },
+  ],
+  gate: 'DynamicResourceAllocation',
+  namespaced: false,
+  columns: [name, age],
+  strategy: {
+    generation: true,
+    validate: ({ metadata, spec = {} }) => [
+      ...validateSelectors(spec.selectors, 'spec.selectors'),
+      ...(isNew({ metadata }) ? validateConfigs(spec.config, false) : []),
+    ],
+    validateUpdate: ({ spec }, old) => validateConfigs(spec?.config, same(spec?.config, old.spec?.config)),
+  },
+});
+
+const validateConfigs = (configs: Parameters<typeof validateConfiguration>[0][] | undefined, stored: boolean) =>
+  validateList(configs, MAX_CONFIGS, 'spec.config', (config, path) => validateConfiguration(config, path, stored));

@@ -1,0 +1,50 @@
+import { type FieldError, formatTime } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { age, name } from '../cells.ts';
+import { resource } from '../define.ts';
+import { DeviceTaintRule, type DeviceTaintSelector } from '../types/resource-v1alpha3.ts';
+import {
+  validateClass,
+  validateDriver,
+  validateLabel,
+  validatePool,
+  validateSelectors,
+  validateTaint,
+} from './device-rules.ts';
+
+export const deviceTaintRules = resource({
+  group: 'resource.{domain}',
+  plural: 'devicetaintrules',
+  kind: 'DeviceTaintRule',
+  version: 'v1alpha3',
+  schema: DeviceTaintRule,
+  gate: 'DRADeviceTaints',
+  namespaced: false,
+  columns: [name, age],
+  strategy: {
+    generation: true,
+    defaults: ({ spec }, { now }) => {
+      if (spec?.taint !== undefined) spec.taint.timeAdded ??= formatTime(now);
+    },
+    validate: ({ spec: { deviceSelector, taint = {} } = {} }) => [
+      ...(deviceSelector === undefined ? [] : validateSelector(deviceSelector, 'spec.deviceSelector')),
+      ...validateTaint(taint, 'spec.taint'),
+    ],
+  },
+});
+
+const rules = {
+  deviceClassName: validateClass,
+  driver: validateDriver,
+  pool: validatePool,
+  device: validateLabel,
+};
+
+/** Each field that is set narrows what is selected. */
+function validateSelector(selector: Infer<typeof DeviceTaintSelector>, path: string): FieldError[] {
+  const found = Object.entries(rules).flatMap(([field, rule]) => {
+    const value = selector[field as keyof typeof rules];
+    return value === undefined ? [] : rule(value, `${path}.${field}`);
+  });
+  return [...found, ...validateSelectors(selector.selectors, `${path}.selectors`)];
+}

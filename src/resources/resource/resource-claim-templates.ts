@@ -1,0 +1,44 @@
+import { type ApiObject, type FieldError, validateAnnotations, validateLabels } from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { ResourceClaimTemplate as V1alpha3 } from '../types/resource-v1alpha3.ts';
+import { ResourceClaimTemplate } from '../types/resource-v1beta1.ts';
+import { ResourceClaimTemplate as V1beta2 } from '../types/resource-v1beta2.ts';
+import { isNew, same, unchanged } from '../validate/common.ts';
+import { defaultRequests, validateClaimSpec } from './claim-rules.ts';
+import { templateFromV1beta2, templateToV1beta2 } from './conversion.ts';
+
+type Template = ObjectOf<typeof ResourceClaimTemplate>;
+
+export const resourceClaimTemplates = resource({
+  group: 'resource.{domain}',
+  plural: 'resourceclaimtemplates',
+  kind: 'ResourceClaimTemplate',
+  version: 'v1beta1',
+  schema: ResourceClaimTemplate,
+  versions: [
+    { version: 'v1beta2', schema: V1beta2, toStorage: templateFromV1beta2, fromStorage: templateToV1beta2 },
+    { version: 'v1alpha3', schema: V1alpha3 },
+  ],
+  gate: 'DynamicResourceAllocation',
+  columns: [name, age],
+  strategy: {
+    defaults: ({ spec }) => defaultRequests(spec?.spec ?? {}),
+    validate: (template) => (isNew(template) ? validateTemplate(template, false) : []),
+    validateUpdate: (template, old) => [
+      ...unchanged('spec', template.spec, old.spec),
+      ...(same(template.spec, old.spec) ? [] : validateTemplate(template, true)),
+    ],
+  },
+});
+
+function validateTemplate(template: Template, stored: boolean): FieldError[] {
+  const { spec: { metadata = {}, spec = {} } = {} } = templateToV1beta2(template as ApiObject) as unknown as ObjectOf<
+    typeof V1beta2
+  >;
+  return [
+    ...validateAnnotations(metadata.annotations ?? {}, 'spec.metadata.annotations'),
+    ...validateLabels(metadata.labels ?? {}, 'spec.metadata.labels'),
+    ...validateClaimSpec(spec, 'spec.spec', stored),
+  ];
+}

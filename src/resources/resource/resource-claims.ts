@@ -1,0 +1,58 @@
+import type { ApiObject } from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { ResourceClaim as V1alpha3 } from '../types/resource-v1alpha3.ts';
+import { ResourceClaim } from '../types/resource-v1beta1.ts';
+import { ResourceClaim as V1beta2 } from '../types/resource-v1beta2.ts';
+import { isNew, same, unchanged } from '../validate/common.ts';
+import { defaultRequests, requestNamesOf, validateClaimSpec } from './claim-rules.ts';
+import { validateClaimStatus } from './claim-status-rules.ts';
+import { claimFromV1beta2, claimToV1beta2 } from './conversion.ts';
+
+type Claim = ObjectOf<typeof ResourceClaim>;
+
+/** What is asked for, in the shape of v1beta2. */
+const specOf = (claim: Claim) => (claimToV1beta2(claim as ApiObject) as unknown as ObjectOf<typeof V1beta2>).spec ?? {};
+
+export const resourceClaims = resource({
+  group: 'resource.{domain}',
+  plural: 'resourceclaims',
+  kind: 'ResourceClaim',
+  version: 'v1beta1',
+  schema: ResourceClaim,
+  versions: [
+    { version: 'v1beta2', schema: V1beta2, toStorage: claimFromV1beta2, fromStorage: claimToV1beta2 },
+    { version: 'v1alpha3', schema: V1alpha3 },
+  ],
+  gate: 'DynamicResourceAllocation',
+  status: true,
+  columns: [name, ['State', stateOf], age],
+  strategy: {
+    defaults: ({ spec }) => defaultRequests(spec ?? {}),
+    validate: (claim) => (isNew(claim) ? validateClaimSpec(specOf(claim), 'spec', false) : []),
+    validateUpdate: (claim, old) => {
+      const spec = specOf(claim);
+      const { status = {}, metadata } = claim;
+      const deleted = metadata.deletionTimestamp !== undefined;
+      return [
+        ...unchanged('spec', claim.spec, old.spec),
+        ...(same(claim.spec, old.spec) ? [] : validateClaimSpec(spec, 'spec', true)),
+        ...(same(status, old.status ?? {})
+          ? []
+          : validateClaimStatus(status, old.status ?? {}, requestNamesOf(spec), deleted)),
+      ];
+    },
+  },
+});
+
+function stateOf({ metadata, status }: Claim): string {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const states = isDeleted ? ['deleted'] : [];
+  if (status?.allocation === undefined) {
+    if (!isDeleted) states.push('pending');
+  } else {
+    states.push('allocated');
+    if ((status.reservedFor ?? []).length > 0) states.push('reserved');
+  }
+  return states.join(',');
+}

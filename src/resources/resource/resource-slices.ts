@@ -1,0 +1,49 @@
+import { type ApiObject, formatTime } from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { type ObjectOf, resource } from '../define.ts';
+import { ResourceSlice as V1alpha3 } from '../types/resource-v1alpha3.ts';
+import { ResourceSlice } from '../types/resource-v1beta1.ts';
+import { ResourceSlice as V1beta2 } from '../types/resource-v1beta2.ts';
+import { sliceFromV1alpha3, sliceFromV1beta2, sliceToV1alpha3, sliceToV1beta2 } from './conversion.ts';
+import { validateSlice, validateSliceUpdate } from './slice-rules.ts';
+
+type Slice = ObjectOf<typeof ResourceSlice>;
+
+/** What is offered, in the shape of v1beta2. */
+const specOf = (slice: Slice) => (sliceToV1beta2(slice as ApiObject) as unknown as ObjectOf<typeof V1beta2>).spec ?? {};
+
+export const resourceSlices = resource({
+  group: 'resource.{domain}',
+  plural: 'resourceslices',
+  kind: 'ResourceSlice',
+  version: 'v1beta1',
+  schema: ResourceSlice,
+  versions: [
+    { version: 'v1beta2', schema: V1beta2, toStorage: sliceFromV1beta2, fromStorage: sliceToV1beta2 },
+    { version: 'v1alpha3', schema: V1alpha3, toStorage: sliceFromV1alpha3, fromStorage: sliceToV1alpha3 },
+  ],
+  gate: 'DynamicResourceAllocation',
+  namespaced: false,
+  columns: [
+    name,
+    ['Node', ({ spec }) => spec?.nodeName ?? ''],
+    ['Driver', ({ spec }) => spec?.driver ?? ''],
+    ['Pool', ({ spec }) => spec?.pool?.name ?? ''],
+    age,
+  ],
+  selectableFields: [
+    { path: 'spec.nodeName', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
+    { path: 'spec.driver', value: ({ spec }) => spec?.driver ?? '' },
+  ],
+  strategy: {
+    generation: true,
+    defaults: ({ spec }, { now }) => {
+      for (const device of spec?.devices ?? []) {
+        device.basic ??= {};
+        for (const taint of device.basic.taints ?? []) taint.timeAdded ??= formatTime(now);
+      }
+    },
+    validate: (slice) => validateSlice(specOf(slice)),
+    validateUpdate: (slice, old) => validateSliceUpdate(specOf(slice), specOf(old)),
+  },
+});

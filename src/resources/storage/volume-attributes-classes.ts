@@ -1,0 +1,34 @@
+import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import { age, name } from '../cells.ts';
+import { byRule } from '../core/pod-spec/findings.ts';
+import { resource } from '../define.ts';
+import { VolumeAttributesClass as V1alpha1 } from '../types/storage-v1alpha1.ts';
+import { VolumeAttributesClass } from '../types/storage-v1beta1.ts';
+import { same } from '../validate/common.ts';
+import { validateParameters } from './storage-classes.ts';
+
+export const volumeAttributesClasses = resource({
+  group: 'storage.{domain}',
+  plural: 'volumeattributesclasses',
+  kind: 'VolumeAttributesClass',
+  version: 'v1beta1',
+  schema: VolumeAttributesClass,
+  versions: [{ version: 'v1alpha1', schema: V1alpha1, deprecated: { since: '1.32', removed: '1.35' } }],
+  shortNames: ['vac'],
+  namespaced: false,
+  columns: [name, ['DriverName', ({ driverName = '' }) => driverName], age],
+  strategy: {
+    returnsDeleted: true,
+    validate: ({ driverName = '', parameters = {} }) => [
+      ...(driverName === '' ? [] : byRule('driverName', driverName.toLowerCase(), qualifiedName)),
+      ...validateParameters(parameters),
+      ...(Object.keys(parameters).length > 0
+        ? []
+        : [fieldError.required('parameters', 'must contain at least one key/value pair')]),
+    ],
+    validateUpdate: (object, old): FieldError[] =>
+      (['driverName', 'parameters'] as const)
+        .filter((field) => !same(object[field], old[field]))
+        .map((field) => fieldError.forbidden(field, `updates to ${field} are forbidden.`)),
+  },
+});

@@ -24,6 +24,7 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
+import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { storeStatus } from './component-status.ts';
 import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
@@ -67,6 +68,7 @@ export async function createParts(
   const authorize = authorizerOf(names);
   const trust = await agentTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
+  const { tokenKey } = await identityOf(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
@@ -77,6 +79,7 @@ export async function createParts(
     definitions: builtinResources,
     serves,
     features,
+    tokenKey,
     observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
@@ -194,6 +197,18 @@ async function openStore(settings: ServerSettings, clock: Outside['clock']): Pro
     // The store says itself what to do about it.
     if (error instanceof StoreError) throw new StartError(error.message, error);
     throw new StartError(`the folder ${settings.dataDir} cannot be used: ${systemReason(error)}`, error);
+  }
+}
+
+/** The identity of the store; closes the store when it is not this server's. @throws StartError */
+async function identityOf(store: Store, settings: ServerSettings, random: Outside['random']): Promise<ClusterIdentity> {
+  const { dataDir, apiDomain } = settings;
+  const place = settings.store === 'memory' || dataDir === undefined ? 'the store' : `the data directory ${dataDir}`;
+  try {
+    return await openIdentity(store, apiDomain, random, place);
+  } catch (error) {
+    await store.close();
+    throw error instanceof StoreError ? new StartError(error.message, error) : error;
   }
 }
 

@@ -152,7 +152,7 @@ const metrics: readonly Metric[] = [
     help: 'Features by stage: 1 for those that are on, 0 for the others.',
     type: 'gauge',
     lines: ({ registry }, metric) => {
-      const { features } = registry();
+      const features: { readonly [name: string]: boolean } = registry().features;
       return featureList.map(([name, { stage }]) =>
         line(metric, labelText({ name, stage: stage === 'stable' ? '' : stage.toUpperCase() }), features[name] ? 1 : 0),
       );

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { featureList, type Json } from '../../meta/index.ts';
+import { featureGates, type Json } from '../../meta/index.ts';
 import type { Field, Infer, Schema, StructSchema } from '../../schema/index.ts';
 import * as groups from './index.ts';
 
@@ -62,7 +62,8 @@ describe('the built-in types', () => {
       'WatchList',
     ]);
     const ofFields = new Set<string>(fields.flatMap(({ field }) => field.gate ?? []));
-    const idle = featureList.filter(([name, { locked }]) => !locked && !elsewhere.has(name) && !ofFields.has(name));
+    const gates = Object.entries(featureGates);
+    const idle = gates.filter(([name, { locked }]) => !locked && !elsewhere.has(name) && !ofFields.has(name));
     expect(idle.map(([name]) => name)).toEqual([]);
   });
 

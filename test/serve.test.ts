@@ -116,7 +116,7 @@ describe('orch serve', () => {
 
   it('serves on during the delay of a shutdown, and ends at once on a second signal', async () => {
     const server = await start(['--shutdown-delay-duration=1h', '--store=memory']);
-    expect((await server.request('GET', '/readyz')).status).toBe(200);
+    await expect.poll(async () => (await server.request('GET', '/readyz')).status).toBe(200);
     server.process.kill('SIGTERM');
     await expect.poll(async () => (await server.request('GET', '/readyz')).status).toBe(500);
     expect((await server.request('GET', '/livez')).status).toBe(200);

@@ -1,4 +1,4 @@
-import { type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { jsonAnswer, pageNotFound } from './answers.ts';
 import type { Call, Surface } from './call.ts';
@@ -51,6 +51,7 @@ export function createSurface(options: SurfaceOptions): Surface {
       ...groups.flatMap((group) => [group.name === '' ? '/api' : `/apis/${group.name}`, ...group.versions.map(rootOf)]),
       ...health.paths,
       '/metrics',
+      '/metrics/slis',
       ...openApi.paths,
       '/version',
     ].sort(),
@@ -60,6 +61,9 @@ export function createSurface(options: SurfaceOptions): Surface {
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return index;
     if (path === '/metrics') return { status: 200, headers: metricsHeaders, body: metrics.text(options.pause) };
+    if (path === '/metrics/slis') {
+      return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
+    }
     return (
       health.serve(path, info.query) ??
       discovery.serve(path, request.headers) ??

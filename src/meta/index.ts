@@ -42,7 +42,15 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
-export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';
+export {
+  compatibleDomain,
+  defaultDomain,
+  expandNames,
+  featureMetric,
+  healthMetrics,
+  type Names,
+  namesFor,
+} from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export { duplicateField, type Path, unknownField } from './path.ts';

@@ -33,6 +33,7 @@ import { authenticatorOf, authorizerOf } from './identities.ts';
 import type { Log, Outside } from './outside.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
+import type { StartHooks } from './start-hooks.ts';
 import { agentTrustOf } from './tls.ts';
 import { apiVersion } from './version.ts';
 
@@ -49,6 +50,7 @@ export interface Parts {
 /** What the parts ask of the server that they are in. */
 export interface ServerState {
   readonly closing: boolean;
+  readonly hooks: StartHooks;
   /** `host:port` under which clients reach it; empty while it does not listen. */
   readonly address: string;
 }
@@ -92,7 +94,12 @@ export async function createParts(
       settings.disableAdmissionPlugins,
     ),
   });
-  const health = createHealth(healthChecks(names, store, state), (check, error) => {
+  const checks = [
+    ...healthChecks(names, store),
+    ...state.hooks.checks(clock, settings.livezGracePeriod),
+    ...readinessChecks(names, store, registry, state),
+  ];
+  const health = createHealth(checks, (check, error) => {
     log.error('health check failed', { check, error });
   });
   const surface = createSurface({
@@ -212,21 +219,33 @@ async function identityOf(store: Store, settings: ServerSettings, random: Outsid
   }
 }
 
-function healthChecks(names: Names, store: Store, state: ServerState): HealthCheck[] {
+function healthChecks(names: Names, store: Store): HealthCheck[] {
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
-  const revision = async () => {
-    await store.revision();
-  };
   return [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
-    { name: names.storeCheck, check: revision, endpoints: everywhere },
-    {
-      name: 'shutdown',
-      check: () => {
-        if (state.closing) throw new Error('the server is shutting down');
-      },
-      endpoints: ['readyz'],
-    },
+    { name: names.storeCheck, check: () => answers(store), endpoints: everywhere },
+  ];
+}
+
+async function answers(store: Store): Promise<void> {
+  await store.revision();
+}
+
+function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
+  // Admission asks for the namespace of every object that is written.
+  const namespaces = registry.resources.find(({ definition }) => definition.plural === 'namespaces');
+  const synced = () => {
+    if (namespaces === undefined || namespaces.cache.revision > 0) return;
+    namespaces.cache.ready().catch(() => {});
+    throw new Error('the namespaces are not loaded yet');
+  };
+  const open = () => {
+    if (state.closing) throw new Error('the server is shutting down');
+  };
+  return [
+    { name: `${names.storeCheck}-readiness`, check: () => answers(store), endpoints: ['readyz'] },
+    { name: 'informer-sync', check: synced, endpoints: ['readyz'] },
+    { name: 'shutdown', check: open, endpoints: ['readyz'] },
   ];
 }

@@ -25,7 +25,7 @@ import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
-import { storeStatus } from './component-status.ts';
+import { componentStatuses, probeLocal } from './component-status.ts';
 import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -87,18 +87,15 @@ export async function createParts(
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
-    listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
+    listings: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: makePlugins(
       admissionWorld({ settings, names, random, store, authorize, registry: () => registry }),
       settings.enableAdmissionPlugins,
       settings.disableAdmissionPlugins,
     ),
   });
-  const checks = [
-    ...healthChecks(names, store),
-    ...state.hooks.checks(clock, settings.livezGracePeriod),
-    ...readinessChecks(names, store, registry, state),
-  ];
+  const hookChecks = state.hooks.checks(clock, settings.livezGracePeriod);
+  const checks = [...healthChecks(names, store), ...hookChecks, ...readinessChecks(names, store, registry, state)];
   const health = createHealth(checks, (check, error) => {
     log.error('health check failed', { check, error });
   });

@@ -28,6 +28,7 @@ export interface Core {
   readonly watchSeconds: number;
   readonly features: Features;
   readonly observer: Observer;
+  readonly allowPrivileged: boolean;
   /** The types of a node's addresses, by how well they serve to reach its agent. */
   readonly nodeAddresses: readonly string[];
 }

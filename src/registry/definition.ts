@@ -254,6 +254,8 @@ export interface StrategyContext {
   readonly names: Names;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Containers may be privileged. Default: they may not. */
+  readonly allowPrivileged?: boolean;
 }
 
 export interface WriteContext extends StrategyContext {

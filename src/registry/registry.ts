@@ -55,6 +55,8 @@ export interface RegistryOptions {
   /** Whether a resource is served in a version. Default: all are. What is not served may still be what is stored. */
   readonly serves?: (group: string, version: string, plural: string) => boolean;
   readonly observer?: Observer;
+  /** Containers may be privileged. Default: they may not. */
+  readonly allowPrivileged?: boolean;
   /** The types of a node's addresses, by how well they serve to reach its agent. Default: inside ones before outside ones. */
   readonly nodeAddresses?: readonly string[];
 }
@@ -92,6 +94,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     watchSeconds: options.watchSeconds ?? 1_800,
     features,
     observer,
+    allowPrivileged: options.allowPrivileged ?? false,
     nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
   };
   const places = placesOf(resources);

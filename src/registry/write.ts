@@ -337,7 +337,13 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
     options,
     deletion,
     dryRun: options.dryRun || deletion?.dryRun === true,
-    context: { names: core.names, now: core.clock.now(), requester, warnings },
+    context: {
+      names: core.names,
+      now: core.clock.now(),
+      allowPrivileged: core.allowPrivileged,
+      requester,
+      warnings,
+    },
     size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
 }

@@ -90,6 +90,12 @@ const flags = {
     'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
   ),
 
+  allowPrivileged: flag(
+    'API',
+    type.boolean,
+    false,
+    'Containers may be privileged, and processes of the host on Windows nodes.',
+  ),
   enableAdmissionPlugins: flag(
     'API',
     type.someOf('admission plugin', allPlugins, absentPlugins),

@@ -84,6 +84,7 @@ export async function createParts(
     tokenKey,
     observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
+    allowPrivileged: settings.allowPrivileged,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),

@@ -7,6 +7,7 @@ import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenApi, type FindType } from './openapi.ts';
+import type { Profiler } from './profiling.ts';
 import { Protobuf } from './protobuf.ts';
 
 export interface SurfaceOptions {
@@ -14,6 +15,8 @@ export interface SurfaceOptions {
   readonly names: Names;
   readonly health: Health;
   readonly metrics: Metrics;
+  /** Absent: nothing is served below `/debug/pprof`. */
+  readonly profiler?: Profiler | undefined;
   /** The body of `/version`. */
   readonly version: JsonObject;
   /** `host:port` under which clients reach the server, for `/api`. */
@@ -25,7 +28,7 @@ export interface SurfaceOptions {
 
 /** Discovery, OpenAPI, health, metrics, version and the list of all of them. */
 export function createSurface(options: SurfaceOptions): Surface {
-  const { registry, names, health, metrics } = options;
+  const { registry, names, health, metrics, profiler } = options;
   const groups = catalogueOf(registry, names);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(
@@ -68,6 +71,7 @@ export function createSurface(options: SurfaceOptions): Surface {
       health.serve(path, info.query) ??
       discovery.serve(path, request.headers) ??
       openApi.serve(path, request.headers, info.query.get('hash')) ??
+      profiler?.serve(path, info.query, request.signal) ??
       pageNotFound
     );
   };

@@ -199,6 +199,12 @@ const flags = {
     'info',
     'What is logged: JSON lines on standard error.',
   ),
+  profiling: flag(
+    'Process',
+    type.boolean,
+    true,
+    'Administrators can take profiles of processor time and memory below `/debug/pprof/`.',
+  ),
   showHiddenMetricsForVersion: flag(
     'Process',
     type.releaseBefore(apiRelease),

@@ -132,6 +132,16 @@ describe('health', () => {
     expect((await text(server, '/livez/poststarthook/bootstrap-controller')).text).toBe('ok');
   });
 
+  it.each([
+    [true, 200],
+    [false, 404],
+  ])('lets administrators profile when that is %j, and nobody else', async (profiling, status) => {
+    const server = await start({ profiling });
+    expect((await text(server, '/debug/pprof/')).status).toBe(status);
+    const anonymous = { method: 'GET', url: '/debug/pprof/profile?seconds=1', headers: {} };
+    expect((await plainClient(server).request(anonymous)).status).toBe(403);
+  });
+
   it('is there without any of the kinds that the hooks are about', async () => {
     const server = await start({ runtimeConfig: new Map(['api/all=false', 'apps/v1=true'].map(switched)) });
     await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);

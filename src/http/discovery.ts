@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mediaTypeName, negotiator, stringifyYaml } from '../codec/index.ts';
+import { negotiator, stringifyYaml } from '../codec/index.ts';
 import type { JsonObject, Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
@@ -55,7 +55,7 @@ export function createDiscovery(
       if (make === undefined) return undefined;
       const root = roots.get(key);
       const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
-      const { mediaType, as } = accept(headers['accept']);
+      const { mediaType, name, as } = accept(headers['accept']);
       const id = `${mediaType} ${as?.version} ${key}`;
       let document = made.get(id);
       if (document === undefined) {
@@ -64,7 +64,7 @@ export function createDiscovery(
         made.set(id, document);
       }
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
-      const contentType = `${mediaTypeName(mediaType, names)}${parameters}`;
+      const contentType = `${name}${parameters}`;
       return serveDocument(
         document,
         contentType,

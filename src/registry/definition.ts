@@ -59,6 +59,8 @@ export interface ResourceDefinition {
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
+  /** What its objects do not do in this server yet: whoever writes one is told so. */
+  readonly notYet?: string;
 }
 
 /** The way to a field, from the object inwards. */

@@ -168,8 +168,10 @@ async function attempt(job: Job, held: CachedObject | undefined, undo: Undo[], p
     // Findings speak of the stored form, and so does the kind that they name.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(draft), errors);
-    const advice = isWhole(target) ? strategy.warnings?.(draft.object, old, context) : undefined;
-    for (const text of advice ?? []) job.options.warnings.add(text);
+    if (isWhole(target)) {
+      for (const text of strategy.warnings?.(draft.object, old, context) ?? []) job.options.warnings.add(text);
+      if (definition.notYet !== undefined) job.options.warnings.add(`${definition.kind}: ${definition.notYet}`);
+    }
     if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await job.options.permitCreate?.();

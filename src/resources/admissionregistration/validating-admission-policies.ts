@@ -10,6 +10,7 @@ export const validatingAdmissionPolicies = resource({
   plural: 'validatingadmissionpolicies',
   kind: 'ValidatingAdmissionPolicy',
   schema: ValidatingAdmissionPolicy,
+  notYet: 'this server does not enforce admission policies yet',
   categories: ['api-extensions'],
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']] },

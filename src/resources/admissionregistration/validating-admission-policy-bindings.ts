@@ -9,6 +9,7 @@ export const validatingAdmissionPolicyBindings = resource({
   plural: 'validatingadmissionpolicybindings',
   kind: 'ValidatingAdmissionPolicyBinding',
   schema: ValidatingAdmissionPolicyBinding,
+  notYet: 'this server does not enforce admission policies yet',
   categories: ['api-extensions'],
   namespaced: false,
   columns: [

@@ -62,7 +62,6 @@ describe('orch serve', () => {
   it('says where it is, and writes a kubeconfig that opens it', async () => {
     const server = await start();
     const path = join(server.folder, 'admin.kubeconfig');
-    expect(server.output()).toContain(`kubectl --kubeconfig ${path} get ns\n`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const config = parse(readFileSync(path, 'utf8')) as {
       clusters: [{ cluster: { [key: string]: string } }];
@@ -97,6 +96,23 @@ describe('orch serve', () => {
     expect(names).toEqual(['default', 'kube-system', 'orch-node-lease', 'orch-public']);
   });
 
+  it('prints a next step that works, and how to serve kubectl', async () => {
+    const server = await start();
+    expect(server.output()).toContain('kubectl: start with --api-domain=k8s.io\n');
+    const [, command = ''] = /^try: (curl .*)$/m.exec(server.output()) ?? [];
+    expect(command).toContain(`${server.url}/api/v1/namespaces`);
+    if (spawnSync('curl', ['--version']).status !== 0) return;
+    const { stdout } = spawnSync('sh', ['-c', `${command} --silent --fail`], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'NamespaceList' });
+  });
+
+  it('prints a step with kubectl where kubectl works', async () => {
+    const server = await start(['--api-domain=k8s.io']);
+    const path = join(server.folder, 'admin.kubeconfig');
+    expect(server.output()).toMatch(new RegExp(`^try: kubectl --kubeconfig ${path} get ns$`, 'm'));
+    expect(server.output()).not.toContain('curl');
+  });
+
   it('finishes on a signal while a watch is open, and keeps its data for the next start', async () => {
     const first = await start();
     expect((await first.request('POST', configMaps, configMap('kept'))).status).toBe(201);
@@ -116,7 +132,7 @@ describe('orch serve', () => {
 
   it('serves on during the delay of a shutdown, and ends at once on a second signal', async () => {
     const server = await start(['--shutdown-delay-duration=1h', '--store=memory']);
-    expect((await server.request('GET', '/readyz')).status).toBe(200);
+    await expect.poll(async () => (await server.request('GET', '/readyz')).status).toBe(200);
     server.process.kill('SIGTERM');
     await expect.poll(async () => (await server.request('GET', '/readyz')).status).toBe(500);
     expect((await server.request('GET', '/livez')).status).toBe(200);

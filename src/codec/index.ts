@@ -12,7 +12,6 @@ export {
 export {
   bodyType,
   type MediaType,
-  mediaTypeName,
   metaTransforms,
   mostWanted,
   negotiator,

@@ -1,4 +1,4 @@
-import { type Names, StatusError, statusError } from '../meta/index.ts';
+import { compatibleDomain, type Names, namesFor, StatusError, statusError } from '../meta/index.ts';
 
 /** Forms in which bodies travel. */
 export type MediaType = 'json' | 'yaml' | 'protobuf';
@@ -30,6 +30,8 @@ export interface Offer {
 /** How one answer will be written. */
 export interface Representation {
   readonly mediaType: MediaType;
+  /** The media type as the client spells it. */
+  readonly name: string;
   /** The kind that the client wants instead of the object's own. */
   readonly as: Transform | undefined;
   /** Indented, because the media type said so; see {@link wantsPretty} for the rest of the request. */
@@ -43,8 +45,17 @@ const MEMO_LENGTH = 1024;
 const JSON_TYPE = 'application/json';
 
 /** The media type as headers spell it. */
-export function mediaTypeName(type: MediaType, names: Names): string {
+function mediaTypeName(type: MediaType, names: Names): string {
   return type === 'json' ? JSON_TYPE : type === 'yaml' ? 'application/yaml' : names.protobufMediaType;
+}
+
+/** What existing clients call the protobuf form, under every domain. */
+const compatibleProtobuf = namesFor(compatibleDomain).protobufMediaType;
+
+/** All names of a media type, that of the domain first. */
+function mediaTypeNames(type: MediaType, names: Names): string[] {
+  const own = mediaTypeName(type, names);
+  return type === 'protobuf' && own !== compatibleProtobuf ? [own, compatibleProtobuf] : [own];
 }
 
 /** Tables and bare metadata, which every resource can be shown as. */
@@ -87,15 +98,16 @@ export function mostWanted<T extends string>(accept: string | undefined, types: 
 function choose(accept: string, offer: Offer, names: Names): Representation {
   const clauses = parseAccept(accept);
   const listed = offer.listed.map((type) => mediaTypeName(type, names));
-  if (offer.route !== 'none' && !clauses.some(({ range }) => range === '*/*' || listed.includes(range))) {
+  const known = offer.listed.flatMap((type) => mediaTypeNames(type, names));
+  if (offer.route !== 'none' && !clauses.some(({ range }) => range === '*/*' || known.includes(range))) {
     const streams = offer.route === 'plain' ? [] : listed.filter((type) => type !== 'application/yaml');
     throw statusError.notAcceptable([...listed, ...streams.map((type) => `${type};stream=watch`)]);
   }
   for (const clause of clauses) {
     for (const mediaType of offer.types) {
-      if (!covers(clause.range, mediaTypeName(mediaType, names))) continue;
-      const found = represent(clause, mediaType, offer);
-      if (found !== undefined) return found;
+      const name = mediaTypeNames(mediaType, names).find((one) => covers(clause.range, one));
+      const found = name === undefined ? undefined : represent(clause, mediaType, offer);
+      if (name !== undefined && found !== undefined) return { ...found, name };
     }
   }
   throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${listed.join(', ')}`);
@@ -134,7 +146,11 @@ const covers = (range: string, type: string): boolean =>
   range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
 
 /** The representation that a clause asks for; undefined when the endpoint cannot give it. */
-function represent({ parameters }: Clause, mediaType: MediaType, offer: Offer): Representation | undefined {
+function represent(
+  { parameters }: Clause,
+  mediaType: MediaType,
+  offer: Offer,
+): Omit<Representation, 'name'> | undefined {
   const stream = parameters.get('stream');
   if (stream !== undefined && !(stream === 'watch' && offer.watchable)) return undefined;
   const pretty = parameters.get('pretty') === '1';
@@ -167,7 +183,7 @@ export function bodyType(
   names: Names,
 ): MediaType {
   const name = essence(contentType) || JSON_TYPE;
-  const found = types.find((type) => mediaTypeName(type, names) === name);
+  const found = types.find((type) => mediaTypeNames(type, names).includes(name));
   if (found !== undefined) return found;
   throw statusError.unsupportedMediaType(listed.map((type) => mediaTypeName(type, names)));
 }

@@ -16,11 +16,11 @@ export function listAnswer(
   view: View,
   form: Form,
 ): ApiResponse | Promise<ApiResponse> {
-  if (form.protobuf !== undefined) return protobufAnswer(target, list, view, form.protobuf);
+  const headers = headersOf(form);
+  if (form.protobuf !== undefined) return protobufAnswer(target, list, view, form.protobuf, headers);
   const pieces = form.yaml || form.pretty ? rewritten(target, list, view, form) : viewList(target, list, view);
   const first = pieces.next().value as ByteString;
   const second = pieces.next();
-  const headers = headersOf(form);
   const end = form.yaml || form.pretty ? '' : '\n';
   if (second.done === true) return { status: 200, headers, body: (first + end) as ByteString };
   return { status: 200, headers, body: inTurns(first, second.value, pieces, end) };
@@ -56,7 +56,13 @@ const keptBytes = 1024 * 1024;
  * Answers with a list in protobuf. Its length comes first: what an object takes up is kept with it, so that none need
  * be written before it is sent, its beginning aside.
  */
-async function protobufAnswer(target: Target, list: ObjectList, view: View, protobuf: Protobuf): Promise<ApiResponse> {
+async function protobufAnswer(
+  target: Target,
+  list: ObjectList,
+  view: View,
+  protobuf: Protobuf,
+  headers: ApiResponse['headers'],
+): Promise<ApiResponse> {
   const { metadata, ...rest } = readOwnBytes(
     [...viewList(target, { ...list, items: [] }, view)].join(''),
   ) as JsonObject;
@@ -83,7 +89,6 @@ async function protobufAnswer(target: Target, list: ObjectList, view: View, prot
     await nextTurn();
   }
   const head = written.head({ apiVersion, kind }, metadata as Json, size);
-  const { headers } = protobuf;
   if (size <= pieceBytes) {
     const texts = items.map((object, i) => kept[i] ?? write(object));
     return { status: 200, headers, body: [head, ...texts, written.tail].join('') as ByteString };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mediaTypeName, negotiator, prettyJson, stringifyYaml, type Transform, wantsPretty } from '../codec/index.ts';
+import { negotiator, prettyJson, stringifyYaml, type Transform, wantsPretty } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
@@ -61,7 +61,7 @@ export function createDiscovery(
       if (make === undefined) return undefined;
       const root = roots.get(key);
       const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
-      const { mediaType, as, pretty } = accept(headers['accept']);
+      const { mediaType, name, as, pretty } = accept(headers['accept']);
       const lines = pretty || wantsPretty(query.get('pretty') ?? undefined, headers['user-agent']);
       const form = mediaType === 'json' && lines ? 'pretty' : mediaType;
       const id = `${form} ${as?.version} ${key}`;
@@ -72,7 +72,7 @@ export function createDiscovery(
         made.set(id, document);
       }
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
-      const contentType = `${mediaTypeName(mediaType, names)}${parameters}`;
+      const contentType = `${name}${parameters}`;
       return serveDocument(
         document,
         contentType,

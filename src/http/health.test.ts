@@ -43,3 +43,32 @@ it('fails with the name of the check and not with its reason, which goes to the 
   expect(errors[0]?.fields).toEqual({ check: 'store', error: secret });
   await close();
 });
+
+it('counts how each check ended at each endpoint', async () => {
+  let broken = true;
+  const check = () => {
+    if (broken) throw new Error('not yet');
+  };
+  const store = { name: 'store', check, endpoints: ['readyz'] as const };
+  const { send, close } = await makeFixture({ checks: [ok('ping'), store] });
+  for (const path of ['/readyz', '/readyz/store', '/livez/ping', '/readyz?exclude=ping']) await send('GET', path);
+  broken = false;
+  await send('GET', '/readyz');
+  const { text, headers } = await send('GET', '/metrics/slis');
+  expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(text.split('\n')).toEqual([
+    expect.stringMatching(/^# HELP kubernetes_healthcheck \[STABLE\] ./),
+    '# TYPE kubernetes_healthcheck gauge',
+    'kubernetes_healthcheck{name="ping",type="readyz"} 1',
+    'kubernetes_healthcheck{name="store",type="readyz"} 1',
+    'kubernetes_healthcheck{name="ping",type="livez"} 1',
+    expect.stringMatching(/^# HELP kubernetes_healthchecks_total \[STABLE\] ./),
+    '# TYPE kubernetes_healthchecks_total counter',
+    'kubernetes_healthchecks_total{name="ping",type="readyz",status="success"} 2',
+    'kubernetes_healthchecks_total{name="store",type="readyz",status="error"} 3',
+    'kubernetes_healthchecks_total{name="store",type="readyz",status="success"} 1',
+    'kubernetes_healthchecks_total{name="ping",type="livez",status="success"} 1',
+    '',
+  ]);
+  await close();
+});

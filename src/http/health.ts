@@ -1,5 +1,6 @@
 import { quote } from '../meta/index.ts';
 import { pageNotFound, textAnswer } from './answers.ts';
+import { HealthOutcomes } from './health-outcomes.ts';
 import type { Query } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 
@@ -22,12 +23,29 @@ export interface Health {
   readonly paths: readonly string[];
   /** Undefined when the path is not below one of the three. */
   serve(path: string, query: Query): Promise<ApiResponse> | undefined;
+  /** How the checks ended until now, in the text format of Prometheus. */
+  outcomes(): string;
 }
+
+/** Whether a check passes at an endpoint; counted, and logged when it does not. */
+type Passes = (endpoint: HealthEndpoint, check: HealthCheck) => Promise<boolean>;
 
 export function createHealth(
   checks: readonly HealthCheck[],
   onFailure: (check: string, error: unknown) => void,
 ): Health {
+  const outcomes = new HealthOutcomes();
+  const passes: Passes = async (endpoint, check) => {
+    let passed = true;
+    try {
+      await check.check();
+    } catch (error) {
+      onFailure(check.name, error);
+      passed = false;
+    }
+    outcomes.observe(endpoint, check.name, passed);
+    return passed;
+  };
   const of = (endpoint: HealthEndpoint) => checks.filter((check) => check.endpoints.includes(endpoint));
   return {
     paths: endpoints.flatMap((endpoint) => [`/${endpoint}`, ...of(endpoint).map(({ name }) => `/${endpoint}/${name}`)]),
@@ -35,10 +53,11 @@ export function createHealth(
       const endpoint = endpoints.find((e) => path === `/${e}` || path.startsWith(`/${e}/`));
       if (endpoint === undefined) return undefined;
       const name = path.slice(endpoint.length + 2);
-      if (path === `/${endpoint}`) return all(endpoint, of(endpoint), query, onFailure);
+      if (path === `/${endpoint}`) return all(endpoint, of(endpoint), query, passes);
       const single = of(endpoint).find((check) => check.name === name);
-      return single === undefined ? Promise.resolve(pageNotFound) : one(single, onFailure);
+      return single === undefined ? Promise.resolve(pageNotFound) : one(endpoint, single, passes);
     },
+    outcomes: () => outcomes.text(),
   };
 }
 
@@ -46,14 +65,14 @@ async function all(
   endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],
   query: Query,
-  onFailure: (check: string, error: unknown) => void,
+  passes: Passes,
 ): Promise<ApiResponse> {
   const excluded = new Set(query.getAll('exclude'));
   const lines: string[] = [];
   const failed: string[] = [];
   for (const check of checks) {
     if (excluded.delete(check.name)) lines.push(`[+]${check.name} excluded: ok`);
-    else if (await passes(check, onFailure)) lines.push(`[+]${check.name} ok`);
+    else if (await passes(endpoint, check)) lines.push(`[+]${check.name} ok`);
     else {
       failed.push(check.name);
       lines.push(`[-]${check.name} failed: reason withheld`);
@@ -68,17 +87,7 @@ async function all(
   return textAnswer(200, query.has('verbose') ? `${text} passed\n` : 'ok');
 }
 
-async function one(check: HealthCheck, onFailure: (check: string, error: unknown) => void): Promise<ApiResponse> {
-  if (await passes(check, onFailure)) return textAnswer(200, 'ok');
+async function one(endpoint: HealthEndpoint, check: HealthCheck, passes: Passes): Promise<ApiResponse> {
+  if (await passes(endpoint, check)) return textAnswer(200, 'ok');
   return textAnswer(500, `internal server error: ${check.name} failed: reason withheld\n`);
-}
-
-async function passes(check: HealthCheck, onFailure: (check: string, error: unknown) => void): Promise<boolean> {
-  try {
-    await check.check();
-    return true;
-  } catch (error) {
-    onFailure(check.name, error);
-    return false;
-  }
 }

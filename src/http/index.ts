@@ -6,6 +6,7 @@ export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.
 export { listen } from './listener.ts';
 export type { Log, RequestEntry } from './log.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
+export { createProfiler } from './profiling.ts';
 export { createRelay, type Relay } from './relay.ts';
 export { createSurface } from './surface.ts';
 export type { ApiRequest, ApiResponse, Handler } from './types.ts';

@@ -30,6 +30,8 @@ import type { ApiRequest, ApiResponse, Chunk, RequestHeaders } from './types.ts'
 export interface Form {
   readonly yaml: boolean;
   readonly protobuf: Protobuf | undefined;
+  /** The media type, where it is protobuf, as the client spells it. */
+  readonly protobufType?: string;
   /** JSON over several lines. */
   readonly pretty: boolean;
 }
@@ -58,8 +60,8 @@ export function objectForms(
   const types = protobuf === undefined ? textTypes : listed;
   const choose = negotiator({ types, listed, watchable: true, route, transforms }, names);
   return ({ headers }, { query }) => {
-    const { mediaType, as, pretty } = choose(headers['accept']);
-    if (mediaType === 'protobuf') return { yaml: false, protobuf, pretty: false, as };
+    const { mediaType, name, as, pretty } = choose(headers['accept']);
+    if (mediaType === 'protobuf') return { yaml: false, protobuf, protobufType: name, pretty: false, as };
     const asked = query.size === 0 ? undefined : (query.get('pretty') ?? undefined);
     const lines = pretty || wantsPretty(asked, headers['user-agent']);
     return { yaml: mediaType === 'yaml', protobuf: undefined, pretty: lines, as };
@@ -77,8 +79,9 @@ export function watchForms(names: Names, protobuf: Protobuf | undefined): Choose
     names,
   );
   return ({ headers }) => {
-    const { mediaType, as } = choose(headers['accept']);
-    return { yaml: false, protobuf: mediaType === 'protobuf' ? protobuf : undefined, pretty: false, as };
+    const { mediaType, name, as } = choose(headers['accept']);
+    if (mediaType === 'protobuf') return { yaml: false, protobuf, protobufType: name, pretty: false, as };
+    return { yaml: false, protobuf: undefined, pretty: false, as };
   };
 }
 
@@ -107,8 +110,10 @@ export function readOwnBytes(json: string): Json {
   return readOwnJson(decodeText(json as ByteString));
 }
 
-export const headersOf = ({ yaml, protobuf }: Form): ApiResponse['headers'] =>
-  protobuf?.headers ?? (yaml ? yamlHeaders : jsonHeaders);
+export function headersOf({ yaml, protobufType }: Form): ApiResponse['headers'] {
+  if (protobufType !== undefined) return { 'cache-control': 'no-cache, private', 'content-type': protobufType };
+  return yaml ? yamlHeaders : jsonHeaders;
+}
 
 /** Answers with a value. */
 export function valueAnswer(status: number, value: Json, form: Form): ApiResponse {
@@ -121,8 +126,9 @@ export function failureForms(names: Names, protobuf: Protobuf): AnswerFailure {
   const formOf = (headers: RequestHeaders): Form => {
     const pretty = wantsPretty(undefined, headers['user-agent']);
     try {
-      const { mediaType } = choose(headers['accept']);
-      return { yaml: mediaType === 'yaml', protobuf: mediaType === 'protobuf' ? protobuf : undefined, pretty };
+      const { mediaType, name } = choose(headers['accept']);
+      if (mediaType === 'protobuf') return { yaml: false, protobuf, protobufType: name, pretty };
+      return { yaml: mediaType === 'yaml', protobuf: undefined, pretty };
     } catch {
       return { yaml: false, protobuf: undefined, pretty };
     }

@@ -12,6 +12,8 @@ import {
 /** A metric as data: its lines are made when someone asks. */
 interface Metric {
   readonly name: string;
+  /** What users may rely on, as the field's metrics have it; absent for those of the process. */
+  readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   /** The lines of one set of labels after the other. */
@@ -24,8 +26,9 @@ const pieceSize = 64 * 1024;
 /** The text of the moment, in pieces, with a `pause` after each but the last. Lines of one histogram are of one moment. */
 export async function* metricsText(counted: Counted, pause: () => Promise<void>): AsyncGenerator<ByteString> {
   let piece = '';
-  for (const { name, help, type, lines } of metrics) {
-    piece += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  for (const { name, stability, help, type, lines } of metrics) {
+    const level = stability === undefined ? '' : `[${stability}] `;
+    piece += `# HELP ${name} ${level}${help}\n# TYPE ${name} ${type}\n`;
     for (const text of lines(counted, name)) {
       piece += text;
       if (piece.length < pieceSize) continue;
@@ -40,6 +43,7 @@ export async function* metricsText(counted: Counted, pause: () => Promise<void>)
 const metrics: readonly Metric[] = [
   {
     name: 'apiserver_request_total',
+    stability: 'STABLE',
     help: 'Requests answered, by kind of request and HTTP status code.',
     type: 'counter',
     *lines({ series }, name) {
@@ -51,6 +55,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_request_duration_seconds',
+    stability: 'STABLE',
     help: 'Time from the request to the end of its answer.',
     type: 'histogram',
     *lines({ series }, name) {
@@ -59,6 +64,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_response_sizes',
+    stability: 'STABLE',
     help: 'Bytes of the answers, before the transport.',
     type: 'histogram',
     *lines({ series }, name) {
@@ -69,6 +75,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_watch_events_total',
+    stability: 'ALPHA',
     help: 'Events sent to watchers.',
     type: 'counter',
     *lines({ series }, name) {
@@ -81,6 +88,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_current_inflight_requests',
+    stability: 'STABLE',
     help: 'Requests under way, but for those that last long.',
     type: 'gauge',
     lines: ({ inFlight: { counts } }, name) => [
@@ -90,6 +98,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_longrunning_requests',
+    stability: 'STABLE',
     help: 'Watches, and requests that go on to nodes, under way.',
     type: 'gauge',
     lines: ({ inFlight: { counts } }, name) => [
@@ -99,6 +108,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_storage_objects',
+    stability: 'STABLE',
     help: 'Objects stored, by resource.',
     type: 'gauge',
     *lines({ registry }, name) {
@@ -111,6 +121,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'authentication_attempts',
+    stability: 'ALPHA',
     help: 'Attempts to authenticate, by result.',
     type: 'counter',
     lines: ({ authentication }, name) =>
@@ -118,6 +129,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_authorization_decisions_total',
+    stability: 'ALPHA',
     help: 'Decisions on what a requester may do.',
     type: 'counter',
     lines: ({ authorization }, name) =>
@@ -125,34 +137,39 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'apiserver_admission_controller_admission_duration_seconds',
+    stability: 'STABLE',
     help: 'Time that admission plugins took.',
     type: 'histogram',
     lines: ({ admission }, name) => admissionTimes(name, admission, true),
   },
   {
     name: 'apiserver_admission_step_admission_duration_seconds',
+    stability: 'STABLE',
     help: 'Time that all admission plugins of a step took together.',
     type: 'histogram',
     lines: ({ admission }, name) => admissionTimes(name, admission, false),
   },
   {
     name: 'apiserver_validation_declarative_validation_mismatch_total',
+    stability: 'BETA',
     help: 'Differences between what declared rules find and those written by hand.',
     type: 'counter',
     lines: ({ rules }, name) => [line(name, '', rules.mismatches)],
   },
   {
     name: 'apiserver_validation_declarative_validation_panic_total',
+    stability: 'BETA',
     help: 'Failures of declared rules.',
     type: 'counter',
     lines: ({ rules }, name) => [line(name, '', rules.failures)],
   },
   {
     name: featureMetric,
+    stability: 'BETA',
     help: 'Features by stage: 1 for those that are on, 0 for the others.',
     type: 'gauge',
     lines: ({ registry }, metric) => {
-      const { features } = registry();
+      const features: { readonly [name: string]: boolean } = registry().features;
       return featureList.map(([name, { stage }]) =>
         line(metric, labelText({ name, stage: stage === 'stable' ? '' : stage.toUpperCase() }), features[name] ? 1 : 0),
       );
@@ -160,6 +177,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'workqueue_depth',
+    stability: 'ALPHA',
     help: 'Work that waits in the queues of controllers.',
     type: 'gauge',
     lines: () => [],
@@ -181,6 +199,7 @@ const metrics: readonly Metric[] = [
   },
   {
     name: 'process_start_time_seconds',
+    stability: 'ALPHA',
     help: 'When the server began, in seconds since 1970.',
     type: 'gauge',
     lines: ({ startTime }, name) => [line(name, '', startTime)],

@@ -53,6 +53,21 @@ it('has every metric that dashboards look for, from the first request on', async
   await close();
 });
 
+it('tells how stable each metric is', async () => {
+  const { send, close } = await makeFixture();
+  const { text } = await send('GET', '/metrics');
+  const helps = text.match(/^# HELP .*/gm) ?? [];
+  expect(helps).toContainEqual(expect.stringMatching(/^# HELP apiserver_request_total \[STABLE\] ./));
+  expect(helps).toContainEqual(expect.stringMatching(/^# HELP kubernetes_feature_enabled \[BETA\] ./));
+  expect(helps).toContainEqual(expect.stringMatching(/^# HELP workqueue_depth \[ALPHA\] ./));
+  const unmarked = helps.filter((line) => !/ \[(ALPHA|BETA|STABLE)\] /.test(line));
+  expect(unmarked.map((line) => line.split(' ')[2])).toEqual([
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+  ]);
+  await close();
+});
+
 it('labels what is not declared with nothing that a client sent', async () => {
   const { send, close } = await makeFixture();
   const series = async () =>

@@ -233,3 +233,27 @@ describe('watches', () => {
     await broken.close();
   });
 });
+
+describe('under another domain', () => {
+  const compatible = 'application/vnd.kubernetes.protobuf';
+  const own = 'application/vnd.orch.protobuf';
+
+  it.each([own, compatible])('bodies and answers are protobuf under the name %s', async (type) => {
+    const other = await makeFixture({ domain: 'orch.io' });
+    const headers = { accept: `${type}, application/json`, 'content-type': type };
+    const here = namesFor('orch.io');
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { a: 'b' } };
+    const body = writeProtobuf(ConfigMap, object, object, here);
+    const made = await other.send('POST', configMaps, { body: body as never, headers });
+    expect([made.status, made.headers['content-type']]).toEqual([201, type]);
+    for (const path of [`${configMaps}/x`, configMaps, `${configMaps}/absent`, '/api', '/api/v1']) {
+      expect((await other.send('GET', path, { headers })).headers['content-type']).toBe(type);
+    }
+    const watch = await other.handler(
+      requestOf('GET', `${configMaps}?watch=1`, { headers: { ...headers, accept: `${type};stream=watch` } }),
+    );
+    expect(watch.headers['content-type']).toBe(`${type};stream=watch`);
+    await (watch.body as AsyncIterable<Chunk>)[Symbol.asyncIterator]().return?.();
+    await other.close();
+  });
+});

@@ -1,6 +1,5 @@
 import {
   frameProtobufWatch,
-  mediaTypeName,
   type ParsedBody,
   ProtobufList,
   readProtobuf,
@@ -23,9 +22,6 @@ const packages: ReadonlyMap<string, string> = new Map([
 
 /** Reads and writes the objects of a server in protobuf. */
 export class Protobuf {
-  /** Headers of answers, and of watches. */
-  readonly headers: { readonly [name: string]: string };
-  readonly watchHeaders: { readonly [name: string]: string };
   readonly #findType: FindType;
   readonly #names: Names;
   /** Frames of events that were just told to somebody, by the version that they were told in. */
@@ -35,9 +31,6 @@ export class Protobuf {
   constructor(findType: FindType, names: Names) {
     this.#findType = findType;
     this.#names = names;
-    const type = mediaTypeName('protobuf', names);
-    this.headers = { 'cache-control': 'no-cache, private', 'content-type': type };
-    this.watchHeaders = { 'cache-control': 'no-cache, private', 'content-type': `${type};stream=watch` };
   }
 
   /** Whether the objects of a resource have a protobuf form: those of built-in types do. */

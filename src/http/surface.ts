@@ -1,4 +1,4 @@
-import { type JsonObject, type Names, statusError } from '../meta/index.ts';
+import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { pageNotFound, prettyAnswer } from './answers.ts';
 import type { Call, Surface } from './call.ts';
@@ -7,6 +7,7 @@ import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenApi, type FindType } from './openapi.ts';
+import type { Profiler } from './profiling.ts';
 import { Protobuf } from './protobuf.ts';
 
 export interface SurfaceOptions {
@@ -14,6 +15,8 @@ export interface SurfaceOptions {
   readonly names: Names;
   readonly health: Health;
   readonly metrics: Metrics;
+  /** Absent: nothing is served below `/debug/pprof`. */
+  readonly profiler?: Profiler | undefined;
   /** The body of `/version`. */
   readonly version: JsonObject;
   /** `host:port` under which clients reach the server, for `/api`. */
@@ -25,7 +28,7 @@ export interface SurfaceOptions {
 
 /** Discovery, OpenAPI, health, metrics, version and the list of all of them. */
 export function createSurface(options: SurfaceOptions): Surface {
-  const { registry, names, health, metrics } = options;
+  const { registry, names, health, metrics, profiler } = options;
   const groups = catalogueOf(registry, names);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(
@@ -51,6 +54,7 @@ export function createSurface(options: SurfaceOptions): Surface {
       ...groups.flatMap((group) => [group.name === '' ? '/api' : `/apis/${group.name}`, ...group.versions.map(rootOf)]),
       ...health.paths,
       '/metrics',
+      '/metrics/slis',
       ...openApi.paths,
       '/version',
     ].sort(),
@@ -60,10 +64,14 @@ export function createSurface(options: SurfaceOptions): Surface {
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return index;
     if (path === '/metrics') return { status: 200, headers: metricsHeaders, body: metrics.text(options.pause) };
+    if (path === '/metrics/slis') {
+      return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
+    }
     return (
       health.serve(path, info.query) ??
       discovery.serve(path, request.headers, info.query) ??
       openApi.serve(path, request.headers, info.query.get('hash')) ??
+      profiler?.serve(path, info.query, request.signal) ??
       pageNotFound
     );
   };

@@ -174,13 +174,14 @@ const servers: { readonly [verb: string]: Serve } = {
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
     const { log } = verbs;
-    const { protobuf } = form;
+    const { protobuf, protobufType } = form;
     const separate = opening !== undefined;
     const body = new WatchBody({ stream, target, view, protobuf, separate, series: call.series, log });
     if (opening !== undefined) {
       return { ...opening, body: new MessageBody(body, protobuf === undefined ? 'text' : 'binary') };
     }
-    return { status: 200, headers: protobuf?.watchHeaders ?? headersOf(form), body };
+    const frames = protobufType === undefined ? form : { ...form, protobufType: `${protobufType};stream=watch` };
+    return { status: 200, headers: headersOf(frames), body };
   },
 
   async create(verbs, call, target) {

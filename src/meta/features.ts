@@ -1,12 +1,5 @@
-/** A feature that can be switched. */
-export interface FeatureGate {
-  readonly stage: 'alpha' | 'beta' | 'stable' | 'deprecated';
-  readonly default: boolean;
-  /** It keeps its default; naming it with that value is allowed. */
-  readonly locked: boolean;
-  /** What holds while it is on. */
-  readonly help: string;
-}
+import type { FeatureGate } from './feature-gate.ts';
+import { inertGates } from './inert-features.ts';
 
 const entry =
   (stage: FeatureGate['stage'], on: boolean, locked: boolean) =>
@@ -17,12 +10,10 @@ const beta = entry('beta', true, false);
 const stable = entry('stable', true, true);
 const deprecated = entry('deprecated', false, false);
 const off = { default: false };
-/** For what the server does, or does not do, whatever anybody wants. */
-const fixed = { locked: true };
 
 const field = (...paths: string[]) => `${paths.map((path) => `\`${path}\``).join(', ')}: kept in objects`;
 
-/** Every gate of the server, by name. The stages are those of release 1.33, but for the two gates that say otherwise. */
+/** The gates on which something in this server depends, by name, as release 1.33 has them but for two that say otherwise. */
 export const featureGates = {
   AllAlpha: alpha('every alpha feature is on that has no switch of its own'),
   AllBeta: beta('every beta feature is on that has no switch of its own, also those that are off otherwise', off),
@@ -31,10 +22,8 @@ export const featureGates = {
   ),
   APIResponseCompression: beta('large answers are compressed for clients that accept gzip'),
   AuthorizeWithSelectors: beta('access reviews know field and label selectors'),
-  CBORServingAndStorage: alpha('bodies may be CBOR: this server has no such form', fixed),
   ClusterTrustBundle: beta('bundles of certificates are served where their version is', off),
   ClusterTrustBundleProjection: beta(field('volumes[].projected.sources[].clusterTrustBundle'), off),
-  ConsistentListFromCache: beta('consistent lists come from the watch cache: always so', fixed),
   ContainerStopSignals: alpha(field('lifecycle.stopSignal')),
   CoordinatedLeaderElection: beta(field('lease.spec.strategy', 'preferredHolder'), off),
   CRDValidationRatcheting: stable('values that do not change are not judged anew'),
@@ -55,7 +44,6 @@ export const featureGates = {
     off,
   ),
   HPAConfigurableTolerance: alpha(field('autoscaler.spec.behavior.*.tolerance')),
-  HPAScaleToZero: alpha('autoscalers may go down to no replicas: not here', fixed),
   ImageVolume: beta(field('volumes[].image'), off),
   InPlacePodVerticalScaling: beta('pods have a subresource `resize`, and containers `resizePolicy`'),
   InPlacePodVerticalScalingAllocatedStatus: deprecated(field('containerStatuses[].allocatedResources')),
@@ -75,15 +63,11 @@ export const featureGates = {
   OpenAPIEnums: beta('OpenAPI tells the values that a field may have'),
   PodLevelResources: alpha(field('pod.spec.resources')),
   PodLifecycleSleepAction: beta(field('lifecycle.*.sleep')),
-  PodLifecycleSleepActionAllowZero: beta('a sleep may take no time at all: always so', fixed),
-  PodLogsQuerySplitStreams: alpha('logs of one stream alone: not here', fixed),
   PodObservedGenerationTracking: alpha(field('pod.status.observedGeneration')),
-  PreferSameTrafficDistribution: alpha('services may prefer the same zone or node: not here', fixed),
+  PreferSameTrafficDistribution: alpha(field('endpointslice.endpoints[].hints.forNodes')),
   ProcMountType: beta(field('containers[].securityContext.procMount')),
   RecoverVolumeExpansionFailure: beta(field('claim.status.allocatedResources', 'allocatedResourceStatuses')),
   RecursiveReadOnlyMounts: stable(field('volumeMounts[].recursiveReadOnly')),
-  RelaxedDNSSearchValidation: beta('search domains may hold underscores: always so', fixed),
-  RelaxedEnvironmentVariableValidation: beta('variables may have almost any name: always so', fixed),
   ResourceHealthStatus: alpha(field('containerStatuses[].allocatedResourcesStatus')),
   RetryGenerateName: stable('a made-up name that is taken is made up anew'),
   SELinuxChangePolicy: beta(field('pod.spec.securityContext.seLinuxChangePolicy')),
@@ -93,13 +77,8 @@ export const featureGates = {
   StatefulSetAutoDeletePVC: stable(field('statefulset.spec.persistentVolumeClaimRetentionPolicy')),
   StorageVersionHash: beta('discovery tells by a hash how objects are stored'),
   StorageVersionMigrator: alpha('migrations of stored objects are served where their version is'),
-  StreamingCollectionEncodingToJSON: beta('lists are written in JSON piece by piece: always so', fixed),
-  StreamingCollectionEncodingToProtobuf: beta('lists are written in protobuf object by object: always so', fixed),
-  StrictIPCIDRValidation: alpha('addresses have one spelling only: not here', fixed),
   SupplementalGroupsPolicy: beta(field('pod.spec.securityContext.supplementalGroupsPolicy')),
   TopologyAwareHints: stable(field('endpointslice.endpoints[].hints')),
-  // Pod security follows later releases than the rest: its levels only ever learn.
-  UserNamespacesPodSecurityStandards: stable('pod security asks less of pods in a user namespace of their own'),
   UserNamespacesSupport: beta(field('pod.spec.hostUsers')),
   VolumeAttributesClass: beta(field('volumeAttributesClassName'), off),
   // On by default in 1.32 and since 1.34: clients count on it, and it costs nothing.
@@ -110,11 +89,11 @@ export type FeatureName = keyof typeof featureGates;
 /** The state of every gate. */
 export type Features = { readonly [name in FeatureName]: boolean };
 
-/** The gates in the order of their names, for code that treats all alike. */
-export const featureList: readonly (readonly [FeatureName, FeatureGate])[] = Object.entries(featureGates) as [
-  FeatureName,
-  FeatureGate,
-][];
+/** Every gate that can be named, in the order of their names, for code that treats all alike. */
+export const featureList: readonly (readonly [string, FeatureGate])[] = Object.entries<FeatureGate>({
+  ...featureGates,
+  ...inertGates,
+}).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** Every gate as it is when nobody switches it. */
 export const defaultFeatures = Object.fromEntries(featureList.map(([name, gate]) => [name, gate.default])) as Features;

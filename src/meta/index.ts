@@ -1,9 +1,9 @@
 /** The vocabulary of the API: names, kinds, object metadata, selectors, quantities, times and the one error type. */
 export type { ResourcePlace, User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
+export type { FeatureGate } from './feature-gate.ts';
 export {
   defaultFeatures,
-  type FeatureGate,
   type FeatureName,
   type Features,
   featureGates,
@@ -18,6 +18,7 @@ export {
   type GroupVersionKind,
   parseGroupVersion,
 } from './gvk.ts';
+export { inertGates } from './inert-features.ts';
 export {
   addressBytes,
   type Cidr,
@@ -43,7 +44,15 @@ export {
   readJsonText,
   setKey,
 } from './json.ts';
-export { compatibleDomain, defaultDomain, expandNames, featureMetric, type Names, namesFor } from './names.ts';
+export {
+  compatibleDomain,
+  defaultDomain,
+  expandNames,
+  featureMetric,
+  healthMetrics,
+  type Names,
+  namesFor,
+} from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export { duplicateField, type Path, unknownField } from './path.ts';

@@ -29,6 +29,9 @@ export interface Names {
 /** The metric that tells which features are on, under every domain. */
 export const featureMetric = 'kubernetes_feature_enabled';
 
+/** The metrics that tell how health checks end, under every domain. */
+export const healthMetrics = { last: 'kubernetes_healthcheck', total: 'kubernetes_healthchecks_total' };
+
 /** The domain that a server speaks for when it is told no other. */
 export const defaultDomain = 'orch.io';
 /** The domain under which existing clients work unchanged. */

@@ -30,6 +30,7 @@ export interface Core {
   readonly observer: Observer;
   /** A garbage collector follows the objects. */
   readonly garbageCollector: boolean;
+  readonly allowPrivileged: boolean;
   /** The types of a node's addresses, by how well they serve to reach its agent. */
   readonly nodeAddresses: readonly string[];
 }

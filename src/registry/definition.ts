@@ -61,6 +61,8 @@ export interface ResourceDefinition {
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
+  /** What its objects do not do in this server yet: whoever writes one is told so. */
+  readonly notYet?: string;
 }
 
 /** The way to a field, from the object inwards. */
@@ -264,6 +266,8 @@ export interface StrategyContext {
   readonly names: Names;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Containers may be privileged. Default: they may not. */
+  readonly allowPrivileged?: boolean;
 }
 
 export interface WriteContext extends StrategyContext {

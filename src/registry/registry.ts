@@ -57,6 +57,8 @@ export interface RegistryOptions {
   readonly observer?: Observer;
   /** A garbage collector follows the objects, and takes away the finalizers that it is to see. Default: none does. */
   readonly garbageCollector?: boolean;
+  /** Containers may be privileged. Default: they may not. */
+  readonly allowPrivileged?: boolean;
   /** The types of a node's addresses, by how well they serve to reach its agent. Default: inside ones before outside ones. */
   readonly nodeAddresses?: readonly string[];
 }
@@ -95,6 +97,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     features,
     observer,
     garbageCollector: options.garbageCollector ?? false,
+    allowPrivileged: options.allowPrivileged ?? false,
     nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
   };
   const places = placesOf(resources);

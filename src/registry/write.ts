@@ -338,7 +338,13 @@ export function readJob(core: Core, target: Target, change: Change, options: Wri
     options,
     deletion,
     dryRun: options.dryRun || deletion?.dryRun === true,
-    context: { names: core.names, now: core.clock.now(), requester, warnings },
+    context: {
+      names: core.names,
+      now: core.clock.now(),
+      allowPrivileged: core.allowPrivileged,
+      requester,
+      warnings,
+    },
     size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
 }
@@ -355,8 +361,11 @@ async function heldInStore({ core, target }: Job): Promise<CachedObject | undefi
 }
 
 function adviceOn({ target, context }: Job, { object }: Draft, old: ApiObject | undefined): readonly string[] {
-  const { strategy } = target.resource.definition;
-  if (isWhole(target)) return strategy.warnings?.(object, old, context) ?? [];
+  const { kind, notYet, strategy } = target.resource.definition;
+  if (isWhole(target)) {
+    const warnings = strategy.warnings?.(object, old, context) ?? [];
+    return notYet === undefined ? warnings : [...warnings, `${kind}: ${notYet}`];
+  }
   return target.subresource === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
 }
 

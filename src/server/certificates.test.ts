@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
 import { type CertificateOptions, ensureCertificates } from './certificates.ts';
 import { der } from './der.ts';
+import { StartError } from './start-error.ts';
 
 const day = 86_400_000;
 const now = Date.now();
@@ -125,7 +126,7 @@ describe('ensureCertificates', () => {
     }
   });
 
-  it('renews what ends within a year, and everything below a new authority', async () => {
+  it('renews what ends within a year, the authority with the key that it has', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     const leaves = await ensureCertificates(options({ folder, now: now + (2 * 365 + 1) * day }));
@@ -133,7 +134,11 @@ describe('ensureCertificates', () => {
     expect(leaves.server).not.toEqual(first.server);
     const later = now + (9 * 365 + 1) * day;
     const all = await ensureCertificates(options({ folder, now: later }));
-    expect(all.authority).not.toEqual(first.authority);
+    expect(all.authority.cert).not.toBe(first.authority.cert);
+    expect(all.authority.key).toBe(first.authority.key);
+    // Clients that trust the certificate of before trust what is signed now.
+    expect(new X509Certificate(all.server.cert).checkIssued(new X509Certificate(first.authority.cert))).toBe(true);
+    expect(new X509Certificate(all.server.cert).verify(new X509Certificate(first.authority.cert).publicKey)).toBe(true);
     expect(new X509Certificate(all.server.cert).verify(new X509Certificate(all.authority.cert).publicKey)).toBe(true);
     expect(await ensureCertificates(options({ folder, now: later }))).toEqual(all);
   });
@@ -155,6 +160,61 @@ describe('ensureCertificates', () => {
     expect(second.server).not.toEqual(first.server);
     expect(second.admin).not.toEqual(first.admin);
     expect(readFileSync(join(folder, 'server.key'), 'utf8')).toBe(second.server.key);
+  });
+
+  describe('keeps the authority', () => {
+    const damages: [name: string, damage: (folder: string) => void, problem: string, remedy: string][] = [
+      ['a missing key', (f) => rmSync(join(f, 'ca.key')), 'ca.key, the key of ', 'restore it from a backup'],
+      ['an empty key', (f) => writeFileSync(join(f, 'ca.key'), ''), 'ca.key is not a private key', 'restore it'],
+      [
+        'a key cut short',
+        (f) => writeFileSync(join(f, 'ca.key'), readFileSync(join(f, 'ca.key')).subarray(0, 100)),
+        'ca.key is not a private key in PEM',
+        'restore it from a backup',
+      ],
+      [
+        'the key of another certificate',
+        (f) => writeFileSync(join(f, 'ca.key'), readFileSync(join(f, 'server.key'))),
+        'ca.key is not the key of ',
+        'restore both from one backup',
+      ],
+      [
+        'a damaged certificate',
+        (f) => writeFileSync(join(f, 'ca.crt'), 'x'),
+        'ca.crt is not a certificate',
+        'restore it',
+      ],
+    ];
+    it.each(damages)('from %s: an error that names the file and the fix', async (_, damage, problem, remedy) => {
+      const { folder } = options();
+      await ensureCertificates(options({ folder }));
+      damage(folder);
+      const files = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
+      const before = files();
+      const error = await ensureCertificates(options({ folder })).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(StartError);
+      const { message } = error as StartError;
+      expect(message).toContain(problem);
+      expect(message).toContain(remedy);
+      expect(message).toContain(`remove ${join(folder, 'ca.crt')} and ${join(folder, 'ca.key')}`);
+      expect(files()).toEqual(before);
+    });
+
+    it('from names of another domain', async () => {
+      const { folder } = options();
+      await ensureCertificates(options({ folder }));
+      const other = ensureCertificates(options({ folder, names: namesFor('k8s.io') }));
+      await expect(other).rejects.toThrow('ca.crt is not the authority CN=kubernetes-ca');
+    });
+
+    it('from a first start that was cut off before its certificate was written', async () => {
+      const { folder } = options();
+      const first = await ensureCertificates(options({ folder }));
+      for (const name of ['ca.crt', 'server.crt', 'server.key', 'admin.crt', 'admin.key']) rmSync(join(folder, name));
+      const second = await ensureCertificates(options({ folder }));
+      expect(second.authority.key).toBe(first.authority.key);
+      expect(await ensureCertificates(options({ folder }))).toEqual(second);
+    });
   });
 });
 

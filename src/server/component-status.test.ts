@@ -1,21 +1,78 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { storeStatus } from './component-status.ts';
+import { componentStatuses, type Health, probeLocal } from './component-status.ts';
+import { issueCertificate } from './x509.ts';
 
-describe('storeStatus', () => {
+const ok: Health = { healthy: true, message: 'ok' };
+
+describe('componentStatuses', () => {
   const names = namesFor('k8s.io');
-  const conditions = async (revision: () => Promise<number>) => {
-    const { metadata, conditions: found } = await storeStatus({ revision }, names);
-    expect(metadata).toEqual({ name: 'etcd-0' });
-    return found;
+  const conditions = async (revision: () => Promise<number>, probe: (port: number) => Health) => {
+    const statuses = await componentStatuses({ revision }, names, async (port) => probe(port));
+    return statuses.map(({ metadata, conditions: found }) => [metadata.name, found]);
   };
+  const is = (status: string, message: string) => [{ type: 'Healthy', status, message }];
 
-  it('tells of a store that answers', async () => {
-    expect(await conditions(async () => 7)).toEqual([{ type: 'Healthy', status: 'True', message: 'ok' }]);
+  it('tells of the store and of the components beside the server', async () => {
+    const found = await conditions(
+      async () => 7,
+      (port) => (port === 10_259 ? { healthy: false, message: 'connect ECONNREFUSED' } : ok),
+    );
+    expect(found).toEqual([
+      ['controller-manager', is('True', 'ok')],
+      ['etcd-0', is('True', 'ok')],
+      ['scheduler', is('False', 'connect ECONNREFUSED')],
+    ]);
   });
 
-  it('tells of a store that does not, and nothing of why', async () => {
-    const found = await conditions(() => Promise.reject(new Error('/secret/path')));
-    expect(found).toEqual([{ type: 'Healthy', status: 'False', message: 'the backing store is not available' }]);
+  it('tells of a store that does not answer, and nothing of why', async () => {
+    const found = await conditions(
+      () => Promise.reject(new Error('/secret/path')),
+      () => ok,
+    );
+    expect(found[1]).toEqual(['etcd-0', is('False', 'the backing store is not available')]);
+  });
+});
+
+describe('probeLocal', () => {
+  const now = Date.now();
+  const identity = issueCertificate({
+    commonName: 'scheduler',
+    usage: 'server',
+    hosts: ['localhost'],
+    notBefore: now - 60_000,
+    notAfter: now + 3_600_000,
+  });
+
+  /** What the probe says of a component that answers like this; its port is free again afterwards. */
+  async function probed(status: number, text: string): Promise<{ health: Health; port: number }> {
+    const server = createServer(identity, (request, response) => {
+      response.writeHead(request.url === '/healthz' ? status : 404).end(text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const health = await probeLocal(port);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    return { health, port };
+  }
+
+  it('tells what a component answers', async () => {
+    expect((await probed(200, 'ok')).health).toEqual(ok);
+    const failed = { healthy: false, message: 'HTTP probe failed with statuscode: 500' };
+    expect((await probed(500, 'broken')).health).toEqual(failed);
+  });
+
+  it('takes a bounded message of an answer of any length', async () => {
+    expect((await probed(200, 'x'.repeat(100_000))).health.message).toHaveLength(10_240);
+  });
+
+  it('tells of a component that is not there', async () => {
+    const { port } = await probed(200, 'ok');
+    const { healthy, message } = await probeLocal(port);
+    expect(healthy).toBe(false);
+    expect(message).toContain(`Get "https://127.0.0.1:${port}/healthz": connect ECONNREFUSED`);
   });
 });

@@ -1,19 +1,74 @@
+import https from 'node:https';
 import type { ApiObject, Names } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 
-/** How the backing store is, as a ComponentStatus. Never fails: what is wrong stands in the object. */
-export async function storeStatus(store: Pick<Store, 'revision'>, names: Names): Promise<ApiObject> {
-  let condition: { readonly status: string; readonly message: string };
+/** The condition of a component: what its health check says, or why it says nothing. */
+export interface Health {
+  readonly healthy: boolean;
+  readonly message: string;
+}
+
+/** Asks the component that serves its health on this port of the machine. Never rejects. */
+export type Probe = (port: number) => Promise<Health>;
+
+/** Where components that run beside the server serve their health by default. */
+const components = [
+  ['controller-manager', 10_257],
+  ['scheduler', 10_259],
+] as const;
+
+/** The components of a control plane as ComponentStatuses. Never fails: what is wrong stands in the objects. */
+export async function componentStatuses(
+  store: Pick<Store, 'revision'>,
+  names: Names,
+  probe: Probe,
+): Promise<ApiObject[]> {
+  const healths: (readonly [name: string, health: Promise<Health>])[] = [
+    [`${names.storeCheck}-0`, storeHealth(store)],
+    ...components.map(([name, port]) => [name, probe(port)] as const),
+  ];
+  healths.sort(([a], [b]) => (a < b ? -1 : 1));
+  return Promise.all(healths.map(async ([name, health]) => statusOf(name, await health)));
+}
+
+async function storeHealth(store: Pick<Store, 'revision'>): Promise<Health> {
   try {
     await store.revision();
-    condition = { status: 'True', message: 'ok' };
+    return { healthy: true, message: 'ok' };
   } catch {
-    condition = { status: 'False', message: 'the backing store is not available' };
+    return { healthy: false, message: 'the backing store is not available' };
   }
-  return {
-    kind: 'ComponentStatus',
-    apiVersion: 'v1',
-    metadata: { name: `${names.storeCheck}-0` },
-    conditions: [{ type: 'Healthy', ...condition }],
-  };
 }
+
+const statusOf = (name: string, { healthy, message }: Health): ApiObject => ({
+  kind: 'ComponentStatus',
+  apiVersion: 'v1',
+  metadata: { name },
+  conditions: [{ type: 'Healthy', status: healthy ? 'True' : 'False', message }],
+});
+
+const probeMs = 5_000;
+const maxMessage = 10_240;
+
+/** Probes this machine over TLS; such components sign their certificates themselves, so that nobody could check them. */
+export const probeLocal: Probe = (port) => {
+  const url = `https://127.0.0.1:${port}/healthz`;
+  return new Promise((resolve) => {
+    const failed = ({ message }: Error) => resolve({ healthy: false, message: `Get "${url}": ${message}` });
+    const signal = AbortSignal.timeout(probeMs);
+    const request = https.get(url, { rejectUnauthorized: false, agent: false, signal }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => {
+        text += piece.slice(0, maxMessage - text.length);
+      });
+      response.on('end', () => {
+        const { statusCode = 0 } = response;
+        const healthy = statusCode >= 200 && statusCode < 400;
+        resolve({ healthy, message: healthy ? text : `HTTP probe failed with statuscode: ${statusCode}` });
+      });
+      response.on('error', failed);
+    });
+    request.on('error', failed);
+  });
+};

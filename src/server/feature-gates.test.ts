@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { featureList } from '../meta/index.ts';
+import { type FeatureGate, featureGates, featureList, inertGates } from '../meta/index.ts';
 import { checkGate, gateUsage, gateWarnings, resolveFeatures } from './feature-gates.ts';
 
 const switched = (text: string) =>
@@ -7,29 +7,41 @@ const switched = (text: string) =>
 
 describe('a gate', () => {
   // The lifecycle in the specification.
-  it.each(featureList)('%s is by default as its stage says', (name, { stage, default: on, locked }) => {
-    const offInBeta = [
-      'AllBeta',
-      'ClusterTrustBundle',
-      'ClusterTrustBundleProjection',
-      'CoordinatedLeaderElection',
-      'DeclarativeValidationTakeover',
-      'DynamicResourceAllocation',
-      'ImageVolume',
-      'VolumeAttributesClass',
-    ];
-    if (stage === 'alpha') expect(on).toBe(false);
-    if (stage === 'beta') expect(on).toBe(!offInBeta.includes(name));
-    if (stage === 'stable') expect({ on, locked }).toEqual({ on: true, locked: true });
-  });
+  it.each(Object.entries<FeatureGate>(featureGates))(
+    '%s is by default as its stage says',
+    (name, { stage, default: on, locked }) => {
+      const offInBeta = [
+        'AllBeta',
+        'ClusterTrustBundle',
+        'ClusterTrustBundleProjection',
+        'CoordinatedLeaderElection',
+        'DeclarativeValidationTakeover',
+        'DynamicResourceAllocation',
+        'ImageVolume',
+        'VolumeAttributesClass',
+      ];
+      if (stage === 'alpha') expect(on).toBe(false);
+      if (stage === 'beta') expect(on).toBe(!offInBeta.includes(name));
+      if (stage === 'stable') expect({ on, locked }).toEqual({ on: true, locked: true });
+    },
+  );
 
   it.each([
     ['AllowUnsafeMalformedObjectDeletion', true, undefined],
     ['WatchList', false, undefined],
     ['AllAlpha', true, undefined],
     ['SidecarContainers', true, undefined],
-    ['SidecarContainers', false, 'cannot switch SidecarContainers: it is locked to true'],
-    ['HPAScaleToZero', true, 'cannot switch HPAScaleToZero: it is locked to false'],
+    ['SidecarContainers', false, 'cannot set feature gate SidecarContainers to false, feature is locked to true'],
+    ['HPAScaleToZero', true, undefined],
+    ['NodeSwap', false, undefined],
+    ['ExecProbeTimeout', false, undefined],
+    ['KMSv1', true, undefined],
+    ['LoadBalancerIPMode', false, 'cannot set feature gate LoadBalancerIPMode to false, feature is locked to true'],
+    [
+      'AllowServiceLBStatusOnNonLB',
+      true,
+      'cannot set feature gate AllowServiceLBStatusOnNonLB to true, feature is locked to false',
+    ],
     ['WatchLists', true, 'names an unknown feature "WatchLists"; did you mean "WatchList"?'],
     ['watchlist', true, 'names an unknown feature "watchlist"; did you mean "WatchList"?'],
     ['__proto__', true, 'names an unknown feature "__proto__"'],
@@ -45,11 +57,25 @@ describe('a gate', () => {
     ]);
   });
 
+  it('that nothing depends on is warned of when it is not at its default', () => {
+    expect(gateWarnings(switched('NodeSwap=true,HPAScaleToZero=false'))).toEqual([]);
+    expect(gateWarnings(switched('NodeSwap=false,HPAScaleToZero=true,KMSv1=true'))).toEqual([
+      '--feature-gates NodeSwap=false has no effect: nothing in this server depends on it',
+      '--feature-gates HPAScaleToZero=true has no effect: nothing in this server depends on it',
+      '--feature-gates KMSv1=true has no effect: nothing in this server depends on it',
+    ]);
+  });
+
+  it('has a name of its own', () => {
+    expect(featureList.length).toBe(Object.keys(featureGates).length + Object.keys(inertGates).length);
+    for (const [name] of featureList) expect(name).toMatch(/^[A-Z][A-Za-z0-9]+$/);
+  });
+
   it('tells its stage and default in the help', () => {
     const usage = (wanted: string) =>
       featureList.flatMap(([name, gate]) => (name === wanted ? gateUsage(name, gate) : []));
     expect(usage('WatchList')).toEqual(['WatchList=true|false (BETA - default=true)']);
-    expect(usage('HPAScaleToZero')).toEqual(['HPAScaleToZero=true|false (ALPHA - default=false, locked)']);
+    expect(usage('LoadBalancerIPMode')).toEqual(['LoadBalancerIPMode=true|false (STABLE - default=true, locked)']);
   });
 });
 
@@ -69,6 +95,6 @@ describe('features', () => {
 
   it('stay as they are when they are locked', () => {
     const all = resolveFeatures(switched('AllAlpha=true,AllBeta=false'));
-    expect(all).toMatchObject({ HPAScaleToZero: false, ConsistentListFromCache: true, SidecarContainers: true });
+    expect(all).toMatchObject({ SidecarContainers: true, CRDValidationRatcheting: true });
   });
 });

@@ -1,24 +1,28 @@
-import { type FeatureGate, type FeatureName, type Features, featureGates, featureList } from '../meta/index.ts';
+import { type FeatureGate, type FeatureName, type Features, featureList, inertGates } from '../meta/index.ts';
 import { didYouMean } from './suggest.ts';
 
 /** The gates that switch a whole stage. */
 const ofStage: { readonly [stage in FeatureGate['stage']]?: FeatureName } = { alpha: 'AllAlpha', beta: 'AllBeta' };
 
-const gateOf = (name: string): FeatureGate | undefined => featureList.find(([known]) => known === name)?.[1];
+const gates: ReadonlyMap<string, FeatureGate> = new Map(featureList);
 
 /** What is wrong with switching a gate so; undefined when nothing is. */
 export function checkGate(name: string, on: boolean): string | undefined {
-  const gate = gateOf(name);
+  const gate = gates.get(name);
   if (gate === undefined) {
-    return `names an unknown feature ${JSON.stringify(name)}${didYouMean(name, Object.keys(featureGates))}`;
+    return `names an unknown feature ${JSON.stringify(name)}${didYouMean(name, [...gates.keys()])}`;
   }
-  return gate.locked && on !== gate.default ? `cannot switch ${name}: it is locked to ${gate.default}` : undefined;
+  if (!gate.locked || on === gate.default) return undefined;
+  return `cannot set feature gate ${name} to ${on}, feature is locked to ${gate.default}`;
 }
 
-/** Advice on switches that will be gone one day. */
+/** What whoever switched the gates should know: some have no effect here, others will be removed. */
 export function gateWarnings(switched: ReadonlyMap<string, boolean>): string[] {
   return [...switched].flatMap(([name, on]) => {
-    const stage = gateOf(name)?.stage;
+    const { stage, default: byDefault } = gates.get(name) ?? {};
+    if (Object.hasOwn(inertGates, name) && on !== byDefault) {
+      return [`--feature-gates ${name}=${on} has no effect: nothing in this server depends on it`];
+    }
     if (stage !== 'stable' && stage !== 'deprecated') return [];
     return [`--feature-gates names the ${stage} feature ${name}=${on}: a later release will not know it any more`];
   });
@@ -26,7 +30,7 @@ export function gateWarnings(switched: ReadonlyMap<string, boolean>): string[] {
 
 /** The state of every gate; a gate's own switch is stronger than that of its stage. */
 export function resolveFeatures(switched: ReadonlyMap<string, boolean>): Features {
-  const state = ([name, gate]: readonly [FeatureName, FeatureGate]) => {
+  const state = ([name, gate]: readonly [string, FeatureGate]) => {
     const stage = gate.locked ? undefined : ofStage[gate.stage];
     return [name, switched.get(name) ?? (stage && switched.get(stage)) ?? gate.default];
   };

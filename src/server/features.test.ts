@@ -249,16 +249,28 @@ describe('features', () => {
     expect(await state('WatchList', 'BETA')).toBe('0');
     expect(await state('APIResponseCompression', 'BETA')).toBe('1');
     expect(await state('PodLevelResources', 'ALPHA')).toBe('1');
-    expect(await state('HPAScaleToZero', 'ALPHA')).toBe('0');
+    expect(await state('HPAScaleToZero', 'ALPHA')).toBe('1');
+    expect(await state('NodeSwap', 'BETA')).toBe('1');
     expect(await state('SidecarContainers', '')).toBe('1');
     expect(await state('InPlacePodVerticalScalingAllocatedStatus', 'DEPRECATED')).toBe('0');
   });
 
   it.each([
-    [{ SidecarContainers: false }, '--feature-gates cannot switch SidecarContainers: it is locked to true'],
+    [
+      { SidecarContainers: false },
+      '--feature-gates cannot set feature gate SidecarContainers to false, feature is locked to true',
+    ],
     [{ WatchLists: true }, '--feature-gates names an unknown feature "WatchLists"'],
   ])('cannot be switched like %j', async (gates, problem) => {
     await expect(start(gates)).rejects.toThrow(problem);
+  });
+
+  it('that nothing depends on can be switched, with a warning', async () => {
+    const { warned } = await start({ NodeSwap: false, CPUManagerPolicyAlphaOptions: true });
+    expect(warned.map(({ text }) => text)).toEqual([
+      '--feature-gates NodeSwap=false has no effect: nothing in this server depends on it',
+      '--feature-gates CPUManagerPolicyAlphaOptions=true has no effect: nothing in this server depends on it',
+    ]);
   });
 
   it('whose time is over are warned of', async () => {

@@ -1,4 +1,4 @@
-import { featureList } from '../meta/index.ts';
+import { featureGates, inertGates } from '../meta/index.ts';
 import { gateUsage } from './feature-gates.ts';
 import { flagList, variableOf } from './flags.ts';
 
@@ -23,13 +23,13 @@ export function helpText(): string {
     }
   }
   lines.push('', 'Features:');
-  for (const [name, gate] of featureList) {
+  for (const [name, gate] of Object.entries(featureGates)) {
     // What is stable or deprecated is nothing to switch.
     if (gate.stage !== 'alpha' && gate.stage !== 'beta') continue;
     lines.push(`  ${gateUsage(name, gate)}`);
     for (const line of wrap(gate.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
   }
-  lines.push('');
+  lines.push('  Every other gate of release 1.33 can be named too and has no effect.', '');
   return lines.join('\n');
 }
 
@@ -57,9 +57,16 @@ export function flagReference(): string {
   lines.push('', '## Features', '');
   for (const line of featureIntroduction) lines.push(line);
   lines.push('', '| feature | stage | default | meaning |', '|---|---|---|---|');
-  for (const [name, { stage, default: on, locked, help }] of featureList) {
+  for (const [name, { stage, default: on, locked, help }] of Object.entries(featureGates)) {
     lines.push(`| \`${name}\` | ${stage} | ${on}${locked ? ', locked' : ''} | ${cell(help)} |`);
   }
+  lines.push('', inertIntroduction, '', '| stage | default | features |', '|---|---|---|');
+  const rows = new Map<string, string[]>();
+  for (const [name, { stage, default: on, locked }] of Object.entries(inertGates)) {
+    const row = `${stage} | ${on}${locked ? ', locked' : ''}`;
+    rows.set(row, [...(rows.get(row) ?? []), `\`${name}\``]);
+  }
+  for (const [row, names] of rows) lines.push(`| ${row} | ${names.join(', ')} |`);
   lines.push('');
   return lines.join('\n');
 }
@@ -67,9 +74,12 @@ export function flagReference(): string {
 const featureIntroduction = [
   'For `--feature-gates`, such as `--feature-gates=WatchList=false,AllAlpha=true`. Alpha features are off and beta features',
   'on unless the table says otherwise; a stable or deprecated one that is named is told of in the log. To switch a locked',
-  'feature, or one that is not here, is an error. "Kept in objects" means that without the feature the fields are dropped',
+  'feature, or an unknown one, is an error. "Kept in objects" means that without the feature the fields are dropped',
   'from what is written, unless the object had such fields before.',
 ];
+
+const inertIntroduction =
+  'The other gates of release 1.33 can be switched as in that release. Nothing in this server depends on them: the log says so when one is not at its default.';
 
 function defaultNote({ type, default: value }: Listed): string {
   const text = type.format(value);

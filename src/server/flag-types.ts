@@ -108,6 +108,17 @@ export function oneOf<const T extends string>(...words: readonly T[]): FlagType<
   };
 }
 
+/** The minor release before this one; undefined when none is given. */
+export function releaseBefore({ major, minor }: { readonly major: number; readonly minor: number }) {
+  const before = `${major}.${minor - 1}`;
+  const release: FlagType<string | undefined> = {
+    placeholder: 'release',
+    parse: (value) => (value === before ? { value } : { problem: `must be ${before} or be left out` }),
+    format: optional,
+  };
+  return release;
+}
+
 /** Ports from one to another. */
 export const portRange: FlagType<PortRange> = {
   placeholder: 'from-to',

@@ -3,6 +3,7 @@ import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { checkGate } from './feature-gates.ts';
 import * as type from './flag-types.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
+import { apiRelease } from './version.ts';
 
 /** One setting of the server. Its name on the command line is its key in the table with hyphens: `--secure-port`. */
 export interface Flag<T> {
@@ -96,6 +97,12 @@ const flags = {
     'A garbage collector runs, in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
   ),
 
+  allowPrivileged: flag(
+    'API',
+    type.boolean,
+    false,
+    'Containers may be privileged, and processes of the host on Windows nodes.',
+  ),
   enableAdmissionPlugins: flag(
     'API',
     type.someOf('admission plugin', allPlugins, absentPlugins),
@@ -174,6 +181,12 @@ const flags = {
     1800,
     'Seconds after which a watch without a time of its own ends at the earliest; some end up to twice as late, so that clients do not all return at once.',
   ),
+  livezGracePeriod: flag(
+    'Limits',
+    type.duration,
+    0,
+    'How long after its start `/livez` passes although something that the server does once at its start is not finished.',
+  ),
   shutdownDelayDuration: flag(
     'Limits',
     type.duration,
@@ -192,6 +205,18 @@ const flags = {
     type.oneOf('error', 'warn', 'info', 'debug'),
     'info',
     'What is logged: JSON lines on standard error.',
+  ),
+  profiling: flag(
+    'Process',
+    type.boolean,
+    true,
+    'Administrators can take profiles of processor time and memory below `/debug/pprof/`.',
+  ),
+  showHiddenMetricsForVersion: flag(
+    'Process',
+    type.releaseBefore(apiRelease),
+    undefined,
+    'Also shows the metrics that are hidden since this release, which must be the one before: none is at present.',
   ),
   config: flag(
     'Process',

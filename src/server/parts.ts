@@ -9,6 +9,7 @@ import {
   createHealth,
   createInFlight,
   createMetrics,
+  createProfiler,
   createRelay,
   createSurface,
   type Handler,
@@ -24,7 +25,8 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
-import { storeStatus } from './component-status.ts';
+import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
+import { componentStatuses, probeLocal } from './component-status.ts';
 import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -32,6 +34,7 @@ import { authenticatorOf, authorizerOf } from './identities.ts';
 import type { Log, Outside } from './outside.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
+import type { StartHooks } from './start-hooks.ts';
 import { agentTrustOf } from './tls.ts';
 import { apiVersion } from './version.ts';
 
@@ -48,6 +51,7 @@ export interface Parts {
 /** What the parts ask of the server that they are in. */
 export interface ServerState {
   readonly closing: boolean;
+  readonly hooks: StartHooks;
   /** `host:port` under which clients reach it; empty while it does not listen. */
   readonly address: string;
 }
@@ -67,6 +71,7 @@ export async function createParts(
   const authorize = authorizerOf(names);
   const trust = await agentTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
+  const { tokenKey } = await identityOf(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
@@ -77,20 +82,24 @@ export async function createParts(
     definitions: builtinResources,
     serves,
     features,
+    tokenKey,
     observer: observerOf(metrics, log),
     garbageCollector: settings.enableGarbageCollector,
     watchSeconds: settings.minRequestTimeout,
+    allowPrivileged: settings.allowPrivileged,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
-    listings: new Map([['componentstatuses', async () => [await storeStatus(store, names)]]]),
+    listings: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: makePlugins(
       admissionWorld({ settings, names, random, store, authorize, registry: () => registry }),
       settings.enableAdmissionPlugins,
       settings.disableAdmissionPlugins,
     ),
   });
-  const health = createHealth(healthChecks(names, store, state), (check, error) => {
+  const hookChecks = state.hooks.checks(clock, settings.livezGracePeriod);
+  const checks = [...healthChecks(names, store), ...hookChecks, ...readinessChecks(names, store, registry, state)];
+  const health = createHealth(checks, (check, error) => {
     log.error('health check failed', { check, error });
   });
   const surface = createSurface({
@@ -98,6 +107,7 @@ export async function createParts(
     names,
     health,
     metrics,
+    profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
     serverAddress: () => state.address,
     findType,
@@ -199,21 +209,45 @@ async function openStore(settings: ServerSettings, clock: Outside['clock']): Pro
   }
 }
 
-function healthChecks(names: Names, store: Store, state: ServerState): HealthCheck[] {
+/** The identity of the store; closes the store when it is not this server's. @throws StartError */
+async function identityOf(store: Store, settings: ServerSettings, random: Outside['random']): Promise<ClusterIdentity> {
+  const { dataDir, apiDomain } = settings;
+  const place = settings.store === 'memory' || dataDir === undefined ? 'the store' : `the data directory ${dataDir}`;
+  try {
+    return await openIdentity(store, apiDomain, random, place);
+  } catch (error) {
+    await store.close();
+    throw error instanceof StoreError ? new StartError(error.message, error) : error;
+  }
+}
+
+function healthChecks(names: Names, store: Store): HealthCheck[] {
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
-  const revision = async () => {
-    await store.revision();
-  };
   return [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
-    { name: names.storeCheck, check: revision, endpoints: everywhere },
-    {
-      name: 'shutdown',
-      check: () => {
-        if (state.closing) throw new Error('the server is shutting down');
-      },
-      endpoints: ['readyz'],
-    },
+    { name: names.storeCheck, check: () => answers(store), endpoints: everywhere },
+  ];
+}
+
+async function answers(store: Store): Promise<void> {
+  await store.revision();
+}
+
+function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
+  // Admission asks for the namespace of every object that is written.
+  const namespaces = registry.resources.find(({ definition }) => definition.plural === 'namespaces');
+  const synced = () => {
+    if (namespaces === undefined || namespaces.cache.revision > 0) return;
+    namespaces.cache.ready().catch(() => {});
+    throw new Error('the namespaces are not loaded yet');
+  };
+  const open = () => {
+    if (state.closing) throw new Error('the server is shutting down');
+  };
+  return [
+    { name: `${names.storeCheck}-readiness`, check: () => answers(store), endpoints: ['readyz'] },
+    { name: 'informer-sync', check: synced, endpoints: ['readyz'] },
+    { name: 'shutdown', check: open, endpoints: ['readyz'] },
   ];
 }

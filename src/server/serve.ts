@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { parseYaml } from '../codec/index.ts';
-import type { Json } from '../meta/index.ts';
+import { compatibleDomain, type Json } from '../meta/index.ts';
 import type { Settings } from './flags.ts';
 import { createLog } from './log.ts';
 import { readSettingFile } from './read-file.ts';
@@ -54,13 +55,21 @@ async function start(settings: Settings): Promise<OrchServer> {
   process.stdout.on('error', () => {});
   const server = await createServer(settings, { log });
   const { url, kubeconfigPath } = await server.listen();
-  const path = shellWord(kubeconfigPath ?? '');
   const where = settings.store === 'memory' ? 'objects in memory' : `objects in ${settings.dataDir}`;
   process.stdout.write(`orch ${version} is ready at ${url} (${where})
-administrator's kubeconfig: ${path}
-try: kubectl --kubeconfig ${path} get ns
+administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
+${firstStep(settings, url, kubeconfigPath ?? '')}
 `);
   return server;
+}
+
+/** What to try next: the kubectl of the field knows one domain only. */
+function firstStep({ apiDomain, dataDir, tlsCertFile }: Settings, url: string, kubeconfigPath: string): string {
+  if (apiDomain === compatibleDomain) return `try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`;
+  const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
+  const [authority, cert, key] = files.map(shellWord);
+  return `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}/api/v1/namespaces`)}
+kubectl: start with --api-domain=${compatibleDomain}`;
 }
 
 /** The content of a settings file. @throws StartError */

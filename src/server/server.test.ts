@@ -105,6 +105,50 @@ describe('createServer', () => {
   });
 });
 
+describe('health', () => {
+  const text = async (server: OrchServer, url: string) => {
+    const { status, body } = await server.client.request({ method: 'GET', url, headers: {} });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of body) pieces.push(piece);
+    return { status, text: Buffer.concat(pieces).toString() };
+  };
+  const hooks = [
+    'start-system-namespaces-controller',
+    'scheduling/bootstrap-system-priority-classes',
+    'priority-and-fairness-config-producer',
+    'bootstrap-controller',
+    'start-service-ip-repair-controllers',
+  ].map((hook) => `[+]poststarthook/${hook} ok`);
+
+  it('names every check, the hooks of the start among them', async () => {
+    const server = await start({ apiDomain: 'k8s.io' });
+    await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);
+    const everywhere = ['[+]ping ok', '[+]log ok', '[+]etcd ok', ...hooks];
+    const lines = async (url: string) => (await text(server, url)).text.split('\n');
+    expect(await lines('/healthz?verbose')).toEqual([...everywhere, 'healthz check passed', '']);
+    expect(await lines('/livez?verbose')).toEqual([...everywhere, 'livez check passed', '']);
+    const ready = ['[+]etcd-readiness ok', '[+]informer-sync ok', '[+]shutdown ok'];
+    expect(await lines('/readyz?verbose')).toEqual([...everywhere, ...ready, 'readyz check passed', '']);
+    expect((await text(server, '/livez/poststarthook/bootstrap-controller')).text).toBe('ok');
+  });
+
+  it.each([
+    [true, 200],
+    [false, 404],
+  ])('lets administrators profile when that is %j, and nobody else', async (profiling, status) => {
+    const server = await start({ profiling });
+    expect((await text(server, '/debug/pprof/')).status).toBe(status);
+    const anonymous = { method: 'GET', url: '/debug/pprof/profile?seconds=1', headers: {} };
+    expect((await plainClient(server).request(anonymous)).status).toBe(403);
+  });
+
+  it('is there without any of the kinds that the hooks are about', async () => {
+    const server = await start({ runtimeConfig: new Map(['api/all=false', 'apps/v1=true'].map(switched)) });
+    await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);
+  });
+});
+const switched = (text: string): readonly [string, boolean] => [text.split('=')[0] ?? '', text.endsWith('=true')];
+
 describe('identity', () => {
   it('lets anonymous requests read version and health only', async () => {
     const client = plainClient(await start());

@@ -13,6 +13,7 @@ import { createOwnObjects } from './own-objects.ts';
 import { createParts, type Parts } from './parts.ts';
 import { systemRandom } from './random.ts';
 import { repeat } from './repeat.ts';
+import { StartHooks } from './start-hooks.ts';
 
 /** A server at work. */
 export interface OrchServer {
@@ -41,7 +42,8 @@ export async function createServer(
   const settings: ServerSettings = { ...defaultSettings, store: 'memory', dataDir: undefined, ...given };
   const world = { clock: systemClock, random: systemRandom, log: silentLog, ...outside };
   const names = namesFor(settings.apiDomain);
-  const state = { closing: false, address: '' };
+  const hooks = new StartHooks();
+  const state = { closing: false, address: '', hooks };
   let listening: Listening | undefined;
   const parts = await createParts(settings, names, world, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
@@ -56,13 +58,19 @@ export async function createServer(
   });
   try {
     await createOwnObjects(client, names, [serviceRange(names, settings)]);
+    hooks.done(
+      'start-system-namespaces-controller',
+      'scheduling/bootstrap-system-priority-classes',
+      'priority-and-fairness-config-producer',
+    );
     await keepService();
+    hooks.done('bootstrap-controller');
   } catch (error) {
     parts.registry.close();
     await parts.store.close();
     throw error;
   }
-  const stop = upkeep(parts, keepService, world);
+  const stop = upkeep(parts, keepService, hooks, world);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -118,15 +126,18 @@ const repairMs = 3 * 60_000;
 function upkeep(
   { registry, store }: Parts,
   keepService: () => Promise<void>,
+  hooks: StartHooks,
   { clock, log }: Pick<Outside, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
     registry.resources.find(({ definition }) => definition.plural === plural),
   );
   const set = async () => {
-    if (services === undefined || addresses === undefined) return;
     try {
-      await repair({ store, registry, services, addresses, warn: log.warn });
+      if (services !== undefined && addresses !== undefined) {
+        await repair({ store, registry, services, addresses, warn: log.warn });
+      }
+      hooks.done('start-service-ip-repair-controllers');
     } catch (error) {
       log.error('addresses and ports of services cannot be looked through', { error });
     }

@@ -8,16 +8,19 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 /** The version of this package. */
 export const version = manifest.version;
 
+/** The release of the API that is served. */
+export const apiRelease = { major: 1, minor: 33 };
+
 /** Body of `/version`: the release of the API that is served, in the form by which clients judge how far they are apart. */
 export function apiVersion(): JsonObject {
-  const [major, minor] = ['1', '33'];
+  const [major, minor] = [String(apiRelease.major), String(apiRelease.minor)];
   return {
     major,
     minor,
     emulationMajor: major,
     emulationMinor: minor,
     minCompatibilityMajor: major,
-    minCompatibilityMinor: '32',
+    minCompatibilityMinor: String(apiRelease.minor - 1),
     gitVersion: `v${major}.${minor}.0+orch.${version}`,
     gitCommit: '',
     gitTreeState: 'clean',

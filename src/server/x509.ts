@@ -1,4 +1,12 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { isIP } from 'node:net';
 import { addressBytes, formatPem } from '../meta/index.ts';
 import { der } from './der.ts';
@@ -19,6 +27,8 @@ export interface CertificateRequest {
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
+  /** The private key in PEM that it is for. Default: a new one. */
+  readonly key?: string;
 }
 
 const oid = {
@@ -38,9 +48,13 @@ const digitalSignature = 0;
 const keyCertSign = 5;
 const crlSign = 6;
 
-/** A new key with its certificate, signed by `issuer`, or by itself when there is none (RFC 5280, version 3). */
+/** A certificate with its key, signed by `issuer`, or by itself when there is none (RFC 5280, version 3). */
 export function issueCertificate(request: CertificateRequest, issuer?: Identity & { readonly name: string }): Identity {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const privateKey =
+    request.key === undefined
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+      : createPrivateKey(request.key);
+  const publicKey = createPublicKey(privateKey);
   const authorityKey = issuer === undefined ? publicKey : createPublicKey(issuer.key);
   const algorithm = der.sequence(der.objectId(oid.ecdsaWithSha256));
   const body = der.sequence(

@@ -9,6 +9,7 @@ export const mutatingWebhookConfigurations = resource({
   plural: 'mutatingwebhookconfigurations',
   kind: 'MutatingWebhookConfiguration',
   schema: MutatingWebhookConfiguration,
+  notYet: 'this server does not call webhooks yet',
   categories: ['api-extensions'],
   namespaced: false,
   columns: [name, ['Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'], age],

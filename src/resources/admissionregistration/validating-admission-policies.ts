@@ -13,6 +13,7 @@ export const validatingAdmissionPolicies = resource({
   kind: 'ValidatingAdmissionPolicy',
   schema: ValidatingAdmissionPolicy,
   versions: [{ version: 'v1beta1', schema: V1beta1, deprecated: { since: '1.31', removed: '1.34' } }],
+  notYet: 'this server does not enforce admission policies yet',
   categories: ['api-extensions'],
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },

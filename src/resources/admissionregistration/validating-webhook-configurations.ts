@@ -9,6 +9,7 @@ export const validatingWebhookConfigurations = resource({
   plural: 'validatingwebhookconfigurations',
   kind: 'ValidatingWebhookConfiguration',
   schema: ValidatingWebhookConfiguration,
+  notYet: 'this server does not call webhooks yet',
   categories: ['api-extensions'],
   namespaced: false,
   columns: [name, ['Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'], age],

@@ -19,6 +19,7 @@ export const apiServices = resource({
   plural: 'apiservices',
   kind: 'APIService',
   schema: APIService,
+  notYet: 'this server does not pass requests on to other API servers yet',
   categories: ['api-extensions'],
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']] },

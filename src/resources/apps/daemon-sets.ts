@@ -94,7 +94,7 @@ function countTemplates(metadata: ObjectMeta, count: number): void {
   metadata.annotations = Object.fromEntries(Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, { names }: StrategyContext): FieldError[] {
+function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
   const { selector, template = {} } = spec;
   const found = validateSelectorObject(selector as Json | undefined, 'spec.selector');
   if (found.length === 0) found.push(...validateSelected(selector, template, 'spec.template'));
@@ -103,7 +103,7 @@ function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, { names }: Stra
   }
   return [
     ...found,
-    ...validateKeptTemplate(template, 'spec.template', 'DaemonSet', names),
+    ...validateKeptTemplate(template, 'spec.template', 'DaemonSet', context),
     ...validateStrategy(spec.updateStrategy ?? {}),
   ];
 }

@@ -53,9 +53,9 @@ export const deployments = resource({
       // A changed annotation is something to act on too.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },
-    validate: ({ spec = {} }, { names }) => {
+    validate: ({ spec = {} }, context) => {
       const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
-      const found = [...validateController(spec, 'ReplicaSet', names), ...validateStrategy(spec.strategy ?? {})];
+      const found = [...validateController(spec, 'ReplicaSet', context), ...validateStrategy(spec.strategy ?? {})];
       if (deadline === undefined || deadline > minReadySeconds) return found;
       const why = 'must be greater than minReadySeconds';
       return [...found, fieldError.invalid('spec.progressDeadlineSeconds', deadline, why)];

@@ -36,11 +36,11 @@ export const replicaSets = resource({
       spec.replicas ??= 1;
       defaultTemplate(spec.template);
     },
-    validate: ({ spec = {} }, { names }) => validateController(spec, 'ReplicaSet', names),
-    validateUpdate: (set, old, { names }) => {
+    validate: ({ spec = {} }, context) => validateController(spec, 'ReplicaSet', context),
+    validateUpdate: (set, old, context) => {
       const { spec = {}, status = {} } = set;
       if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');
-      const found = validateAgain(set, ReplicaSet, validateController(spec, 'ReplicaSet', names), names);
+      const found = validateAgain(set, ReplicaSet, validateController(spec, 'ReplicaSet', context), context.names);
       if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
       return found;
     },

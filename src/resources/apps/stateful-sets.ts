@@ -111,7 +111,7 @@ function setDefaults(spec: StatefulSetSpec): void {
   });
 }
 
-function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, { names }: StrategyContext): FieldError[] {
+function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, context: StrategyContext): FieldError[] {
   const { podManagementPolicy: policy = '', serviceName = '', selector } = spec;
   const found: FieldError[] = [];
   if (policy !== 'OrderedReady' && policy !== 'Parallel') {
@@ -121,7 +121,7 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, { n
   if (isNew(metadata)) {
     found.push(
       ...eachOf(spec.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) =>
-        validateClaimSpec(claim.spec ?? {}, `${at}.spec`, names),
+        validateClaimSpec(claim.spec ?? {}, `${at}.spec`, context.names),
       ),
     );
     if (serviceName !== '') found.push(...byRule('spec.serviceName', serviceName, dns1123Label));
@@ -135,7 +135,7 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, { n
   else {
     found.push(
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),
-      ...validateTemplate(withClaims(spec), 'spec.template', names),
+      ...validateTemplate(withClaims(spec), 'spec.template', context),
     );
   }
   return [...found, ...validateAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];

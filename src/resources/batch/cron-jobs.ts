@@ -1,9 +1,9 @@
-import { dns1123Subdomain, type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError, type Json } from '../../meta/index.ts';
 import { Since } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../cells.ts';
 import { isNew } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule, type PodRules } from '../core/pod-spec/findings.ts';
 import { resource } from '../define.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
 import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
@@ -48,10 +48,10 @@ export const cronJobs = resource({
       defaultPatterns(spec.jobTemplate?.spec ?? {});
       defaultTemplate(spec.jobTemplate?.spec?.template);
     },
-    validate: ({ metadata, spec = {} }, { names }) => [
+    validate: ({ metadata, spec = {} }, context) => [
       ...validateSchedule(spec),
       ...(isNew(metadata) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
-      ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+      ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', context),
     ],
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
       ...validateZoneInSchedule(spec, (old.schedule ?? '').includes('TZ')),
@@ -85,9 +85,9 @@ const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
   timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneFaults);
 
 /** The selector of a job that does not exist yet cannot be told. */
-function validateJobTemplate(spec: JobSpec, path: string, names: Names): FieldError[] {
+function validateJobTemplate(spec: JobSpec, path: string, rules: PodRules): FieldError[] {
   const { selector, manualSelector } = spec;
-  const found = validateJobSpec(spec, path, names);
+  const found = validateJobSpec(spec, path, rules);
   if (selector !== undefined && selector !== null) {
     found.push(fieldError.invalid(`${path}.selector`, selector as Json, '`selector` will be auto-generated'));
   }

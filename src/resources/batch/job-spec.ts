@@ -1,5 +1,5 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
-import { oneOf } from '../core/pod-spec/findings.ts';
+import { oneOf, type PodRules } from '../core/pod-spec/findings.ts';
 import { internalForm } from '../core/pod-spec/shown.ts';
 import { validateTemplate } from '../core/pod-spec/validate.ts';
 import { warnOfName, warnOfTemplate } from '../core/pod-spec/warnings.ts';
@@ -54,7 +54,7 @@ function warnOfCompletions(spec: JobSpec, path: string, { product }: Names): str
 }
 
 /** What the schema does not say of a job, whether a job's own spec or that of a template. */
-export function validateJobSpec(spec: JobSpec, path: string, names: Names): FieldError[] {
+export function validateJobSpec(spec: JobSpec, path: string, rules: PodRules): FieldError[] {
   const { maxFailedIndexes, backoffLimitPerIndex, managedBy, template = {}, podReplacementPolicy: replacement } = spec;
   const indexed = spec.completionMode === 'Indexed';
   const found: FieldError[] = [];
@@ -82,7 +82,7 @@ export function validateJobSpec(spec: JobSpec, path: string, names: Names): Fiel
   }
   return [
     ...found,
-    ...validateTemplate(template, `${path}.template`, names),
+    ...validateTemplate(template, `${path}.template`, rules),
     ...validateRestart(spec, `${path}.template.spec.restartPolicy`),
   ];
 }

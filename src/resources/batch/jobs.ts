@@ -14,6 +14,7 @@ import { Since } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
 import { same, validateAgain, validateSelected } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
+import type { PodRules } from '../core/pod-spec/findings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Job, type JobSpec } from '../types/batch-v1.ts';
 import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
@@ -67,11 +68,14 @@ export const jobs = resource({
     prepareCreate: ({ metadata, spec = {} }, { names }) => {
       if (spec.manualSelector !== true) generateSelector(metadata, spec, names);
     },
-    validate: (job, { names }) => [...validateNames(job, names), ...validateSpec(job.spec ?? {}, names)],
-    validateUpdate: (job, { spec: old = {}, status: oldStatus = {} }, { names }) => {
+    validate: (job, context) => [...validateNames(job, context.names), ...validateSpec(job.spec ?? {}, context)],
+    validateUpdate: (job, { spec: old = {}, status: oldStatus = {} }, context) => {
       const { spec = {}, status = {} } = job;
       return same(status, oldStatus)
-        ? [...validateAgain(job, Job, validateSpec(spec, names), names), ...validateJobUpdate(spec, old, oldStatus)]
+        ? [
+            ...validateAgain(job, Job, validateSpec(spec, context), context.names),
+            ...validateJobUpdate(spec, old, oldStatus),
+          ]
         : validateJobStatus(spec, status, oldStatus);
     },
     warnings: (job, old, { names }) => warnOfJob(job, old, job.spec ?? {}, 'spec', names),
@@ -111,11 +115,11 @@ function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): vo
 const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
   Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-function validateSpec(spec: JobSpec, names: Names): FieldError[] {
+function validateSpec(spec: JobSpec, rules: PodRules): FieldError[] {
   const { selector, template = {} } = spec;
   const faults = validateSelectorObject(selector as Json | undefined, 'spec.selector');
   return [
-    ...validateJobSpec(spec, 'spec', names),
+    ...validateJobSpec(spec, 'spec', rules),
     ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
     ...faults,
     ...(faults.length > 0 ? [] : validateSelected(selector, template, 'spec.template')),

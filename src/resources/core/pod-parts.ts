@@ -5,7 +5,7 @@ import { same } from '../validate/common.ts';
 import type { PodObject } from './pod-object.ts';
 import { type Amounts, isSidecar } from './pod-spec/amounts.ts';
 import { annotationKeys } from './pod-spec/annotations.ts';
-import { eachOf } from './pod-spec/findings.ts';
+import { eachOf, type PodRules } from './pod-spec/findings.ts';
 import { validateEphemeralContainersUpdate, validatePodMetaUpdate } from './pod-spec/pod-update.ts';
 import { qosClass } from './pod-spec/qos.ts';
 import { validatePod } from './pod-spec/validate.ts';
@@ -20,11 +20,12 @@ export const ephemeralContainers: ObjectPart<PodObject> = {
     const given = spec?.ephemeralContainers;
     pod.spec = given === undefined ? rest : { ...rest, ephemeralContainers: given };
   },
-  validate: (pod, old, { names }) => {
+  validate: (pod, old, context) => {
+    const { names } = context;
     const { metadata, spec = {} } = pod;
     if (isMirror(old, names)) return [fieldError.forbidden(WHOLE, 'static pods do not support ephemeral containers')];
     return [
-      ...validatePod(metadata, spec, names),
+      ...validatePod(metadata, spec, context),
       ...validatePodMetaUpdate(metadata, old.metadata, spec, names),
       ...validateEphemeralContainersUpdate(spec, old.spec ?? {}),
     ];
@@ -69,12 +70,13 @@ function resized(containers: Containers, sent: Containers): Containers {
   });
 }
 
-function validateResize(pod: PodObject, old: PodObject, { names }: { readonly names: Names }): FieldError[] {
+function validateResize(pod: PodObject, old: PodObject, rules: PodRules): FieldError[] {
+  const { names } = rules;
   const { metadata, spec = {} } = pod;
   const { spec: before = {} } = old;
   if (isMirror(old, names)) return [fieldError.forbidden(WHOLE, 'static pods cannot be resized')];
   if (before.os?.name === 'windows') return [fieldError.forbidden(WHOLE, 'windows pods cannot be resized')];
-  const found = validatePod(metadata, spec, names);
+  const found = validatePod(metadata, spec, rules);
   const { qosClass: quality = '', containerStatuses } = old.status ?? {};
   if ((quality || qosClass(before)) !== qosClass(spec)) {
     found.push(fieldError.invalid('spec', quality, 'Pod QOS Class may not change as a result of resizing'));

@@ -22,7 +22,7 @@ export const podTemplates = resource({
     returnsDeleted: true,
     generation: true,
     defaults: ({ template }) => defaultTemplate(template),
-    validate: ({ template = {} }, { names }) => validateTemplate(template, 'template', names),
+    validate: ({ template = {} }, context) => validateTemplate(template, 'template', context),
     warnings: ({ metadata, template = {} }, old, { names }) =>
       old?.metadata.generation === metadata.generation ? [] : warnOfTemplate(template, 'template', names),
   },

@@ -113,9 +113,9 @@ export const pods = resource({
       if (!pod.status?.qosClass && old.status?.qosClass) pod.status = { ...pod.status, qosClass: old.status.qosClass };
       keepGenerations(pod.status ?? {}, old.status ?? {});
     },
-    validate: ({ metadata, spec = {} }, { names }) => [
-      ...validatePod(metadata, spec, names),
-      ...(isNew(metadata) ? validateNewPod(metadata, spec, names) : []),
+    validate: ({ metadata, spec = {} }, context) => [
+      ...validatePod(metadata, spec, context),
+      ...(isNew(metadata) ? validateNewPod(metadata, spec, context.names) : []),
     ],
     validateUpdate: (pod, old, { names }) => [
       ...validatePodMetaUpdate(pod.metadata, old.metadata, pod.spec ?? {}, names),

@@ -55,7 +55,7 @@ export const replicationControllers = resource({
 
 const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const;
 
-function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, { names }: StrategyContext): FieldError[] {
+function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, context: StrategyContext): FieldError[] {
   const { selector = {}, template, replicas = 0, minReadySeconds = 0 } = spec;
   const selects = Object.keys(selector).length > 0;
   const found = nonNegative('spec.minReadySeconds', minReadySeconds);
@@ -63,5 +63,5 @@ function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, { n
   found.push(...nonNegative('spec.replicas', replicas));
   if (template === undefined || template === null) return [...found, fieldError.required('spec.template')];
   if (selects) found.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
-  return [...found, ...validateKeptTemplate(template, 'spec.template', 'ReplicationController', names)];
+  return [...found, ...validateKeptTemplate(template, 'spec.template', 'ReplicationController', context)];
 }

@@ -12,6 +12,7 @@ export const priorityLevelConfigurations = resource({
   plural: 'prioritylevelconfigurations',
   kind: 'PriorityLevelConfiguration',
   schema: PriorityLevelConfiguration,
+  notYet: 'this server does not queue requests by priority levels yet',
   namespaced: false,
   status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { featureList, type Json } from '../../meta/index.ts';
+import { featureGates, type Json } from '../../meta/index.ts';
 import type { Field, Infer, Schema, StructSchema } from '../../schema/index.ts';
 import { builtinResources } from '../index.ts';
 import * as groups from './index.ts';
@@ -66,7 +66,8 @@ describe('the built-in types', () => {
     ]);
     const ofFields = new Set<string>(fields.flatMap(({ field }) => field.gate ?? []));
     const ofKinds = new Set<string>(builtinResources.flatMap(({ gate }) => gate ?? []));
-    const idle = featureList.filter(
+    const gates = Object.entries(featureGates);
+    const idle = gates.filter(
       ([name, { locked }]) => !locked && !elsewhere.has(name) && !ofFields.has(name) && !ofKinds.has(name),
     );
     expect(idle.map(([name]) => name)).toEqual([]);

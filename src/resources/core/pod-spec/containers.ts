@@ -110,7 +110,12 @@ function validateAny(container: Container | EphemeralContainer, scope: PodScope,
     ...validateDevices(container, volumes, `${path}.volumeDevices`),
     ...validateContainerResources(container.resources, `${path}.resources`, claims, context),
     ...validateResizePolicy(container.resizePolicy, spec.restartPolicy, `${path}.resizePolicy`),
-    ...validateContainerSecurity(container.securityContext, spec.hostUsers !== false, `${path}.securityContext`),
+    ...validateContainerSecurity(
+      container.securityContext,
+      spec.hostUsers !== false,
+      `${path}.securityContext`,
+      context,
+    ),
   );
   return found;
 }

@@ -13,6 +13,7 @@ import {
 import { compile, type StructSchema, validate } from '../../../schema/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
 import type { LabelSelector } from '../../types/meta-v1.ts';
+import type { PodRules } from './findings.ts';
 import { validateTemplate } from './validate.ts';
 import { warnOfName, warnOfTemplate } from './warnings.ts';
 
@@ -37,7 +38,7 @@ export function validateSelected(selector: Selector, template: PodTemplateSpec, 
 export function validateController(
   { selector, template }: { selector?: LabelSelector; template?: PodTemplateSpec },
   kind: string,
-  names: Names,
+  rules: PodRules,
 ): FieldError[] {
   const found = validateSelectorObject(selector as Json | undefined, 'spec.selector');
   const broken = found.length > 0;
@@ -48,7 +49,7 @@ export function validateController(
   return [
     ...found,
     ...validateSelected(selector, template ?? {}, 'spec.template'),
-    ...validateKeptTemplate(template ?? {}, 'spec.template', kind, names),
+    ...validateKeptTemplate(template ?? {}, 'spec.template', kind, rules),
   ];
 }
 
@@ -57,8 +58,8 @@ export const validateKeptTemplate = (
   template: PodTemplateSpec,
   path: string,
   kind: string,
-  names: Names,
-): FieldError[] => [...validateTemplate(template, path, names), ...validateAlways(template, path, kind)];
+  rules: PodRules,
+): FieldError[] => [...validateTemplate(template, path, rules), ...validateAlways(template, path, kind)];
 
 /** Pods that are always replaced restart always and have no deadline. */
 export function validateAlways({ spec }: PodTemplateSpec, path: string, kind: string): FieldError[] {

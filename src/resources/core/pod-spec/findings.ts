@@ -1,9 +1,12 @@
 /** Small rules that the parts of a pod spec share; each gives its findings about one field. */
-import { type FieldError, fieldError, inRange, type NameRule, type Names } from '../../../meta/index.ts';
+import { type FieldError, fieldError, inRange, type NameRule } from '../../../meta/index.ts';
+import type { StrategyContext } from '../../../registry/index.ts';
 
-/** What the findings about a pod spec depend on besides the spec. */
-export interface SpecContext {
-  readonly names: Names;
+/** What the findings about pods and their templates depend on besides them. */
+export type PodRules = Pick<StrategyContext, 'names' | 'allowPrivileged'>;
+
+/** The same for a pod spec. */
+export interface SpecContext extends PodRules {
   /** Name of the pod whose own spec it is; undefined for the spec of a template. */
   readonly pod?: string;
 }

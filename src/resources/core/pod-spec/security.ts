@@ -7,15 +7,13 @@ import {
   SecurityContext,
   type WindowsSecurityContextOptions,
 } from '../../types/core-v1.ts';
-import { descendingPath, eachOf, oneOf, within } from './findings.ts';
+import { descendingPath, eachOf, oneOf, type PodRules, within } from './findings.ts';
 import { internalForm } from './shown.ts';
 import { validateWindowsOptions } from './windows.ts';
 
 /** The highest number of a user or group. */
 export const MAX_ID = 2_147_483_647;
 const MAX_PATH = 4095;
-/** No container may take over its node. */
-const allowPrivileged = false;
 
 export type SeccompProfileOf = Infer<typeof SeccompProfile>;
 export type AppArmorProfileOf = Infer<typeof AppArmorProfile>;
@@ -25,6 +23,7 @@ export function validateContainerSecurity(
   context: SecurityContext | undefined,
   hostUsers: boolean,
   path: string,
+  { allowPrivileged = false }: PodRules,
 ): FieldError[] {
   if (context === undefined) return [];
   const { privileged, procMount, capabilities } = context;
@@ -168,6 +167,7 @@ export function validateHostProcesses(
   spec: PodSpec,
   containers: readonly (readonly [path: string, context: SecurityContext | undefined])[],
   path: string,
+  { allowPrivileged = false }: PodRules,
 ): FieldError[] {
   const whole = spec.securityContext?.windowsOptions?.hostProcess;
   const found: FieldError[] = [];

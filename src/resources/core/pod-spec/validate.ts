@@ -18,7 +18,7 @@ import {
   validateInitContainers,
   validatePodImage,
 } from './containers.ts';
-import { byRule, eachOf, type SpecContext } from './findings.ts';
+import { byRule, eachOf, type PodRules, type SpecContext } from './findings.ts';
 import { validateDns, validateHostAliases, validateHostPorts } from './network.ts';
 import { validateOverhead, validatePodResources, validateResourceClaims } from './resources.ts';
 import { validateReadinessGates, validateSchedulingGates, validateSpread, validateTolerations } from './scheduling.ts';
@@ -47,7 +47,7 @@ function validatePodSpec(spec: PodSpec, path: string, context: SpecContext): Fie
     ...validateReadinessGates(spec.readinessGates, `${path}.readinessGates`),
     ...validateSchedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
     ...validateSpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
-    ...validateHostProcesses(spec, contexts, path),
+    ...validateHostProcesses(spec, contexts, path, context),
     ...validateHostUsers(spec, path),
     ...validateNames(spec, path),
     ...validateTolerations(spec.tolerations, `${path}.tolerations`),
@@ -74,11 +74,16 @@ function validateNames(spec: PodSpec, path: string): FieldError[] {
 }
 
 /** What the schema does not say of a template for pods. */
-export function validateTemplate({ metadata, spec = {} }: PodTemplateSpec, path: string, names: Names): FieldError[] {
+export function validateTemplate(
+  { metadata, spec = {} }: PodTemplateSpec,
+  path: string,
+  rules: PodRules,
+): FieldError[] {
+  const { names } = rules;
   const at = `${path}.spec`;
   return [
     ...validateTemplateMeta(metadata, spec, path, names),
-    ...validatePodSpec(spec, at, { names }),
+    ...validatePodSpec(spec, at, rules),
     ...validateProfilesMatch(metadata as ObjectMeta | undefined, spec, at, names),
     ...((spec.ephemeralContainers ?? []).length === 0
       ? []
@@ -102,11 +107,11 @@ function validateTemplateMeta(
 }
 
 /** What the schema does not say of a pod. */
-export function validatePod(metadata: ObjectMeta, spec: PodSpec, names: Names): FieldError[] {
+export function validatePod(metadata: ObjectMeta, spec: PodSpec, rules: PodRules): FieldError[] {
   const images = (list: PodSpec['containers'], field: string) => eachOf(list, `spec.${field}`, validatePodImage);
   return [
-    ...validatePodAnnotations(metadata.annotations ?? {}, spec, 'metadata.annotations', names),
-    ...validatePodSpec(spec, 'spec', { names, pod: metadata.name ?? '' }),
+    ...validatePodAnnotations(metadata.annotations ?? {}, spec, 'metadata.annotations', rules.names),
+    ...validatePodSpec(spec, 'spec', { ...rules, pod: metadata.name ?? '' }),
     ...(spec.serviceAccountName ? [] : refuseTokens(spec)),
     ...images(spec.containers, 'containers'),
     ...images(spec.initContainers, 'initContainers'),

@@ -1,0 +1,79 @@
+import type { FeatureGate } from './feature-gate.ts';
+
+type Row = readonly [stage: FeatureGate['stage'], on: boolean, locked: boolean, names: string];
+
+/** Names by what release 1.33 says of them. */
+const rows: readonly Row[] = [
+  [
+    'alpha',
+    false,
+    false,
+    `APIServingWithRoutine CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR CloudControllerManagerWebhook
+     ComponentFlagz ComponentStatusz CPUManagerPolicyAlphaOptions CSIVolumeHealth CustomCPUCFSQuotaPeriod 
+     EventedPLEG ExternalServiceAccountTokenSigner
+     HPAScaleToZero InformerResourceVersion InPlacePodVerticalScalingExclusiveCPUs InTreePluginPortworxUnregister
+     KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
+     KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI
+     KubeletServiceAccountTokenForCredentialProviders LoggingAlphaOptions MemoryQoS MutatingAdmissionPolicy
+     PodAndContainerStatsFromCRI PodLogsQuerySplitStreams PodTopologyLabelsAdmission
+     QOSReserved ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriAPI StorageCapacityScoring StorageVersionAPI
+     StrictIPCIDRValidation TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy
+     WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown`,
+  ],
+  [
+    'beta',
+    true,
+    false,
+    `AllowParsingUserUIDFromCertAuth AnonymousAuthConfigurableEndpoints APIServerIdentity APIServerTracing
+     AuthorizeNodeWithSelectors ConsistentListFromCache ContainerCheckpoint ContextualLogging CPUManagerPolicyBetaOptions
+     DisableCPUQuotaWithExclusiveCPUs GracefulNodeShutdown
+     GracefulNodeShutdownBasedOnPodPriority ImageMaximumGCAge InOrderInformers KubeletCgroupDriverFromCRI
+     KubeletFineGrainedAuthz KubeletSeparateDiskGC KubeletTracing LoggingBetaOptions NodeSwap OrderedNamespaceDeletion
+     PodDeletionCost PodLifecycleSleepActionAllowZero PodReadyToStartContainersCondition PortForwardWebsockets
+     RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ReloadKubeletServerCertificateFile
+     RemoteRequestHeaderUID ResilientWatchCacheInitialization RotateKubeletServerCertificate SchedulerAsyncPreemption
+     SchedulerPopFromBackoffQ SchedulerQueueingHints SeparateTaintEvictionController
+     ServiceAccountNodeAudienceRestriction StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
+     StructuredAuthenticationConfiguration SystemdWatchdog TopologyManagerPolicyBetaOptions
+     TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation WinDSR WinOverlay`,
+  ],
+  [
+    'beta',
+    false,
+    false,
+    `ConcurrentWatchObjectDecode DisableAllocatorDualWrite
+     LocalStorageCapacityIsolationFSQuotaMonitoring NodeLogQuery SELinuxMount WatchCacheInitializationPostStartHook
+     WatchListClient`,
+  ],
+  [
+    'stable',
+    true,
+    true,
+    `AnyVolumeDataSource BtreeWatchCache ComponentSLIs CPUManagerPolicyOptions CronJobsScheduledAnnotation
+     CSIMigrationPortworx DevicePluginCDIDevices HonorPVReclaimPolicy LoadBalancerIPMode LogarithmicScaleDown
+     MemoryManager NFTablesProxyMode PodIndexLabel PodSchedulingReadiness ServiceAccountTokenJTI
+     ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
+     SizeMemoryBackedVolumes StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks
+     StructuredAuthorizationConfiguration`,
+  ],
+  ['stable', true, false, 'ExecProbeTimeout MultiCIDRServiceAllocator TopologyManagerPolicyOptions'],
+  // Alpha and off in 1.33: pod security levels are those of the latest release.
+  ['stable', true, false, 'UserNamespacesPodSecurityStandards'],
+  [
+    'deprecated',
+    false,
+    false,
+    `AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AllowOverwriteTerminationGracePeriodSeconds
+     GitRepoVolumeDriver KMSv1 KubeletRegistrationGetOnExistsOnly LegacySidecarContainers SeparateCacheWatchRPC
+     WindowsHostNetwork`,
+  ],
+  ['deprecated', false, true, 'AllowServiceLBStatusOnNonLB WatchFromStorageWithoutResourceVersion'],
+  ['deprecated', true, false, 'AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion StorageNamespaceIndex'],
+];
+
+/** Gates of release 1.33 on which nothing in this server depends. They can be switched as in that release, without effect. */
+export const inertGates: { readonly [name: string]: FeatureGate } = Object.fromEntries(
+  rows.flatMap(([stage, on, locked, names]) =>
+    names.split(/\s+/).map((name) => [name, { stage, default: on, locked, help: 'without effect here' }]),
+  ),
+);

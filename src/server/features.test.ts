@@ -24,8 +24,8 @@ async function start(gates: { [name: string]: boolean } = {}, runtime: { [key: s
   const server = await createServer(
     {
       apiDomain: 'k8s.io',
-      featureGates: new Map(Object.entries(gates)),
-      runtimeConfig: new Map(Object.entries(runtime)),
+      featureGates: gates,
+      runtimeConfig: runtime,
     },
     { log },
   );
@@ -255,8 +255,11 @@ describe('features', () => {
   });
 
   it.each([
-    [{ SidecarContainers: false }, '--feature-gates cannot switch SidecarContainers: it is locked to true'],
-    [{ WatchLists: true }, '--feature-gates names an unknown feature "WatchLists"'],
+    [
+      { SidecarContainers: false },
+      'featureGates="SidecarContainers=false" cannot switch SidecarContainers: it is locked to true',
+    ],
+    [{ WatchLists: true }, 'featureGates="WatchLists=true" names an unknown feature "WatchLists"'],
   ])('cannot be switched like %j', async (gates, problem) => {
     await expect(start(gates)).rejects.toThrow(problem);
   });

@@ -82,6 +82,7 @@ export {
   canonicalTime,
   formatAge,
   formatDuration,
+  formatMicroTime,
   formatSpan,
   formatTime,
   parseDuration,

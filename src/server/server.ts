@@ -11,6 +11,7 @@ import { createLog } from './log.ts';
 import { type Outside, silentLog } from './outside.ts';
 import { createOwnObjects } from './own-objects.ts';
 import { createParts, type Parts } from './parts.ts';
+import { createPresence } from './presence.ts';
 import { systemRandom } from './random.ts';
 import { readConfig } from './read-file.ts';
 import { repeat } from './repeat.ts';
@@ -54,6 +55,15 @@ export async function startServer(settings: ServerSettings, outside: Partial<Out
   const parts = await createParts(settings, names, world, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
+  let trusted: (() => string) | undefined;
+  const keepPresence = createPresence({
+    ...world,
+    ...parts,
+    client,
+    names,
+    clientCa: () => trusted?.(),
+    closing: () => state.closing,
+  });
   const keepService = createApiService({
     client,
     names,
@@ -70,7 +80,7 @@ export async function startServer(settings: ServerSettings, outside: Partial<Out
     await parts.store.close();
     throw error;
   }
-  const stop = upkeep(parts, keepService, world);
+  const stop = upkeep(parts, keepService, keepPresence, world);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -81,10 +91,12 @@ export async function startServer(settings: ServerSettings, outside: Partial<Out
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, parts.handler, world);
       try {
-        const { address } = await opening;
+        const { address, clientCa } = await opening;
         port = address.port;
+        trusted = clientCa;
         state.address = new URL(address.url).host;
         await keepService();
+        void keepPresence();
         return address;
       } catch (error) {
         opening = undefined;
@@ -132,11 +144,15 @@ async function shutDown(
 /** How long what the server keeps right may be wrong (ms): its own service, and whose addresses and ports are. */
 const serviceMs = 10_000;
 const repairMs = 3 * 60_000;
+/** How often the lease of the server is renewed (ms), and when first: after the start, which it must not slow down. */
+const presenceMs = 10_000;
+const firstPresenceMs = 1_000;
 
 /** Keeps right what the server has of its own accord, until the result is called. */
 function upkeep(
   { registry, store }: Parts,
   keepService: () => Promise<void>,
+  keepPresence: () => Promise<void>,
   { clock, log }: Pick<Outside, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
@@ -150,6 +166,11 @@ function upkeep(
       log.error('addresses and ports of services cannot be looked through', { error });
     }
   };
-  const ends = [repeat(clock, serviceMs, keepService), repeat(clock, repairMs, set, 0)];
-  return () => Promise.all(ends.map((end) => end()));
+  const ends = [
+    repeat(clock, serviceMs, keepService),
+    repeat(clock, presenceMs, keepPresence, firstPresenceMs),
+    repeat(clock, repairMs, set, 0),
+  ];
+  // By now the server is closing: the last call waits for those under way.
+  return () => Promise.all([...ends.map((end) => end()), keepPresence()]);
 }

@@ -13,6 +13,8 @@ export interface IdentityLeaseOptions {
 }
 
 const leaseSeconds = 3600;
+/** A lease that was renewed so recently is left as it is (ms). */
+const restMs = 5_000;
 /** How often expired leases are looked for (ms). */
 const collectMs = 3_600_000;
 
@@ -31,6 +33,7 @@ export function createIdentityLease({ client, names, clock, random }: IdentityLe
     resource: 'leases',
     namespace: names.systemNamespace,
   };
+  let renewAt = 0;
   let collectAt = 0;
 
   const collect = async () => {
@@ -48,11 +51,13 @@ export function createIdentityLease({ client, names, clock, random }: IdentityLe
   };
   return async () => {
     const now = clock.now();
+    if (now < renewAt) return;
     const { apiVersion, resource, namespace } = place;
     const metadata = { name, namespace, labels: { [identity]: names.server, ...hostLabel } };
     const fields = { spec: { renewTime: formatMicroTime(now) } };
     const first = { spec: { holderIdentity, leaseDurationSeconds: leaseSeconds } };
     const lease = await ensureOwn(client, { apiVersion, resource, kind: 'Lease', metadata, fields }, first);
+    renewAt = now + restMs;
     if (lease === undefined || now < collectAt) return;
     await collect();
     collectAt = now + collectMs;

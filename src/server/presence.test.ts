@@ -174,6 +174,11 @@ describe('the lease of the server', () => {
     });
     const { holderIdentity } = (lease as ApiObject)['spec'] as { holderIdentity: string };
     expect(holderIdentity.startsWith(`${name}_`)).toBe(true);
+    const written = () => started.commits.flat().filter((key) => key.includes('leases')).length;
+    expect(written()).toBe(1);
+    await started.server.listen();
+    await settle(started);
+    expect(written()).toBe(1);
     await settle(started, 10);
     const [renewed] = await list(started, leases);
     expect(renewed).toMatchObject({

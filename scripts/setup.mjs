@@ -39,12 +39,20 @@ function install() {
 export function build() {
   install();
   const stamp = join(root, 'dist', '.built');
-  const sources = ['src', 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.mjs', 'package.json'];
+  const sources = [
+    'src',
+    'scripts/bundle-types.mjs',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'rolldown.config.mjs',
+    'package.json',
+  ];
   if (existsSync(stamp) && newest(sources.map((path) => join(root, path))) < statSync(stamp).mtimeMs) return;
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   for (const args of [
     ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--pretty'],
     ['node_modules/rolldown/bin/cli.mjs', '--config', 'rolldown.config.mjs', '--logLevel', 'warn'],
+    ['scripts/bundle-types.mjs'],
   ]) {
     const child = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 2] });
     if (child.status !== 0) process.exit(child.status ?? 1);

@@ -8,7 +8,7 @@ import {
   createServer,
   type OrchServer,
   openMemoryStore,
-  type ServerSettings,
+  type ServerOptions,
   type Store,
 } from '../src/server/index.ts';
 import { drivenClock } from '../src/store/testing/driven-clock.ts';
@@ -20,7 +20,7 @@ const servers: OrchServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
-async function start(settings: Partial<ServerSettings> = {}, outside = {}): Promise<OrchServer> {
+async function start(settings: ServerOptions = {}, outside = {}): Promise<OrchServer> {
   const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings }, outside);
   servers.push(server);
   return server;
@@ -41,7 +41,7 @@ const addressNames = async ({ client }: OrchServer) =>
   inOrder((await client.list(addresses)).items.map(({ metadata }) => metadata.name ?? ''));
 const inOrder = (texts: readonly string[]) => [...texts].sort((a, b) => (a < b ? -1 : 1));
 const byNumber = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
-const cidr = (address: string, prefix: number) => ({ serviceClusterIpRange: [{ address, prefix }] });
+const cidr = (address: string, prefix: number) => ({ serviceClusterIpRange: `${address}/${prefix}` });
 
 describe('an address', () => {
   it('is taken with the service, has an object of its own, and is free once the service is gone', async () => {
@@ -132,11 +132,7 @@ describe('an address', () => {
   });
 
   it('of both families', async () => {
-    const both = [
-      { address: '10.0.0.0', prefix: 24 },
-      { address: 'fd00::', prefix: 112 },
-    ];
-    const server = await start({ serviceClusterIpRange: both });
+    const server = await start({ serviceClusterIpRange: ['10.0.0.0/24', 'fd00::/112'] });
     const { spec } = await create(server, 'a', { ipFamilyPolicy: 'RequireDualStack' });
     expect(spec.clusterIPs).toEqual([expect.stringMatching(/^10\.0\.0\./), expect.stringMatching(/^fd00::/)]);
     expect(await addressNames(server)).toEqual(inOrder(['10.0.0.1', ...(spec.clusterIPs ?? [])]));
@@ -189,7 +185,7 @@ describe('a write that is not stored', () => {
 
 describe('a node port', () => {
   it('is taken with the service, and free once it needs it no more', async () => {
-    const server = await start({ serviceNodePortRange: { from: 31000, to: 31099 } });
+    const server = await start({ serviceNodePortRange: '31000-31099' });
     const port = (nodePort: number) => ({ type: 'NodePort', ports: [{ port: 80, nodePort }] });
     await create(server, 'a', port(31080));
     const refused = (nodePort: number, why: string) => ({
@@ -209,7 +205,7 @@ describe('a node port', () => {
 
   it('is given out of the upper part first', async () => {
     // Of 40 ports 16 are kept for who asks for a certain one.
-    const server = await start({ serviceNodePortRange: { from: 30000, to: 30039 } });
+    const server = await start({ serviceNodePortRange: '30000-30039' });
     const ports = Array.from({ length: 24 }, (_, i) => ({ port: i + 1, name: `p${i}` }));
     const { spec } = await create(server, 'a', { type: 'NodePort', ports });
     expect(byNumber(spec.ports.map(({ nodePort = 0 }) => nodePort))).toEqual(ports.map((_, i) => 30016 + i));
@@ -244,7 +240,7 @@ describe('many at a time', () => {
 
   it('have addresses and node ports of their own on several servers over one store', async () => {
     const store: Store = openMemoryStore({ clock: systemClock });
-    const settings = { serviceNodePortRange: { from: 30000, to: 30063 } };
+    const settings = { serviceNodePortRange: '30000-30063' };
     const [one, two] = [await start(settings, { store }), await start(settings, { store })];
     const spec = { type: 'NodePort' };
     const made = await Promise.all([...creators(one, 0, 32, spec), ...creators(two, 32, 32, spec)]);

@@ -1,7 +1,7 @@
 import type { ApiObject, Json, Status } from '../meta/index.ts';
 import { StatusError } from '../meta/index.ts';
 import { failure, parseBody, readAll } from './answer.ts';
-import type { ClientRequest, ClientResponse, Transport } from './transport.ts';
+import type { ClientRequest, ClientResponse, Signal, Transport } from './transport.ts';
 import { type ClientWatch, followWatch } from './watch.ts';
 
 /** Where objects are: a resource in a version, in one namespace or in all, and for one object its name. */
@@ -21,7 +21,7 @@ export interface ItemOptions {
   readonly dryRun?: boolean;
   readonly fieldManager?: string;
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 export interface ListOptions {
@@ -31,7 +31,7 @@ export interface ListOptions {
   readonly continue?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 export interface WatchParameters {
@@ -43,7 +43,7 @@ export interface WatchParameters {
   readonly sendInitialEvents?: boolean;
   readonly resourceVersionMatch?: 'NotOlderThan';
   readonly timeoutSeconds?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 export interface ObjectList<T extends ApiObject> {

@@ -1,5 +1,5 @@
 import { type ByteString, bufferOf, statusError } from '../meta/index.ts';
-import type { ClientResponse, Transport } from './transport.ts';
+import type { ClientResponse, Signal, Transport } from './transport.ts';
 
 type Subject = { readonly commonName: string; readonly organizations: readonly string[] };
 
@@ -12,7 +12,7 @@ export type InProcessHandler = (request: {
   readonly body: (limit: number) => Promise<Uint8Array>;
   readonly stream: () => AsyncIterable<Uint8Array> | undefined;
   readonly upgrades: false;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }) => Promise<{
   readonly status: number;
   readonly headers: { readonly [name: string]: string | readonly string[] };
@@ -52,5 +52,23 @@ export function inProcessTransport(handler: InProcessHandler, { subject }: InPro
 async function* buffers(body: Chunk | AsyncIterable<Chunk>): AsyncGenerator<Uint8Array> {
   if (typeof body === 'string') yield bufferOf(body);
   else if (body instanceof Uint8Array) yield body;
-  else for await (const chunk of body) yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
+  else for await (const chunk of awaited(body)) yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
+}
+
+/** The longest time that a timer of the engine can wait (ms). */
+const longest = 2 ** 31 - 1;
+
+/** The same pieces; who waits for one keeps the process alive, as one who waits at a socket does. */
+async function* awaited<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const timer = setInterval(() => {}, longest);
+      const next = await iterator.next().finally(() => clearInterval(timer));
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }

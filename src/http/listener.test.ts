@@ -163,9 +163,7 @@ describe('over both protocols', () => {
     const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
     session.setMaxListeners(0);
     await once(session, 'connect');
-    const watches = Array.from({ length: 50 }, () =>
-      session.request({ ':path': `${configMaps}?watch=1`, ...headers }),
-    );
+    const watches = Array.from({ length: 50 }, () => session.request({ ':path': `${configMaps}?watch=1`, ...headers }));
     const firstEvents = Promise.all(watches.map((stream) => once(stream, 'data')));
     const lists = Array.from({ length: 20 }, () => get2(session, '/api/v1/namespaces/default/secrets', headers));
     const objects = Array.from({ length: 30 }, () => get2(session, `${configMaps}/x`, headers));

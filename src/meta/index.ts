@@ -93,6 +93,7 @@ export {
   canonicalTime,
   formatAge,
   formatDuration,
+  formatMicroTime,
   formatSpan,
   formatTime,
   parseDuration,

@@ -3,7 +3,7 @@ import { at, atOnce, formatGroupResource, type JsonObject, jsonEqual, statusErro
 import { describe, isCorrupt, readObject, storedText } from './bytes.ts';
 import { type Core, current } from './core.ts';
 import type { Objects } from './definition.ts';
-import { makeDraft } from './draft.ts';
+import { completeDraft, makeDraft } from './draft.ts';
 import { trackOwners, trackServer } from './ownership.ts';
 import { unreadable } from './read.ts';
 import type { Resource } from './resource.ts';
@@ -78,6 +78,7 @@ export function newEntry(core: Core, resource: Resource, object: JsonObject, fie
   const draft = atOnce(makeDraft(job, undefined));
   resource.definition.strategy.defaults?.(draft.object, job.context);
   atOnce(trackOwners(job, draft, undefined));
+  completeDraft(job, draft, undefined);
   const { name = '' } = draft.object.metadata;
   return { key: keyIn(resource, namespace, name), value: Buffer.from(storedText(resource.format, draft.object)) };
 }

@@ -3,17 +3,18 @@ import type { ApiObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { createApiService } from './api-service.ts';
-import { defaultSettings, type ServerSettings } from './flags.ts';
+import { defaultSettings } from './flags.ts';
 import { silentLog } from './outside.ts';
 import { createServer, type OrchServer } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 
 // Names, labels and fields are those of the reference server's `pkg/controlplane`.
 const servers: OrchServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
-async function start(settings: Partial<ServerSettings> = {}, outside = {}): Promise<OrchServer> {
-  const given = { apiDomain: 'k8s.io', securePort: 0, advertiseAddress: '192.0.2.7', ...settings };
+async function start(options: ServerOptions = {}, outside = {}): Promise<OrchServer> {
+  const given = { apiDomain: 'k8s.io', securePort: 0, advertiseAddress: '192.0.2.7', ...options };
   const server = await createServer(given, outside);
   servers.push(server);
   return server;
@@ -130,10 +131,7 @@ describe('the service of the server itself', () => {
   });
 
   it('does without what is switched off', async () => {
-    const runtimeConfig = new Map([
-      ['networking.k8s.io/v1', false],
-      ['discovery.k8s.io/v1', false],
-    ]);
+    const runtimeConfig = { 'networking.k8s.io/v1': false, 'discovery.k8s.io/v1': false };
     const server = await start({ runtimeConfig });
     await server.listen();
     expect(await server.client.get(endpoints)).toMatchObject({ subsets: [{ addresses: [{ ip: '192.0.2.7' }] }] });
@@ -154,18 +152,15 @@ describe('the range of services', () => {
   it('gets a second family, and is left alone otherwise', async () => {
     const clock = drivenClock();
     const store = openMemoryStore({ clock });
-    const [v4, v6] = [
-      { address: '10.0.0.0', prefix: 24 },
-      { address: 'fd00::', prefix: 112 },
-    ];
-    const cidrs = async (serviceClusterIpRange: ServerSettings['serviceClusterIpRange'], warn = vi.fn()) => {
+    const [v4, v6] = ['10.0.0.0/24', 'fd00::/112'];
+    const cidrs = async (serviceClusterIpRange: string[], warn = vi.fn()) => {
       const server = await start({ serviceClusterIpRange }, { clock, store, log: { ...silentLog, warn } });
       return (await server.client.get<ApiObject>(range))['spec'];
     };
     await cidrs([v4]);
     expect(await cidrs([v4, v6])).toEqual({ cidrs: ['10.0.0.0/24', 'fd00::/112'] });
     const warn = vi.fn();
-    expect(await cidrs([{ address: '10.9.0.0', prefix: 24 }], warn)).toEqual({ cidrs: ['10.0.0.0/24', 'fd00::/112'] });
+    expect(await cidrs(['10.9.0.0/24'], warn)).toEqual({ cidrs: ['10.0.0.0/24', 'fd00::/112'] });
     expect(warn).toHaveBeenCalledWith(
       'the range of services is not that of the settings; delete its object to have it made anew',
       { held: ['10.0.0.0/24', 'fd00::/112'], cidrs: ['10.9.0.0/24'] },

@@ -21,8 +21,8 @@ async function start(
   const log = { ...silentLog, error: (...told: unknown[]) => void errors.push(told) };
   const settings = {
     apiDomain: 'k8s.io',
-    runtimeConfig: new Map(Object.entries(runtime)),
-    featureGates: new Map(Object.entries(gates)),
+    runtimeConfig: runtime,
+    featureGates: gates,
   };
   const server = await createServer(settings, { log, store });
   open.push(server);

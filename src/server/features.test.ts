@@ -24,8 +24,8 @@ async function start(gates: { [name: string]: boolean } = {}, runtime: { [key: s
   const server = await createServer(
     {
       apiDomain: 'k8s.io',
-      featureGates: new Map(Object.entries(gates)),
-      runtimeConfig: new Map(Object.entries(runtime)),
+      featureGates: gates,
+      runtimeConfig: runtime,
     },
     { log },
   );
@@ -258,9 +258,9 @@ describe('features', () => {
   it.each([
     [
       { SidecarContainers: false },
-      '--feature-gates cannot set feature gate SidecarContainers to false, feature is locked to true',
+      'featureGates="SidecarContainers=false" cannot set feature gate SidecarContainers to false, feature is locked to true',
     ],
-    [{ WatchLists: true }, '--feature-gates names an unknown feature "WatchLists"'],
+    [{ WatchLists: true }, 'featureGates="WatchLists=true" names an unknown feature "WatchLists"'],
   ])('cannot be switched like %j', async (gates, problem) => {
     await expect(start(gates)).rejects.toThrow(problem);
   });

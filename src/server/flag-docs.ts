@@ -1,6 +1,6 @@
 import { featureGates, inertGates } from '../meta/index.ts';
 import { gateUsage } from './feature-gates.ts';
-import { flagList, variableOf } from './flags.ts';
+import { flagList, programSettings, variableOf } from './flags.ts';
 
 type Listed = (typeof flagList)[number];
 
@@ -70,6 +70,30 @@ export function flagReference(): string {
   lines.push('');
   return lines.join('\n');
 }
+
+/** The source of `server-options.ts`: what a program may give for each flag. */
+export function optionTypes(): string {
+  const lines = [
+    '// Made from `flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).',
+    '',
+    '/** The settings of a server inside a program: those of the flags of `orch serve`, their names in camel case. */',
+    'export interface ServerOptions {',
+  ];
+  for (const { key, name, type, help } of flagList) {
+    const text = programSettings[key] === undefined ? '' : type.format(programSettings[key]);
+    const byDefault = text === '' ? 'Nothing by default.' : `\`${text}\` by default.`;
+    const meaning = help.replaceAll(/`--([a-z-]+)`/g, (_, flag: string) => `\`${keyOf(flag)}\``);
+    lines.push('  /**');
+    for (const line of wrap(meaning, 115)) lines.push(`   * ${line}`);
+    lines.push('   *');
+    for (const line of wrap(`${type.form} ${byDefault} The flag \`--${name}\`.`, 115)) lines.push(`   * ${line}`);
+    lines.push('   */', `  readonly ${key}?: ${type.given} | undefined;`);
+  }
+  lines.push('}', '');
+  return lines.join('\n');
+}
+
+const keyOf = (name: string) => flagList.find((flag) => flag.name === name)?.key ?? name;
 
 const featureIntroduction = [
   'For `--feature-gates`, such as `--feature-gates=WatchList=false,AllAlpha=true`. Alpha features are off and beta features',

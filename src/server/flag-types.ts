@@ -7,6 +7,12 @@ import { didYouMean } from './suggest.ts';
 export interface FlagType<T> {
   /** What `--help` calls a value, such as `port`. */
   readonly placeholder: string;
+  /** The TypeScript type of what a program may give; its text is always taken, too. */
+  readonly given: string;
+  /** What a value is, with its unit: a sentence for people who write programs. */
+  readonly form: string;
+  /** The text of a number, where that is not its digits. */
+  readonly ofNumber?: (value: number) => string;
   /** The value, or what is wrong with the text: the rest of a sentence that begins with "must" or with the wrong part. */
   readonly parse: (text: string) => Parsed<T>;
   /** The text of a value that `parse` would read; empty for none. */
@@ -23,24 +29,35 @@ const optional = (value: string | undefined) => value ?? '';
 
 const text: FlagType<string> = {
   placeholder: 'text',
+  given: 'string',
+  form: 'A text.',
   parse: (value) => (value === '' ? { problem: 'must not be empty' } : { value }),
   format: String,
 };
 
 /** A path; undefined when none is given. */
-export const file: FlagType<string | undefined> = { ...text, placeholder: 'file', format: optional };
+export const file: FlagType<string | undefined> = {
+  ...text,
+  placeholder: 'file',
+  form: 'The path of a file.',
+  format: optional,
+};
 
-export const folder: FlagType<string> = { ...text, placeholder: 'folder' };
+export const folder: FlagType<string> = { ...text, placeholder: 'folder', form: 'The path of a folder.' };
 
 /** An address; undefined when none is given. */
 export const someIpAddress: FlagType<string | undefined> = {
   placeholder: 'address',
+  given: 'string',
+  form: 'An IP address.',
   parse: (value) => ipAddress.parse(value),
   format: optional,
 };
 
 export const ipAddress: FlagType<string> = {
   placeholder: 'address',
+  given: 'string',
+  form: 'An IP address.',
   parse: (value) =>
     isIP(value) === 0 ? { problem: 'must be an IP address, such as 127.0.0.1, 0.0.0.0 or ::' } : { value },
   format: String,
@@ -48,6 +65,8 @@ export const ipAddress: FlagType<string> = {
 
 export const boolean: FlagType<boolean> = {
   placeholder: 'true|false',
+  given: 'boolean',
+  form: 'True or false.',
   parse: (value) =>
     value === 'true' || value === 'false' ? { value: value === 'true' } : { problem: 'must be true or false' },
   format: String,
@@ -58,6 +77,8 @@ export const boolean: FlagType<boolean> = {
 export function integer(min: number, max: number, placeholder = 'number'): FlagType<number> {
   return {
     placeholder,
+    given: 'number | string',
+    form: `A whole number${placeholder === 'seconds' ? ' of seconds' : ''} from ${min} to ${max}.`,
     parse: (value) =>
       /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max
         ? { value: Number(value) }
@@ -74,6 +95,9 @@ type Unit = keyof typeof unitMs;
 /** A length of time, in milliseconds. */
 export const duration: FlagType<number> = {
   placeholder: 'duration',
+  given: 'number | string',
+  form: "A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'.",
+  ofNumber: (ms) => `${ms}ms`,
   parse: (value) => {
     if (value === '0') return { value: 0 };
     if (!/^(\d{1,9}(\.\d{1,3})?(ms|h|m|s))+$/.test(value)) {
@@ -98,6 +122,8 @@ export const duration: FlagType<number> = {
 export function oneOf<const T extends string>(...words: readonly T[]): FlagType<T> {
   return {
     placeholder: words.join('|'),
+    given: words.map((word) => `'${word}'`).join(' | '),
+    form: 'One of these words.',
     parse: (value) => {
       const word = words.find((w) => w === value);
       return word === undefined
@@ -113,6 +139,8 @@ export function releaseBefore({ major, minor }: { readonly major: number; readon
   const before = `${major}.${minor - 1}`;
   const release: FlagType<string | undefined> = {
     placeholder: 'release',
+    given: 'string',
+    form: 'A minor release.',
     parse: (value) => (value === before ? { value } : { problem: `must be ${before} or be left out` }),
     format: optional,
   };
@@ -122,6 +150,8 @@ export function releaseBefore({ major, minor }: { readonly major: number; readon
 /** Ports from one to another. */
 export const portRange: FlagType<PortRange> = {
   placeholder: 'from-to',
+  given: 'string',
+  form: "A text such as '30000-32767'.",
   parse: (value) => {
     const [, from = '', to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(value) ?? [];
     const range = { from: Number(from), to: Number(to) };
@@ -138,6 +168,8 @@ const prefixes = { 4: [1, 29], 6: [64, 125] } as const;
 /** Address blocks, at most one of each family. */
 export const cidrs: FlagType<readonly Cidr[]> = {
   placeholder: 'block,…',
+  given: 'string | readonly string[]',
+  form: "A text such as '10.0.0.0/24', or a list of such texts.",
   parse: (value) => {
     const blocks = value.split(',').map((part) => parseCidr(part.trim()));
     const families = new Set(blocks.map((block) => isIP(block?.address ?? '')));
@@ -158,6 +190,8 @@ export const cidrs: FlagType<readonly Cidr[]> = {
 /** A DNS name with at least two labels, in lower case. */
 export const domain: FlagType<string> = {
   placeholder: 'domain',
+  given: 'string',
+  form: "A text such as 'example.org'.",
   parse: (value) =>
     value.length <= 200 && /^[a-z]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(value)
       ? { value }
@@ -171,6 +205,8 @@ export function switches(
 ): FlagType<ReadonlyMap<string, boolean>> {
   return {
     placeholder: 'name=true|false,…',
+    given: '{ readonly [name: string]: boolean } | string',
+    form: "True or false by name, or a text such as 'name=true,other=false'.",
     parse: (value) => {
       const out = new Map<string, boolean>();
       for (const part of value.split(',').filter((p) => p.trim() !== '')) {
@@ -197,6 +233,8 @@ export function someOf(
 ): FlagType<readonly string[]> {
   return {
     placeholder: 'name,…',
+    given: 'string | readonly string[]',
+    form: 'A list of names, or a text with commas between them.',
     parse: (value) => {
       const given = value
         .split(',')

@@ -82,7 +82,12 @@ const flags = {
     { from: 30_000, to: 32_767 },
     'Ports that services may have on every node.',
   ),
-  featureGates: flag('API', type.switches(checkGate), new Map(), 'Features to switch on or off, listed below.'),
+  featureGates: flag(
+    'API',
+    type.switches(checkGate),
+    new Map(),
+    'Features to switch on or off: those of the table of features.',
+  ),
   runtimeConfig: flag(
     'API',
     type.switches(checkRuntimeKey),
@@ -231,8 +236,10 @@ export type FlagKey = keyof Flags;
 /** The value of every setting. */
 export type Settings = { readonly [K in FlagKey]: Flags[K]['default'] };
 
-/** The settings of a server inside a program: the data directory is left out when it needs none. */
-export type ServerSettings = Omit<Settings, 'dataDir'> & { readonly dataDir: string | undefined };
+/** The settings of a server: inside a program it may have no data directory, and log nothing. */
+export type ServerSettings = Omit<Settings, 'dataDir' | 'logLevel'> & {
+  readonly [K in 'dataDir' | 'logLevel']: Settings[K] | undefined;
+};
 
 /** The table for code that treats every flag alike. */
 export const flagList: readonly (Flag<unknown> & { readonly key: FlagKey; readonly name: string })[] = Object.entries(
@@ -245,6 +252,14 @@ export const flagList: readonly (Flag<unknown> & { readonly key: FlagKey; readon
 
 /** What every setting is when nobody says otherwise. */
 export const defaultSettings = Object.fromEntries(flagList.map(({ key, default: value }) => [key, value])) as Settings;
+
+/** The same inside a program, where nothing is written to a disk or a log unless the program says so. */
+export const programSettings: ServerSettings = {
+  ...defaultSettings,
+  store: 'memory',
+  dataDir: undefined,
+  logLevel: undefined,
+};
 
 /** `ORCH_SECURE_PORT` for `secure-port`. */
 export const variableOf = (name: string) => `ORCH_${name.toUpperCase().replaceAll('-', '_')}`;

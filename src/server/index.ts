@@ -29,9 +29,9 @@ export {
   StatusError,
 } from '../meta/index.ts';
 export { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
-export type { ServerSettings, Settings } from './flags.ts';
 export type { Address } from './listening.ts';
 export type { Log, Outside } from './outside.ts';
 export { createServer, type OrchServer } from './server.ts';
+export type { ServerOptions } from './server-options.ts';
 export { StartError } from './start-error.ts';
 export { version } from './version.ts';

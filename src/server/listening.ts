@@ -21,6 +21,8 @@ export interface Address {
 /** The open port of a server. */
 export interface Listening {
   readonly address: Address;
+  /** The authorities of client certificates, in PEM, as they are now. */
+  readonly clientCa: () => string;
   /** Takes no more connections; resolves when all are closed, by themselves or after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -66,6 +68,7 @@ export async function openListener(
   renewLater();
   return {
     address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
+    clientCa: () => tls.clientCa,
     close(graceMs) {
       closed = true;
       cancel();

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { parseYaml } from '../codec/index.ts';
+import type { Json } from '../meta/index.ts';
 import { StartError, systemReason } from './start-error.ts';
 
 /** The text of a file that a setting names. @throws StartError */
@@ -7,5 +9,18 @@ export async function readSettingFile(flag: string, path: string): Promise<strin
     return await readFile(path, 'utf8');
   } catch (error) {
     throw new StartError(`--${flag}=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
+  }
+}
+
+/** The content of a settings file. @throws StartError */
+export async function readConfig(path: string): Promise<Json> {
+  const text = await readSettingFile('config', path);
+  try {
+    const { value, findings } = parseYaml(Buffer.from(text));
+    if (findings.length === 0) return value;
+    throw new StartError(`--config=${JSON.stringify(path)}: ${findings.join('; ')}`);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`--config=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
   }
 }

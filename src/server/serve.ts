@@ -1,13 +1,12 @@
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { parseYaml } from '../codec/index.ts';
-import { compatibleDomain, type Json } from '../meta/index.ts';
+import { compatibleDomain } from '../meta/index.ts';
 import type { Settings } from './flags.ts';
 import { createLog } from './log.ts';
-import { readSettingFile } from './read-file.ts';
-import { createServer, type OrchServer } from './server.ts';
+import { readConfig } from './read-file.ts';
+import { type OrchServer, startServer } from './server.ts';
 import { readSettings } from './settings.ts';
-import { StartError, systemReason } from './start-error.ts';
+import { StartError } from './start-error.ts';
 import { version } from './version.ts';
 
 /**
@@ -53,7 +52,7 @@ async function start(settings: Settings): Promise<OrchServer> {
   });
   // Whoever reads the lines below may be gone.
   process.stdout.on('error', () => {});
-  const server = await createServer(settings, { log });
+  const server = await startServer(settings, { log });
   const { url, kubeconfigPath } = await server.listen();
   const where = settings.store === 'memory' ? 'objects in memory' : `objects in ${settings.dataDir}`;
   process.stdout.write(`orch ${version} is ready at ${url} (${where})
@@ -70,19 +69,6 @@ function firstStep({ apiDomain, dataDir, tlsCertFile }: Settings, url: string, k
   const [authority, cert, key] = files.map(shellWord);
   return `try: curl --cacert ${authority} --cert ${cert} --key ${key} ${shellWord(`${url}/api/v1/namespaces`)}
 kubectl: start with --api-domain=${compatibleDomain}`;
-}
-
-/** The content of a settings file. @throws StartError */
-async function readConfig(path: string): Promise<Json> {
-  const text = await readSettingFile('config', path);
-  try {
-    const { value, findings } = parseYaml(Buffer.from(text));
-    if (findings.length === 0) return value;
-    throw new StartError(`--config=${JSON.stringify(path)}: ${findings.join('; ')}`);
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    throw new StartError(`--config=${JSON.stringify(path)} cannot be read: ${systemReason(error)}`, error);
-  }
 }
 
 /** Resolves at the first signal to end; the second one ends the process. */

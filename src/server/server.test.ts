@@ -6,16 +6,17 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
 import type { ApiObject } from '../meta/index.ts';
-import type { ServerSettings } from './flags.ts';
 import { createServer, type OrchServer } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
+import { StartError } from './start-error.ts';
 import { issueCertificate } from './x509.ts';
 
 const servers: OrchServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
-async function start(settings: Partial<ServerSettings> = {}): Promise<OrchServer> {
-  const server = await createServer({ securePort: 0, ...settings });
+async function start(options: ServerOptions = {}): Promise<OrchServer> {
+  const server = await createServer({ securePort: 0, ...options });
   servers.push(server);
   return server;
 }
@@ -143,11 +144,10 @@ describe('health', () => {
   });
 
   it('is there without any of the kinds that the hooks are about', async () => {
-    const server = await start({ runtimeConfig: new Map(['api/all=false', 'apps/v1=true'].map(switched)) });
+    const server = await start({ runtimeConfig: { 'api/all': false, 'apps/v1': true } });
     await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);
   });
 });
-const switched = (text: string): readonly [string, boolean] => [text.split('=')[0] ?? '', text.endsWith('=true')];
 
 describe('identity', () => {
   it('lets anonymous requests read version and health only', async () => {
@@ -196,7 +196,7 @@ describe('impersonation in process', () => {
 
 describe('runtime config', () => {
   it('knows the groups by the names of the domain', async () => {
-    const runtimeConfig = new Map([['networking.example.org/v1', false]]);
+    const runtimeConfig = { 'networking.example.org/v1': false };
     const { client } = await start({ apiDomain: 'example.org', runtimeConfig });
     const place = { apiVersion: 'networking.example.org/v1', resource: 'ingresses' };
     await expect(client.list(place)).rejects.toMatchObject({ code: 404 });
@@ -206,7 +206,77 @@ describe('runtime config', () => {
   });
 });
 
+describe('the options of a program', () => {
+  it('are refused all at once, each by its name, with the one that was meant', async () => {
+    const bad = {
+      securePrt: 1,
+      'data-dir': 'x',
+      shutdownGracePeriod: '30',
+      kubeletTimeout: -1,
+      minRequestTimeout: 1.5,
+      serviceClusterIpRange: [{ address: '10.0.0.0', prefix: 24 }],
+      featureGates: { APIResponseCompresion: false },
+      runtimeConfig: new Map([['batch/v1', false]]),
+      dataDir: ['a', 'b'],
+      store: 'lmbd',
+      tlsCertFile: 'a.crt',
+      enableAdmissionPlugins: ['PodSecurity'],
+      disableAdmissionPlugins: 'PodSecurity',
+    };
+    const error: unknown = await createServer(bad as unknown as ServerOptions).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as StartError).message.split('\n')).toEqual([
+      'securePrt is an unknown setting; did you mean "securePort"?',
+      'data-dir is an unknown setting; did you mean "dataDir"?',
+      'serviceClusterIpRange must be a text, a number, true or false, a list of these, or a map of them',
+      'runtimeConfig must be a text, a number, true or false, a list of these, or a map of them',
+      'dataDir must be a text, a number, true or false',
+      'featureGates="APIResponseCompresion=false" names an unknown feature "APIResponseCompresion"; did you mean "APIResponseCompression"?',
+      'kubeletTimeout="-1ms" must be a duration such as 30s, 500ms or 1h30m',
+      'store="lmbd" must be one of lmdb, memory; did you mean "lmdb"?',
+      'minRequestTimeout="1.5" must be a whole number from 1 to 2000000',
+      'shutdownGracePeriod="30" must be a duration such as 30s, 500ms or 1h30m',
+      'tlsCertFile and tlsPrivateKeyFile must be given together',
+      'enableAdmissionPlugins and disableAdmissionPlugins both name PodSecurity',
+    ]);
+    await expect(createServer('memory' as ServerOptions)).rejects.toThrow('the settings must be an object');
+  });
+
+  it('are stronger than the file that one of them names', async () => {
+    const config = join(folder(), 'settings.yaml');
+    writeFileSync(config, 'api-domain: file.example\nsecure-port: 70000\n');
+    const server = await start({ config });
+    expect(server.names.domain).toBe('file.example');
+    writeFileSync(config, 'api-domain: x\n');
+    await expect(createServer({ config })).rejects.toThrow(`api-domain in ${config}="x" must be a domain`);
+    await expect(createServer({ config: join(config, 'no') })).rejects.toBeInstanceOf(StartError);
+  });
+});
+
 describe('listen', () => {
+  it('is called once', async () => {
+    const server = await start();
+    const first = server.listen();
+    await expect(server.listen()).rejects.toThrow('the server listens already: listen() is called once');
+    await first;
+    await expect(server.listen()).rejects.toThrow(StartError);
+    const closing = server.close();
+    await expect(server.listen()).rejects.toThrow('the server is closed');
+    await closing;
+  });
+
+  it('may be tried again when it failed, and is undone by a close that comes before it is done', async () => {
+    const other = await start();
+    const { port } = await other.listen();
+    const server = await start({ securePort: port });
+    await expect(server.listen()).rejects.toThrow(`cannot listen on 127.0.0.1 port ${port}`);
+    await other.close();
+    const opened = server.listen();
+    await server.close();
+    const { kubeconfig } = await opened;
+    await expect(clientOf(kubeconfig).list(namespaces)).rejects.toMatchObject({ code: 503 });
+  });
+
   it('opens a port to its kubeconfig', async () => {
     const server = await start();
     const { url, port, kubeconfig, kubeconfigPath } = await server.listen();

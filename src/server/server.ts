@@ -1,18 +1,23 @@
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { repair } from '../allocation/index.ts';
-import { type Client, createClient, inProcessTransport } from '../client/index.ts';
-import type { Handler } from '../http/index.ts';
+import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createApiService, serviceRange } from './api-service.ts';
 import { systemClock } from './clock.ts';
-import { defaultSettings, type ServerSettings } from './flags.ts';
+import type { ServerSettings } from './flags.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
+import { createLog } from './log.ts';
 import { type Outside, silentLog } from './outside.ts';
 import { createOwnObjects } from './own-objects.ts';
 import { createParts, type Parts } from './parts.ts';
+import { createPresence } from './presence.ts';
 import { systemRandom } from './random.ts';
+import { readConfig } from './read-file.ts';
 import { repeat } from './repeat.ts';
+import type { ServerOptions } from './server-options.ts';
+import { readOptions } from './settings.ts';
+import { StartError } from './start-error.ts';
 import { StartHooks } from './start-hooks.ts';
 
 /** A server at work. */
@@ -21,8 +26,8 @@ export interface OrchServer {
   /** Has all rights, and needs no socket. */
   readonly client: Client;
   /** The server itself: every request comes through here. */
-  readonly handler: Handler;
-  /** Opens the TLS port of the settings; to be called once. @throws StartError */
+  readonly handler: InProcessHandler;
+  /** Opens the TLS port of the settings, once. @throws StartError also when it listens already or was closed */
   listen(): Promise<Address>;
   /**
    * Serves on for the shutdown delay when it listens; then lets requests under way finish, ends watches cleanly and
@@ -32,29 +37,42 @@ export interface OrchServer {
 }
 
 /**
- * A server with the system's namespaces and priorities in it, over a store in memory unless the settings or `outside` say otherwise.
- * It opens no socket before `listen`, and writes no file without a `dataDir`. @throws StartError
+ * A server with the objects that every server has, over a store in memory unless the options or `outside` say otherwise.
+ * It opens no socket before `listen`, and writes no file without a `dataDir`.
+ * @throws StartError that names every option that is wrong
  */
-export async function createServer(
-  given: Partial<ServerSettings> = {},
-  outside: Partial<Outside> = {},
-): Promise<OrchServer> {
-  const settings: ServerSettings = { ...defaultSettings, store: 'memory', dataDir: undefined, ...given };
-  const world = { clock: systemClock, random: systemRandom, log: silentLog, ...outside };
+export async function createServer(options: ServerOptions = {}, outside: Partial<Outside> = {}): Promise<OrchServer> {
+  return startServer(await readOptions(options, readConfig), outside);
+}
+
+/** The same for settings that have been read. @throws StartError */
+export async function startServer(settings: ServerSettings, outside: Partial<Outside> = {}): Promise<OrchServer> {
+  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = outside;
+  const world = { clock: systemClock, random: systemRandom, ...outside, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new StartHooks();
   const state = { closing: false, address: '', hooks };
-  let listening: Listening | undefined;
+  let opening: Promise<Listening> | undefined;
+  let port: number | undefined;
   const parts = await createParts(settings, names, world, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
+  let trusted: (() => string) | undefined;
+  const keepPresence = createPresence({
+    ...world,
+    ...parts,
+    client,
+    names,
+    clientCa: () => trusted?.(),
+    closing: () => state.closing,
+  });
   const keepService = createApiService({
     client,
     names,
     settings,
     ...world,
     interfaces: networkInterfaces,
-    port: () => listening?.address.port,
+    port: () => port,
   });
   try {
     await createOwnObjects(client, names, [serviceRange(names, settings)]);
@@ -70,21 +88,32 @@ export async function createServer(
     await parts.store.close();
     throw error;
   }
-  const stop = upkeep(parts, keepService, hooks, world);
+  const stop = upkeep(parts, { keepService, keepPresence, hooks }, world);
   let closed: Promise<void> | undefined;
   return {
     names,
     client,
     handler: parts.handler,
     async listen() {
-      listening = await openListener(settings, names, parts.handler, world);
-      state.address = new URL(listening.address.url).host;
-      await keepService();
-      return listening.address;
+      if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
+      if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
+      opening = openListener(settings, names, parts.handler, world);
+      try {
+        const { address, clientCa } = await opening;
+        port = address.port;
+        trusted = clientCa;
+        state.address = new URL(address.url).host;
+        await keepService();
+        void keepPresence();
+        return address;
+      } catch (error) {
+        opening = undefined;
+        throw error;
+      }
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(parts, listening, settings, world, stop);
+      closed ??= shutDown(parts, opening, settings, world, stop);
       return closed;
     },
   };
@@ -92,12 +121,14 @@ export async function createServer(
 
 async function shutDown(
   { registry, store, inFlight, relay, yaml }: Parts,
-  listening: Listening | undefined,
+  opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Outside, 'clock'>,
   stop: () => Promise<unknown>,
 ): Promise<void> {
   const stopped = stop();
+  // Who called `listen` is told why it failed.
+  const listening = await opening?.catch(() => undefined);
   if (listening !== undefined) {
     await new Promise<void>((resolve) => {
       if (settings.shutdownDelayDuration === 0) resolve();
@@ -121,12 +152,20 @@ async function shutDown(
 /** How long what the server keeps right may be wrong (ms): its own service, and whose addresses and ports are. */
 const serviceMs = 10_000;
 const repairMs = 3 * 60_000;
+/** How often the lease of the server is renewed (ms), and when first: after the start, which it must not slow down. */
+const presenceMs = 10_000;
+const firstPresenceMs = 1_000;
+
+interface Upkeep {
+  readonly keepService: () => Promise<void>;
+  readonly keepPresence: () => Promise<void>;
+  readonly hooks: StartHooks;
+}
 
 /** Keeps right what the server has of its own accord, until the result is called. */
 function upkeep(
   { registry, store }: Parts,
-  keepService: () => Promise<void>,
-  hooks: StartHooks,
+  { keepService, keepPresence, hooks }: Upkeep,
   { clock, log }: Pick<Outside, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
@@ -142,6 +181,11 @@ function upkeep(
       log.error('addresses and ports of services cannot be looked through', { error });
     }
   };
-  const ends = [repeat(clock, serviceMs, keepService), repeat(clock, repairMs, set, 0)];
-  return () => Promise.all(ends.map((end) => end()));
+  const ends = [
+    repeat(clock, serviceMs, keepService),
+    repeat(clock, presenceMs, keepPresence, firstPresenceMs),
+    repeat(clock, repairMs, set, 0),
+  ];
+  // By now the server is closing: the last call waits for those under way.
+  return () => Promise.all([...ends.map((end) => end()), keepPresence()]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../meta/index.ts';
-import { defaultSettings, flagList } from './flags.ts';
-import { readSettings, type SettingSources } from './settings.ts';
+import { defaultSettings, flagList, programSettings } from './flags.ts';
+import { readOptions, readSettings, type SettingSources } from './settings.ts';
 
 async function read(argv: string[], env: SettingSources['env'] = {}, config: Json = null) {
   const result = await readSettings({ argv, env, readConfig: () => Promise.resolve(config) });
@@ -172,7 +172,7 @@ describe('readSettings', () => {
     expect(await problems(['--config=x.yaml', '--nope'], { ORCH_SECURE_PORT: 'no' }, config)).toEqual([
       'unknown flag "--nope"',
       'secure-prot in x.yaml is an unknown setting; did you mean "secure-port"?',
-      'data-dir in x.yaml must be a text, a number, true or false, a list of these, or a map of them',
+      'data-dir in x.yaml must be a text, a number, true or false',
       'config in x.yaml would name another file: there can be one only',
       'ORCH_SECURE_PORT="no" must be a whole number from 0 to 65535',
       'store in x.yaml="disk" must be one of lmdb, memory',
@@ -180,6 +180,59 @@ describe('readSettings', () => {
     expect(await problems(['--config=x.yaml'], {}, ['a'])).toEqual([
       'x.yaml must hold a map of settings, such as "secure-port: 6443"',
     ]);
+  });
+});
+
+describe('readOptions', () => {
+  const noFile = () => Promise.reject(new Error('no file was named'));
+
+  it('gives the defaults of a program', async () => {
+    expect(await readOptions({}, noFile)).toEqual({
+      ...defaultSettings,
+      store: 'memory',
+      dataDir: undefined,
+      logLevel: undefined,
+    });
+    expect(await readOptions({ store: undefined, securePort: undefined }, noFile)).toEqual(programSettings);
+  });
+
+  it('takes values, and texts as the flags have them', async () => {
+    const read = {
+      securePort: 0,
+      anonymousAuth: false,
+      shutdownDelayDuration: 90_500,
+      minRequestTimeout: 7,
+      serviceNodePortRange: { from: 31000, to: 31099 },
+      serviceClusterIpRange: [
+        { address: '10.1.0.0', prefix: 16 },
+        { address: 'fd00::', prefix: 108 },
+      ],
+      featureGates: new Map([['APIResponseCompression', false]]),
+      disableAdmissionPlugins: ['Priority', 'LimitRanger'],
+      tlsCertFile: undefined,
+    };
+    const values = {
+      securePort: 0,
+      anonymousAuth: false,
+      shutdownDelayDuration: 90_500,
+      minRequestTimeout: 7,
+      serviceNodePortRange: '31000-31099',
+      serviceClusterIpRange: ['10.1.0.0/16', 'fd00::/108'],
+      featureGates: { APIResponseCompression: false },
+      disableAdmissionPlugins: ['Priority', 'LimitRanger'],
+    };
+    const texts = {
+      securePort: '0',
+      anonymousAuth: 'false',
+      shutdownDelayDuration: '1m30.5s',
+      minRequestTimeout: '7',
+      serviceNodePortRange: '31000-31099',
+      serviceClusterIpRange: '10.1.0.0/16,fd00::/108',
+      featureGates: 'APIResponseCompression=false',
+      disableAdmissionPlugins: 'Priority,LimitRanger',
+    };
+    expect(await readOptions(values, noFile)).toMatchObject(read);
+    expect(await readOptions(texts as object, noFile)).toMatchObject(read);
   });
 });
 

@@ -1,5 +1,15 @@
 import { isJsonObject, type Json } from '../meta/index.ts';
-import { defaultSettings, type FlagKey, flagList, type Settings, variableOf } from './flags.ts';
+import {
+  defaultSettings,
+  type FlagKey,
+  flagList,
+  programSettings,
+  type ServerSettings,
+  type Settings,
+  variableOf,
+} from './flags.ts';
+import type { ServerOptions } from './server-options.ts';
+import { StartError } from './start-error.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Where settings come from. */
@@ -28,38 +38,67 @@ const byName = new Map<string, Listed>(flagList.map((flag) => [flag.name, flag])
 const flagNames = [...byName.keys()];
 
 /** Every setting: from the command line, else the environment, else the file, else as the table has it. */
-export async function readSettings(sources: SettingSources): Promise<SettingsResult> {
+export async function readSettings({ argv, env, readConfig }: SettingSources): Promise<SettingsResult> {
   const problems: string[] = [];
-  const line = readLine(sources.argv, problems);
-  const environment = readEnvironment(sources.env);
-  const given = line.get('config') ?? environment.get('config');
-  const file = given === undefined ? new Map() : readFile(await sources.readConfig(given.text), given.text, problems);
-  const settings: { [key: string]: unknown } = { ...defaultSettings };
+  const layers = await withFile([readLine(argv, problems), readEnvironment(env)], readConfig, problems);
+  const settings = settle(defaultSettings, layers, problems, ({ name }) => `--${name}`);
+  return problems.length > 0 ? { problems } : { settings };
+}
+
+/** The settings that a program gives, else those of the file that it names, else their defaults there. @throws StartError */
+export async function readOptions(
+  options: ServerOptions,
+  readConfig: SettingSources['readConfig'],
+): Promise<ServerSettings> {
+  const problems: string[] = [];
+  const layers = await withFile([readProgram(options, problems)], readConfig, problems);
+  const settings = settle(programSettings, layers, problems, ({ key }) => key);
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  return settings;
+}
+
+/** The layers, and below them the file that one of them names. */
+async function withFile(
+  layers: readonly Layer[],
+  readConfig: SettingSources['readConfig'],
+  problems: string[],
+): Promise<Layer[]> {
+  const given = layers.map((layer) => layer.get('config')).find((found) => found !== undefined);
+  return given === undefined ? [...layers] : [...layers, readFile(await readConfig(given.text), given.text, problems)];
+}
+
+/** Each setting as the first layer that names it has it; `spell` names a flag in messages. */
+function settle<S extends ServerSettings>(
+  defaults: S,
+  layers: readonly Layer[],
+  problems: string[],
+  spell: (flag: Listed) => string,
+): S {
+  const settings: { [key: string]: unknown } = { ...defaults };
   for (const { key, name, type } of flagList) {
-    const found = line.get(name) ?? environment.get(name) ?? file.get(name);
+    const found = layers.map((layer) => layer.get(name)).find((given) => given !== undefined);
     if (found === undefined) continue;
     const parsed = type.parse(found.text);
     if ('value' in parsed) settings[key] = parsed.value;
     else problems.push(`${found.where}=${JSON.stringify(found.text)} ${parsed.problem}`);
   }
-  for (const [cert, key] of pairs) {
-    if ((settings[cert] === undefined) === (settings[key] === undefined)) continue;
-    problems.push(`--${nameOf(cert)} and --${nameOf(key)} must be given together`);
+  const told = (key: FlagKey) => spell(flagList.find((flag) => flag.key === key) as Listed);
+  for (const pair of pairs) {
+    if (pair.every((key) => settings[key] === undefined) || pair.every((key) => settings[key] !== undefined)) continue;
+    problems.push(`${pair.map(told).join(' and ')} must be given together`);
   }
-  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings as Settings;
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings as S;
   for (const name of on.filter((word) => off.includes(word))) {
-    problems.push(`--enable-admission-plugins and --disable-admission-plugins both name ${name}`);
+    problems.push(`${told('enableAdmissionPlugins')} and ${told('disableAdmissionPlugins')} both name ${name}`);
   }
-  return problems.length > 0 ? { problems } : { settings: settings as Settings };
+  return settings as S;
 }
 
 /** A certificate and its key are nothing without each other. */
-const pairs: readonly (readonly [FlagKey, FlagKey])[] = [
+const pairs: readonly (readonly FlagKey[])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
   ['kubeletClientCertificate', 'kubeletClientKey'],
 ];
-
-const nameOf = (key: FlagKey) => flagList.find((flag) => flag.key === key)?.name;
 
 function readLine(argv: readonly string[], problems: string[]): Layer {
   const layer: Layer = new Map();
@@ -101,6 +140,28 @@ function readEnvironment(env: SettingSources['env']): Layer {
   return layer;
 }
 
+function readProgram(options: ServerOptions, problems: string[]): Layer {
+  const layer: Layer = new Map();
+  if (!isPlainObject(options)) {
+    problems.push('the settings must be an object, such as { securePort: 0 }');
+    return layer;
+  }
+  const keys: string[] = flagList.map(({ key }) => key);
+  for (const [key, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const flag = flagList.find((known) => known.key === key);
+    if (flag === undefined) {
+      problems.push(`${key} is an unknown setting${didYouMean(key, keys)}`);
+      continue;
+    }
+    const { ofNumber = String } = flag.type;
+    const text = typeof value === 'number' ? ofNumber(value) : textOf(flag, value);
+    if (text === undefined) problems.push(`${key} ${unwritable(flag)}`);
+    else layer.set(flag.name, { text, where: key });
+  }
+  return layer;
+}
+
 function readFile(content: Json, path: string, problems: string[]): Layer {
   const layer: Layer = new Map();
   if (content === null) return layer;
@@ -110,29 +171,43 @@ function readFile(content: Json, path: string, problems: string[]): Layer {
   }
   for (const [name, value] of Object.entries(content)) {
     const where = `${name} in ${path}`;
-    const text = textOf(value);
+    const flag = byName.get(name);
     if (name === 'config') problems.push(`${where} would name another file: there can be one only`);
-    else if (!byName.has(name)) {
+    else if (flag === undefined) {
       problems.push(`${where} is an unknown setting${didYouMean(name, flagNames)}`);
-    } else if (text === undefined) {
-      problems.push(`${where} must be a text, a number, true or false, a list of these, or a map of them`);
-    } else layer.set(name, { text, where });
+    } else {
+      const text = textOf(flag, value);
+      if (text === undefined) problems.push(`${where} ${unwritable(flag)}`);
+      else layer.set(name, { text, where });
+    }
   }
   return layer;
 }
 
-/** A value of the file as the command line would write it; undefined when the command line cannot. */
-function textOf(value: Json | undefined): string | undefined {
+/** A value as the command line would write it; undefined when the command line cannot. */
+function textOf({ type }: Listed, value: unknown): string | undefined {
+  if (type.joins !== true) return scalarText(value);
   const texts = Array.isArray(value)
     ? value.map(scalarText)
-    : isJsonObject(value)
+    : isPlainObject(value)
       ? Object.entries(value).map(([name, item]) => pairText(name, scalarText(item)))
       : [scalarText(value)];
   return texts.includes(undefined) ? undefined : texts.join(',');
 }
 
-function scalarText(value: Json | undefined): string | undefined {
-  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+const unwritable = ({ type }: Listed): string =>
+  type.joins === true
+    ? 'must be a text, a number, true or false, a list of these, or a map of them'
+    : 'must be a text, a number, true or false';
+
+/** Not a `Map` or another object of a class, whose content is elsewhere. */
+function isPlainObject(value: unknown): value is { readonly [name: string]: unknown } {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
+
+const scalars = ['string', 'number', 'bigint', 'boolean'];
+const scalarText = (value: unknown) => (scalars.includes(typeof value) ? String(value) : undefined);
 
 const pairText = (name: string, text: string | undefined) => (text === undefined ? undefined : `${name}=${text}`);

@@ -3,7 +3,7 @@ import {
   createServer,
   type OrchServer,
   openMemoryStore,
-  type ServerSettings,
+  type ServerOptions,
   type Status,
   type Store,
   StoreError,
@@ -30,7 +30,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export async function startWorld(settings: Partial<ServerSettings> = {}, seed = 1, under?: Store): Promise<World> {
+export async function startWorld(settings: ServerOptions = {}, seed = 1, under?: Store): Promise<World> {
   const clock = drivenClock();
   const store = heldStore(under ?? openMemoryStore({ clock }));
   const random = seededRandom(seed);

@@ -1,0 +1,79 @@
+/** The lease by which a server tells others over the same store that it is there. */
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '../client/index.ts';
+import { type ApiObject, at, type Clock, formatMicroTime, labelValue, type Names, type Random } from '../meta/index.ts';
+import { ensureOwn, isStatus } from './own-objects.ts';
+
+export interface IdentityLeaseOptions {
+  readonly client: Client;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const leaseSeconds = 3600;
+/** A lease that was renewed so recently is left as it is (ms). */
+const restMs = 5_000;
+/** How often expired leases are looked for (ms). */
+const collectMs = 3_600_000;
+
+/**
+ * Each call renews the lease of this host, which is made when it is missing; the first call, and one in an hour, also
+ * deletes the leases of servers that no longer renew theirs. @throws StatusError
+ */
+export function createIdentityLease({ client, names, clock, random }: IdentityLeaseOptions): () => Promise<void> {
+  const host = hostname();
+  const name = `apiserver-${base32(createHash('sha256').update(host).digest().subarray(0, 16))}`;
+  const holderIdentity = `${name}_${random.uuid()}`;
+  const identity = `apiserver.${names.labels}/identity`;
+  const hostLabel = labelValue(host).length === 0 ? { [`${names.labels}/hostname`]: host } : {};
+  const place = {
+    apiVersion: `coordination.${names.domain}/v1`,
+    resource: 'leases',
+    namespace: names.systemNamespace,
+  };
+  let renewAt = 0;
+  let collectAt = 0;
+
+  const collect = async () => {
+    const selector = `${identity}=${names.server}`;
+    const { items } = await client.list<ApiObject>(place, { labelSelector: selector });
+    for (const lease of items.filter((item) => isExpired(item, clock.now()))) {
+      const { name: expired = '', uid = '', resourceVersion = '' } = lease.metadata;
+      // One that was renewed or deleted meanwhile is none of ours.
+      await client
+        .delete({ ...place, name: expired }, { preconditions: { uid, resourceVersion } })
+        .catch((error: unknown) => {
+          if (!isStatus(error, 404) && !isStatus(error, 409)) throw error;
+        });
+    }
+  };
+  return async () => {
+    const now = clock.now();
+    if (now < renewAt) return;
+    const { apiVersion, resource, namespace } = place;
+    const metadata = { name, namespace, labels: { [identity]: names.server, ...hostLabel } };
+    const fields = { spec: { renewTime: formatMicroTime(now) } };
+    const first = { spec: { holderIdentity, leaseDurationSeconds: leaseSeconds } };
+    const lease = await ensureOwn(client, { apiVersion, resource, kind: 'Lease', metadata, fields }, first);
+    renewAt = now + restMs;
+    if (lease === undefined || now < collectAt) return;
+    await collect();
+    collectAt = now + collectMs;
+  };
+}
+
+/** A lease without a time or a duration is worth nothing either. */
+function isExpired(lease: ApiObject, now: number): boolean {
+  const [renewed, seconds] = [at(lease, 'spec', 'renewTime'), at(lease, 'spec', 'leaseDurationSeconds')];
+  if (typeof renewed !== 'string' || typeof seconds !== 'number') return true;
+  return Date.parse(renewed) + seconds * 1000 < now;
+}
+
+/** RFC 4648 in lower case, without padding. */
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const digits = bits.match(/.{1,5}/g) ?? [];
+  return digits.map((five) => 'abcdefghijklmnopqrstuvwxyz234567'[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
+}

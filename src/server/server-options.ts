@@ -1,0 +1,248 @@
+// Made from `flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).
+
+/** The settings of a server inside a program: those of the flags of `orch serve`, their names in camel case. */
+export interface ServerOptions {
+  /**
+   * Address to listen on; 0.0.0.0 or :: for all.
+   *
+   * An IP address. `127.0.0.1` by default. The flag `--bind-address`.
+   */
+  readonly bindAddress?: string | undefined;
+  /**
+   * Port for HTTPS; 0 picks a free one.
+   *
+   * A whole number from 0 to 65535. `6443` by default. The flag `--secure-port`.
+   */
+  readonly securePort?: number | string | undefined;
+  /**
+   * Address under which others reach the server: the endpoint of its own service. Without one it is `bindAddress`, or
+   * the first address of the machine when that is a loopback address or stands for all. The serving certificate names
+   * it when it is given.
+   *
+   * An IP address. Nothing by default. The flag `--advertise-address`.
+   */
+  readonly advertiseAddress?: string | undefined;
+  /**
+   * Serving certificate in PEM, followed by those that signed it. Without one, a certificate and its authority are kept
+   * in the data directory.
+   *
+   * The path of a file. Nothing by default. The flag `--tls-cert-file`.
+   */
+  readonly tlsCertFile?: string | undefined;
+  /**
+   * Private key of `tlsCertFile`, in PEM.
+   *
+   * The path of a file. Nothing by default. The flag `--tls-private-key-file`.
+   */
+  readonly tlsPrivateKeyFile?: string | undefined;
+  /**
+   * Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name,
+   * in the groups of its organizations.
+   *
+   * The path of a file. Nothing by default. The flag `--client-ca-file`.
+   */
+  readonly clientCaFile?: string | undefined;
+  /**
+   * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out.
+   *
+   * The path of a file. Nothing by default. The flag `--token-auth-file`.
+   */
+  readonly tokenAuthFile?: string | undefined;
+  /**
+   * Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead
+   * of refused.
+   *
+   * True or false. `true` by default. The flag `--anonymous-auth`.
+   */
+  readonly anonymousAuth?: boolean | undefined;
+  /**
+   * Domain of API groups, labels and annotations. `k8s.io` serves kubectl and other existing clients.
+   *
+   * A text such as 'example.org'. `orch.io` by default. The flag `--api-domain`.
+   */
+  readonly apiDomain?: string | undefined;
+  /**
+   * Address block of services, or one of each family: the first one is that of services that ask for no family. The
+   * serving certificate names its first address.
+   *
+   * A text such as '10.0.0.0/24', or a list of such texts. `10.0.0.0/24` by default. The flag
+   * `--service-cluster-ip-range`.
+   */
+  readonly serviceClusterIpRange?: string | readonly string[] | undefined;
+  /**
+   * Ports that services may have on every node.
+   *
+   * A text such as '30000-32767'. `30000-32767` by default. The flag `--service-node-port-range`.
+   */
+  readonly serviceNodePortRange?: string | undefined;
+  /**
+   * Features to switch on or off: those of the table of features.
+   *
+   * True or false by name, or a text such as 'name=true,other=false'. Nothing by default. The flag `--feature-gates`.
+   */
+  readonly featureGates?: { readonly [name: string]: boolean } | string | undefined;
+  /**
+   * Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version
+   * (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one;
+   * without any, released versions are on, alpha and beta versions off.
+   *
+   * True or false by name, or a text such as 'name=true,other=false'. Nothing by default. The flag `--runtime-config`.
+   */
+  readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
+  /**
+   * A garbage collector runs, in a controller manager: jobs and replication controllers that are deleted without a
+   * propagation policy then wait for it to orphan their dependents.
+   *
+   * True or false. `false` by default. The flag `--enable-garbage-collector`.
+   */
+  readonly enableGarbageCollector?: boolean | undefined;
+  /**
+   * Containers may be privileged, and processes of the host on Windows nodes.
+   *
+   * True or false. `false` by default. The flag `--allow-privileged`.
+   */
+  readonly allowPrivileged?: boolean | undefined;
+  /**
+   * Admission plugins to switch on beside those that are on anyway: `AlwaysAdmit`, `NamespaceAutoProvision`,
+   * `NamespaceExists`, `LimitPodHardAntiAffinityTopology`, `AlwaysPullImages`, `PodNodeSelector`,
+   * `PodTolerationRestriction`, `ExtendedResourceToleration`, `OwnerReferencesPermissionEnforcement`,
+   * `DenyServiceExternalIPs`, `AlwaysDeny`.
+   *
+   * A list of names, or a text with commas between them. Nothing by default. The flag `--enable-admission-plugins`.
+   */
+  readonly enableAdmissionPlugins?: string | readonly string[] | undefined;
+  /**
+   * Admission plugins to switch off, of those that are on: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`,
+   * `TaintNodesByCondition`, `PodSecurity`, `Priority`, `DefaultTolerationSeconds`, `DefaultStorageClass`,
+   * `StorageObjectInUseProtection`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateApproval`,
+   * `CertificateSigning`, `CertificateSubjectRestriction`, `DefaultIngressClass`, `PodTopologyLabels`, `ResourceQuota`.
+   *
+   * A list of names, or a text with commas between them. Nothing by default. The flag `--disable-admission-plugins`.
+   */
+  readonly disableAdmissionPlugins?: string | readonly string[] | undefined;
+  /**
+   * How long pods stay on a node that is no longer ready, when they do not say so themselves.
+   *
+   * A whole number of seconds from 0 to 1000000000. `300` by default. The flag
+   * `--default-not-ready-toleration-seconds`.
+   */
+  readonly defaultNotReadyTolerationSeconds?: number | string | undefined;
+  /**
+   * How long pods stay on a node that cannot be reached any more, when they do not say so themselves.
+   *
+   * A whole number of seconds from 0 to 1000000000. `300` by default. The flag
+   * `--default-unreachable-toleration-seconds`.
+   */
+  readonly defaultUnreachableTolerationSeconds?: number | string | undefined;
+  /**
+   * Authorities in PEM that sign the certificates of the nodes' agents. Without them an agent's certificate is not
+   * checked.
+   *
+   * The path of a file. Nothing by default. The flag `--kubelet-certificate-authority`.
+   */
+  readonly kubeletCertificateAuthority?: string | undefined;
+  /**
+   * Certificate in PEM that the nodes' agents are shown.
+   *
+   * The path of a file. Nothing by default. The flag `--kubelet-client-certificate`.
+   */
+  readonly kubeletClientCertificate?: string | undefined;
+  /**
+   * Private key of `kubeletClientCertificate`, in PEM.
+   *
+   * The path of a file. Nothing by default. The flag `--kubelet-client-key`.
+   */
+  readonly kubeletClientKey?: string | undefined;
+  /**
+   * Types of a node's addresses; its agent is reached under the first one that the node has.
+   *
+   * A list of names, or a text with commas between them. `Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP` by
+   * default. The flag `--kubelet-preferred-address-types`.
+   */
+  readonly kubeletPreferredAddressTypes?: string | readonly string[] | undefined;
+  /**
+   * How long a connection to a node's agent, or to what runs on a node, may take to come about. 0 is no limit.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `5s` by default. The flag
+   * `--kubelet-timeout`.
+   */
+  readonly kubeletTimeout?: number | string | undefined;
+  /**
+   * `lmdb` keeps objects durably in the data directory, `memory` until the process ends.
+   *
+   * One of these words. `memory` by default. The flag `--store`.
+   */
+  readonly store?: 'lmdb' | 'memory' | undefined;
+  /**
+   * Folder for objects, certificates and the kubeconfig. What is secret in it is for its owner alone.
+   *
+   * The path of a folder. Nothing by default. The flag `--data-dir`.
+   */
+  readonly dataDir?: string | undefined;
+  /**
+   * Reading requests served at one time; more are told to come back later. A user may have as many of them as are left
+   * free for all others. Watches do not count. 0 is no limit.
+   *
+   * A whole number from 0 to 1000000. `400` by default. The flag `--max-requests-inflight`.
+   */
+  readonly maxRequestsInflight?: number | string | undefined;
+  /**
+   * Writing requests served at one time; more are told to come back later. A user may have as many of them as are left
+   * free for all others. 0 is no limit.
+   *
+   * A whole number from 0 to 1000000. `200` by default. The flag `--max-mutating-requests-inflight`.
+   */
+  readonly maxMutatingRequestsInflight?: number | string | undefined;
+  /**
+   * Seconds after which a watch without a time of its own ends at the earliest; some end up to twice as late, so that
+   * clients do not all return at once.
+   *
+   * A whole number of seconds from 1 to 2000000. `1800` by default. The flag `--min-request-timeout`.
+   */
+  readonly minRequestTimeout?: number | string | undefined;
+  /**
+   * How long after its start `/livez` passes although something that the server does once at its start is not finished.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * `--livez-grace-period`.
+   */
+  readonly livezGracePeriod?: number | string | undefined;
+  /**
+   * How long the server goes on serving after a signal to end, while `/readyz` already fails.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * `--shutdown-delay-duration`.
+   */
+  readonly shutdownDelayDuration?: number | string | undefined;
+  /**
+   * How long requests under way may take to finish after that; then connections are cut.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `20s` by default. The flag
+   * `--shutdown-grace-period`.
+   */
+  readonly shutdownGracePeriod?: number | string | undefined;
+  /**
+   * What is logged: JSON lines on standard error.
+   *
+   * One of these words. Nothing by default. The flag `--log-level`.
+   */
+  readonly logLevel?: 'error' | 'warn' | 'info' | 'debug' | undefined;
+  /**
+   * Administrators can take profiles of processor time and memory below `/debug/pprof/`.
+   *
+   * True or false. `true` by default. The flag `--profiling`.
+   */
+  readonly profiling?: boolean | undefined;
+  /**
+   * Also shows the metrics that are hidden since this release, which must be the one before: none is at present.
+   *
+   * A minor release. Nothing by default. The flag `--show-hidden-metrics-for-version`.
+   */
+  readonly showHiddenMetricsForVersion?: string | undefined;
+  /**
+   * YAML file with settings: the names of flags without the hyphens before them.
+   *
+   * The path of a file. Nothing by default. The flag `--config`.
+   */
+  readonly config?: string | undefined;
+}

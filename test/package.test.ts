@@ -1,0 +1,165 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+// The built package as programs that depend on it see it: its types alone, without those of Node.
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+
+const body = `
+  const server = await createServer({
+    apiDomain: 'k8s.io',
+    securePort: 0,
+    shutdownGracePeriod: '1m30s',
+    shutdownDelayDuration: 500,
+    serviceClusterIpRange: ['10.0.0.0/24', 'fd00::/112'],
+    serviceNodePortRange: '31000-31099',
+    featureGates: { APIResponseCompression: false },
+    runtimeConfig: { 'api/all': true, 'batch/v1': false },
+    disableAdmissionPlugins: ['LimitRanger'],
+    store: 'memory',
+    dataDir: undefined,
+  });
+  const place: Place = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+  await server.client.create(place, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a' },
+    data: { colour: 'green' },
+  });
+  for await (const { type, object } of await server.client.watch(place)) {
+    const found: [string, string | undefined] = [type, object.metadata.name];
+    if (found[0] === 'ADDED') break;
+  }
+  const error: Error = new StatusError(404, 'NotFound', 'gone');
+  const nobody: Client = createClient({ transport: inProcessTransport(server.handler) });
+  const port: number = (await server.listen()).port;
+  await server.close();
+  return [error, nobody, port, version.length];
+`;
+const wrong = `
+  // @ts-expect-error no such setting
+  await createServer({ securePrt: 0 });
+  // @ts-expect-error a port is no switch
+  await createServer({ securePort: true });
+  // @ts-expect-error an unknown store
+  await createServer({ store: 'lmbd' });
+  // @ts-expect-error a block is a text
+  await createServer({ serviceClusterIpRange: [{ address: '10.0.0.0', prefix: 24 }] });
+  // @ts-expect-error gates are true or false
+  await createServer({ featureGates: { APIResponseCompression: 'off' } });
+  // @ts-expect-error the server has no such property
+  (await createServer()).start();
+  // @ts-expect-error an object has metadata
+  await (await createServer()).client.create({ apiVersion: 'v1', resource: 'pods' }, { apiVersion: 'v1', kind: 'Pod' });
+`;
+const names = 'createServer, createClient, inProcessTransport, StatusError, version';
+const types = 'Client, Place';
+const run = `export async function run() {${body}}\nexport async function wrong() {${wrong}}\n`;
+const esm = `import { ${names}, type ${types.replace(', ', ', type ')} } from 'orch';\n${run}`;
+const commonJs = `import orch = require('orch');
+const { ${names} } = orch;
+type Client = orch.Client;
+type Place = orch.Place;
+${run}`;
+
+const compilerOptions = {
+  target: 'es2023',
+  lib: ['es2023'],
+  types: [],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUnusedLocals: true,
+  skipLibCheck: false,
+  noEmit: true,
+};
+
+let project = '';
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'orch-package-'));
+  const installed = join(project, 'node_modules/orch');
+  mkdirSync(join(installed, 'dist'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(installed, 'package.json'));
+  cpSync(join(root, 'dist/server'), join(installed, 'dist/server'), { recursive: true });
+});
+
+function check(name: string, source: string, options: object): string {
+  writeFileSync(join(project, name), source);
+  const config = join(project, `${name}.json`);
+  writeFileSync(config, JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, files: [name] }));
+  return spawnSync(process.execPath, [tsc, '-p', config], { cwd: project, encoding: 'utf8' }).stdout;
+}
+
+describe('the types of the package', () => {
+  it.each([
+    ['an ES module', 'nodenext.mts', esm, { module: 'nodenext' }],
+    ['an ES module, resolved as Node 16 does', 'node16.mts', esm, { module: 'node16' }],
+    ['a CommonJS module', 'node16.cts', commonJs, { module: 'node16' }],
+    ['a CommonJS module, resolved as the newest Node does', 'nodenext.cts', commonJs, { module: 'nodenext' }],
+    ['a bundled program', 'bundled.ts', esm, { module: 'esnext', moduleResolution: 'bundler' }],
+    ['a program with the types of browsers', 'dom.mts', esm, { module: 'nodenext', lib: ['es2023', 'dom'] }],
+  ])('tell right from wrong in %s', (_, name, source, options) => {
+    expect(check(name, source, options)).toBe('');
+  });
+
+  it('hold for the programs of the README', () => {
+    const programs = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(
+      ([, code]) => code,
+    );
+    expect(programs.length).toBe(2);
+    const [whole = '', part = ''] = programs;
+    const console = 'declare const console: { log(...values: unknown[]): void };\n';
+    expect(check('readme.mts', console + whole, { module: 'nodenext' })).toBe('');
+    const source = `import { createServer } from 'orch';\n${part}await server.close();`;
+    expect(check('options.mts', source, { module: 'nodenext' })).toBe('');
+  });
+
+  it('are one file, and import nothing', () => {
+    const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /\.d\.[cm]?ts$/.test(path),
+    );
+    expect(declarations.sort()).toEqual(['server/index.d.cts', 'server/index.d.ts']);
+    const text = readFileSync(join(root, 'dist/server/index.d.ts'), 'utf8');
+    expect(text).not.toMatch(/\bimport\b|\bBuffer\b|NodeJS\./);
+    expect(text).toContain('A whole number of seconds from');
+  });
+});
+
+describe('the package', () => {
+  const linked = () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orch-linked-'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(root, join(folder, 'node_modules/orch'), 'junction');
+    return folder;
+  };
+  const runProgram = (name: string, source: string) => {
+    const cwd = linked();
+    writeFileSync(join(cwd, name), source);
+    return execFileSync(process.execPath, [name], { cwd, timeout: 20_000, encoding: 'utf8', stdio: 'pipe' });
+  };
+
+  it('can be required', () => {
+    const source = `const { createServer, version } = require('orch');
+      createServer().then(async (server) => { console.log(typeof version); await server.close(); });`;
+    expect(runProgram('program.cjs', source)).toBe('string\n');
+  });
+
+  it('keeps the process alive while a watch is iterated, and no longer', () => {
+    const source = `import { createServer } from 'orch';
+      const server = await createServer();
+      const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+      const watch = await server.client.watch(configMaps, { timeoutSeconds: 1 });
+      for await (const { type } of watch) console.log(type);
+      console.log('ended');
+      const left = await server.client.watch(configMaps);
+      for await (const { type } of left) { console.log(type); break; }`;
+    const withObject = source.replace(
+      'const left',
+      `await server.client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } });\nconst left`,
+    );
+    expect(runProgram('program.mjs', withObject)).toBe('ended\nADDED\n');
+  });
+});

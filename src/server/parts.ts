@@ -185,11 +185,12 @@ function servedParts(config: ReadonlyMap<string, boolean>, names: Names): NonNul
 }
 
 async function openStore(settings: ServerSettings, clock: Outside['clock']): Promise<Store> {
-  if (settings.store === 'memory') return openMemoryStore({ clock });
+  const historyMs = settings.etcdCompactionInterval;
+  if (settings.store === 'memory') return openMemoryStore({ clock, historyMs });
   if (settings.dataDir === undefined) throw new StartError('the store "lmdb" needs a data directory');
   try {
     await ensureFolder(settings.dataDir);
-    return await openLmdbStore({ path: join(settings.dataDir, 'store'), clock });
+    return await openLmdbStore({ path: join(settings.dataDir, 'store'), clock, historyMs });
   } catch (error) {
     // The store says itself what to do about it.
     if (error instanceof StoreError) throw new StartError(error.message, error);

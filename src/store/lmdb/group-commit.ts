@@ -8,7 +8,8 @@ import type { State } from './records.ts';
 import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
 
 // What one transaction takes at the most, so that none holds up those who wait behind it.
-const operationsATransaction = 3000;
+const requestsATransaction = 1000;
+const writesATransaction = 1000;
 const bytesATransaction = 8 * 1024 * 1024;
 /** Records that each transaction looks at to remove history, unless it adds more than half as many. */
 const recordsASweep = 256;
@@ -114,12 +115,12 @@ export class GroupCommit {
   }
 
   #take(): Request[] {
-    let [count, operations, bytes] = [0, 0, 0];
-    while (count < this.#waiting.length && operations < operationsATransaction && bytes < bytesATransaction) {
+    const most = Math.min(this.#waiting.length, requestsATransaction);
+    let [count, writes, bytes] = [0, 0, 0];
+    while (count < most && writes < writesATransaction && bytes < bytesATransaction) {
       const what = this.#waiting[count++]?.what;
-      operations++;
       if (typeof what !== 'object') continue;
-      operations += what.guards.length + what.writes.length;
+      writes += what.writes.length;
       for (const { record } of what.writes) bytes += record.length;
     }
     return this.#waiting.splice(0, count);

@@ -79,6 +79,7 @@ export async function createParts(
     features,
     observer: observerOf(metrics, log),
     watchSeconds: settings.minRequestTimeout,
+    historyMs: settings.etcdCompactionInterval,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import { describe, isCorrupt } from './bytes.ts';
+import { describe, isCorrupt, unreadable } from './bytes.ts';
 import { type Core, current, reached } from './core.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
@@ -21,9 +21,6 @@ export async function get(core: Core, target: Target, options: ReadOptions): Pro
   if (isCorrupt(object)) throw unreadable(object);
   return object;
 }
-
-export const unreadable = ({ name }: CachedObject): StatusError =>
-  statusError.internal(`the stored object ${JSON.stringify(name)} cannot be read`);
 
 /** A collection, or a piece of one, as new as the request asks for. */
 export async function list(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
@@ -125,7 +122,8 @@ async function fromSnapshot(
   const { limit } = paged ?? {};
   // One more than the page holds tells that there is more.
   const most = limit === undefined ? Number.POSITIVE_INFINITY : limit + 1;
-  if (limit === undefined && selection.matches === undefined) return whole(revision, items);
+  const readable = resource.format.corrupt.size === 0;
+  if (limit === undefined && selection.matches === undefined && readable) return whole(revision, items);
   const page = await gather(items, selection.matches, most);
   if (paged === undefined) return whole(revision, page);
   const more = page.length === most;
@@ -142,7 +140,10 @@ async function fromSnapshot(
 /** So many objects are looked at before others get their turn. */
 const slice = 1_000;
 
-/** Those that match, at most so many, without holding anybody up however few they are. */
+/**
+ * Those that match, at most so many, without holding anybody up however few they are.
+ * @throws StatusError 500 when one of them cannot be read, but for the last that there is room for
+ */
 async function gather(
   items: Iterable<CachedObject>,
   matches: Selection['matches'],
@@ -151,7 +152,9 @@ async function gather(
   const found: CachedObject[] = [];
   let seen = 0;
   for (const object of items) {
-    if (matches?.(object) !== false) {
+    const corrupt = isCorrupt(object);
+    if (corrupt && found.length + 1 < most) throw unreadable(object);
+    if (corrupt || matches?.(object) !== false) {
       found.push(object);
       if (found.length === most) break;
     }
@@ -212,13 +215,16 @@ async function fromStore(
     });
     for (const entry of found.entries) {
       const object = describe(format, entry);
-      if ((selection.name !== '' && object.name !== selection.name) || selection.matches?.(object) === false) continue;
+      if (selection.name !== '' && object.name !== selection.name) continue;
+      const corrupt = isCorrupt(object);
+      if (!corrupt && selection.matches?.(object) === false) continue;
       const last = page.at(-1);
       if (paged !== undefined && page.length === limit && last !== undefined) {
         const token = tokenFor(core, paged, revision, last.key.slice(prefix.length));
         const remaining = selection.filtered ? undefined : await countBehind(core.store, prefix, last.key, revision);
         return { revision, items: page, continue: () => token, remaining: () => remaining };
       }
+      if (corrupt) throw unreadable(object);
       page.push(object);
     }
     from = found.entries.at(-1)?.key;

@@ -65,18 +65,18 @@ export interface RegistryOptions {
 }
 
 const nothing = () => {};
-const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing };
+const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing, corrupt: nothing };
 
 /** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, names, clock, random, admission } = options;
+  const { store, names, clock, random, admission, observer = blind } = options;
   const features = { ...defaultFeatures, ...options.features };
-  const observer = options.observer ?? blind;
   const made = makeResources(options.definitions, {
     store,
     names,
     clock,
     features,
+    report: observer.corrupt,
     serves: options.serves ?? (() => true),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,

@@ -17,7 +17,7 @@ import {
   migratedRules,
 } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
-import { describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
+import { type CorruptReport, describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource } from './definition.ts';
 import { SnapshotHistory } from './history.ts';
 
@@ -85,6 +85,7 @@ export interface ResourceOptions {
   readonly windowMs: number;
   readonly windowBytes: number;
   readonly features: Features;
+  readonly report: CorruptReport;
   readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
@@ -159,7 +160,7 @@ function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinit
 function makeStorage(
   definition: ResourceDefinition,
   all: readonly ResourceDefinition[],
-  { store, clock, windowMs, windowBytes, features }: ResourceOptions,
+  { store, clock, windowMs, windowBytes, features, report }: ResourceOptions,
 ): Storage {
   const { storage } = definition;
   const owner = storageOf(definition, all);
@@ -170,6 +171,7 @@ function makeStorage(
     namespaced: owner.namespaced,
     keyPrefix: `/${formatGroupResource(storage)}/`,
     fields: [...fields.values()],
+    report,
   });
   let cache: WatchCache | undefined;
   return {

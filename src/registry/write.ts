@@ -21,6 +21,7 @@ import {
   readObject,
   storedText,
   storedTextInSteps,
+  unreadable,
 } from './bytes.ts';
 import { claim } from './claim.ts';
 import { spokenOf, subresourceView, versionOf } from './convert.ts';
@@ -34,7 +35,6 @@ import { settleFindings } from './migrated.ts';
 import { dropDoubleOwners } from './owner-references.ts';
 import { isUnchanged, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
-import { unreadable } from './read.ts';
 import { rememberOwners } from './recent-owners.ts';
 import { checkName, keyOf } from './selection.ts';
 import { inTurns, type Pause, pauseFor } from './turns.ts';

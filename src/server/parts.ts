@@ -164,6 +164,7 @@ const observerOf = (metrics: Metrics, log: Log): Observer => ({
     metrics.ruleFailed();
     log.error('a declared rule failed', { kind, error });
   },
+  corrupt: (key, revision) => log.error('a stored object cannot be read', { key, revision }),
 });
 
 /** The state of every feature; advice on the switches is logged. @throws StartError */

@@ -109,8 +109,8 @@ const continueToken: Target = {
   name: 'registry-continue-token',
   limit: headerSize,
   seeds: seedsOf(
-    formatToken(key, scope, { revision: 12, after: 'default/a' }),
-    formatToken('other', scope, { revision: 0, after: '' }),
+    formatToken(key, scope, { revision: 12, after: 'default/a', began: 0 }),
+    formatToken('other', scope, { revision: 0, after: '', began: 0 }),
   ),
   words: [
     '=',

@@ -1,5 +1,5 @@
 import type { Change } from './change.ts';
-import { fieldOf, type Selection } from './selection.ts';
+import { fieldOf, type Selection, unknownLabels } from './selection.ts';
 
 /** Someone who takes changes as they happen. */
 export interface Member {
@@ -50,6 +50,10 @@ export class Directory {
     if (this.#byObject.size > 0) offerTo(this.#byObject.get(`${object.namespace}/${object.name}`), change);
     for (const [path, group] of this.#byField) {
       if (group.size === 0) continue;
+      if (object.labels === unknownLabels) {
+        for (const members of group.values()) offerTo(members, change);
+        continue;
+      }
       const value = fieldOf(object, path);
       offerTo(group.get(value), change);
       if (previous === undefined || previous === object) continue;

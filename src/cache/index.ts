@@ -1,5 +1,6 @@
 /** The watch cache of one resource: the present state as immutable snapshots, and every change to whom it concerns. */
 export { addedEvent, bookmarkEvent } from './change.ts';
+export { unknownLabels } from './selection.ts';
 export type {
   CachedObject,
   CacheOptions,

@@ -20,7 +20,7 @@ function clockByHand() {
       };
       waiting();
     });
-  return { now: () => 0, after, next };
+  return { now: () => 0, monotonic: () => 0, after, next };
 }
 
 const query = (text = '') => new URLSearchParams(text);

@@ -118,6 +118,7 @@ describe('the thread', () => {
     const timers: { readonly ms: number; readonly task: () => void }[] = [];
     const clock: Clock = {
       now: () => 0,
+      monotonic: () => 0,
       after: (ms, task) => {
         const timer = { ms, task };
         timers.push(timer);

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
+  /** Milliseconds since some moment of the past. Never goes back or jumps, whatever happens to `now`: measures durations. */
+  monotonic(): number;
   /** Runs `task` once after `ms` milliseconds; the result cancels it. Never keeps the process alive. */
   after(ms: number, task: () => void): () => void;
 }

@@ -13,7 +13,7 @@ import {
   storedText,
 } from './bytes.ts';
 import { rememberOwners } from './recent-owners.ts';
-import { bench, failure, note, remove, update } from './testing/fixtures.ts';
+import { note } from './testing/fixtures.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
 const entryOf = (text: string, revision = 7) => ({ key: '/configmaps/ns/one', value: Buffer.from(text), revision });
@@ -189,22 +189,5 @@ describe('stored and cached bytes', () => {
   it('are one byte a character', () => {
     const cached = describeText(format, 'k', storedText(format, note('ü', { ä: '€' }) as ApiObject), 0);
     expect(cached.bytes).toBe(encodeText(storedText(format, note('ü', { ä: '€' }) as ApiObject)));
-  });
-});
-
-describe('a broken object', () => {
-  it('can be listed, and is not taken for what it is not', async () => {
-    const { create, store, names, read, write } = bench();
-    await create('configmaps', note('fine'));
-    await store.commit([], [{ key: '/configmaps/ns/broken', value: Buffer.from('{"kind":"Conf') }]);
-    const { names: found, list } = await names('configmaps');
-    expect(found).toEqual(['broken', 'fine']);
-    expect((list['items'] as JsonObject[])[0] as Json).toEqual({
-      metadata: { name: 'broken', namespace: 'ns', resourceVersion: '3' },
-    });
-    const unreadable = { code: 500, message: 'Internal error occurred: the stored object "broken" cannot be read' };
-    expect(await failure(read('configmaps', 'broken'))).toMatchObject(unreadable);
-    expect(await failure(write('configmaps', { name: 'broken' }, update(note('broken'))))).toMatchObject(unreadable);
-    expect(await failure(write('configmaps', { name: 'broken' }, remove()))).toMatchObject(unreadable);
   });
 });

@@ -1,4 +1,4 @@
-import type { CachedObject } from '../cache/index.ts';
+import { type CachedObject, unknownLabels } from '../cache/index.ts';
 import { readOwnJson, stringifyJson } from '../codec/index.ts';
 import {
   type ApiObject,
@@ -9,7 +9,10 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  quote,
+  type StatusError,
   type Steps,
+  statusError,
 } from '../meta/index.ts';
 import type { Entry } from '../store/index.ts';
 import type { SelectableField } from './definition.ts';
@@ -32,7 +35,13 @@ export interface ObjectFormat {
   readonly fields: readonly SelectableField[];
   /** Objects on their way to the store, by key: when they come back their fields are known. */
   readonly underway: Map<string, Underway>;
+  /** What could not be read, by key: the revision that was reported last. */
+  readonly corrupt: Map<string, number>;
+  readonly report: CorruptReport;
 }
+
+/** Takes the key and the revision of a stored object that cannot be read. */
+export type CorruptReport = (key: string, revision: number) => void;
 
 interface Underway {
   readonly stored: ByteString;
@@ -42,10 +51,10 @@ interface Underway {
 export function formatOf(
   kind: string,
   apiVersion: string,
-  rest: Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'>,
+  rest: Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> & { readonly report?: CorruptReport },
 ): ObjectFormat {
   const head = encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`);
-  return { kind, apiVersion, head, underway: new Map(), ...rest };
+  return { kind, apiVersion, head, underway: new Map(), corrupt: new Map(), report: () => {}, ...rest };
 }
 
 /** Stored fields of the metadata, in the order in which they are written; behind them come the managedFields. */
@@ -270,23 +279,24 @@ function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): Cach
   return describeCorrupt(format, entry);
 }
 
-const corrupt = new WeakSet<CachedObject>();
-let corruptSeen = false;
-
 /** Whether what is stored of the object cannot be read: then its bytes tell its name and nothing else. */
-export function isCorrupt(object: CachedObject): boolean {
-  return corruptSeen && corrupt.has(object);
-}
+export const isCorrupt = (object: CachedObject): boolean => object.labels === unknownLabels;
+
+/** Of so many keys it is known that they were reported. */
+const maxReported = 1_000;
 
 function describeCorrupt(format: ObjectFormat, { key, revision }: Entry): CachedObject {
+  const { corrupt, report } = format;
+  if (corrupt.get(key) !== revision) {
+    if (corrupt.size >= maxReported) corrupt.clear();
+    corrupt.set(key, revision);
+    report(key, revision);
+  }
   const object = named(format, key, revision, '' as ByteString);
   const { name, namespace } = object;
   const metadata = { name, ...(namespace === '' ? {} : { namespace }), resourceVersion: String(revision) };
   const bytes = encodeText(stringifyJson({ kind: format.kind, apiVersion: format.apiVersion, metadata }));
-  const found = { ...object, bytes };
-  corruptSeen = true;
-  corrupt.add(found);
-  return found;
+  return { ...object, bytes, labels: unknownLabels };
 }
 
 function named(format: ObjectFormat, key: string, revision: number, bytes: ByteString): CachedObject {
@@ -296,17 +306,29 @@ function named(format: ObjectFormat, key: string, revision: number, bytes: ByteS
   return { key, namespace, name: path.slice(slash + 1), revision, bytes, labels: noLabels, fields: noFields };
 }
 
-/** The object itself, with its resourceVersion; fresh but for who owns its fields, which is never changed in place. */
-export function readObject({ key, bytes }: CachedObject): ApiObject {
+/** Names the key under which what cannot be read is stored. */
+export const unreadable = ({ key }: CachedObject, cause?: unknown): StatusError =>
+  statusError.internal(`the stored object ${quote(key)} cannot be read`, cause);
+
+/**
+ * The object itself, with its resourceVersion; fresh but for who owns its fields, which is never changed in place.
+ * @throws StatusError 500 when its bytes are no JSON
+ */
+export function readObject(held: CachedObject): ApiObject {
+  const { key, bytes } = held;
   const cut = cutOwners(key, bytes);
-  if (cut !== undefined) {
-    const object = readOwnJson(decodeText(cut.rest)) as ApiObject;
-    if ((object.metadata.managedFields as Json | undefined) === 0) {
-      object.metadata.managedFields = cut.owners;
-      return object;
+  try {
+    if (cut !== undefined) {
+      const object = readOwnJson(decodeText(cut.rest)) as ApiObject;
+      if ((object.metadata.managedFields as Json | undefined) === 0) {
+        object.metadata.managedFields = cut.owners;
+        return object;
+      }
     }
+    return readOwnJson(decodeText(bytes)) as ApiObject;
+  } catch (error) {
+    throw unreadable(held, error);
   }
-  return readOwnJson(decodeText(bytes)) as ApiObject;
 }
 
 /** The text of the metadata, cut out of the bytes of an object that is not corrupt. */

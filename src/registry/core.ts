@@ -22,6 +22,8 @@ export interface Core {
   readonly openClaims: OpenClaims | undefined;
   /** Signs the tokens that continue lists. */
   readonly tokenKey: string;
+  /** For how long after it began a list can be continued consistently (ms); for ever when 0. */
+  readonly historyMs: number;
   /** How much may pile up before a watcher until it is cut off. */
   readonly watchBufferBytes: number;
   /** A watch that sets no end of its own ends after so many seconds, and up to twice that: clients shall not all come back at once. */

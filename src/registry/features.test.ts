@@ -56,7 +56,12 @@ describe('a declared rule that fails', () => {
     const bed = bench({
       definitions: builtinResources,
       features: { DeclarativeValidationTakeover: takesOver },
-      observer: { admission: () => nothing, mismatch: nothing, ruleFailure: (...told) => void failures.push(told) },
+      observer: {
+        admission: () => nothing,
+        mismatch: nothing,
+        corrupt: () => undefined,
+        ruleFailure: (...told) => void failures.push(told),
+      },
     });
     const { migrated } = bed.target('replicationcontrollers').resource;
     if (migrated === undefined) throw new Error('no declared rules');

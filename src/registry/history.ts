@@ -24,7 +24,7 @@ export class SnapshotHistory {
   }
 
   keep(snapshot: Snapshot): void {
-    const until = this.#clock.now() + keptMs;
+    const until = this.#clock.monotonic() + keptMs;
     // Written anew, it stands last: the first one is the one that was asked for longest ago.
     this.#kept.delete(snapshot.revision);
     this.#kept.set(snapshot.revision, { snapshot, until });
@@ -43,7 +43,7 @@ export class SnapshotHistory {
 
   #sweep(): void {
     this.#cancel = undefined;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     for (const [revision, { until }] of this.#kept) if (until <= now) this.#kept.delete(revision);
     if (this.#kept.size > 0) this.#cancel = this.#clock.after(keptMs, () => this.#sweep());
   }

@@ -1,11 +1,11 @@
 import { createChain } from '../admission/index.ts';
+import type { CachedObject } from '../cache/index.ts';
 import { at, atOnce, formatGroupResource, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
-import { describe, isCorrupt, readObject, storedText } from './bytes.ts';
+import { describe, isCorrupt, readObject, storedText, unreadable } from './bytes.ts';
 import { type Core, current } from './core.ts';
 import type { Objects } from './definition.ts';
 import { completeDraft, makeDraft } from './draft.ts';
 import { trackOwners, trackServer } from './ownership.ts';
-import { unreadable } from './read.ts';
 import type { Resource } from './resource.ts';
 import { keyOf, rangeOf } from './selection.ts';
 import type { NewEntry, WriteOptions } from './types.ts';
@@ -17,25 +17,27 @@ const maxAttempts = 200;
 /** The objects of the server for what is done on the server's own account; in a dry run nothing is stored. */
 export function objectsOf(core: Core, options: WriteOptions, dryRun: boolean): Objects {
   const unchecked: Core = { ...core, admission: createChain([]) };
-  const read = async (resource: Resource, namespace: string, name: string) => {
+  const read = (held: CachedObject) => {
+    if (isCorrupt(held)) throw unreadable(held);
+    return readObject(held);
+  };
+  const load = async (resource: Resource, namespace: string, name: string) => {
     const { entry } = await core.store.get(keyIn(resource, namespace, name));
     if (entry === undefined) throw statusError.notFound(resource.id, name);
-    const held = describe(resource.format, entry);
-    if (isCorrupt(held)) throw unreadable(held);
-    return { entry, object: readObject(held) };
+    return { entry, object: read(describe(resource.format, entry)) };
   };
   return {
-    get: async (id, namespace, name) => (await read(find(core, id), namespace, name)).object,
+    get: async (id, namespace, name) => (await load(find(core, id), namespace, name)).object,
     list: async (id, namespace) => {
       const resource = find(core, id);
       const snapshot = (await current(core, resource)).snapshot();
       const range = rangeOf(resource, { namespace });
-      return [...snapshot.range(range)].filter((held) => !isCorrupt(held)).map(readObject);
+      return [...snapshot.range(range)].map(read);
     },
     update: async (id, namespace, name, change, subresource) => {
       const resource = find(core, id);
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
-        const { entry, object } = await read(resource, namespace, name);
+        const { entry, object } = await load(resource, namespace, name);
         const before = readObject(describe(resource.format, entry));
         change(object);
         if (dryRun || jsonEqual(object, before)) return String(entry.revision);

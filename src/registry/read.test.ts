@@ -14,6 +14,7 @@ async function five() {
   return made;
 }
 const metadata = (list: JsonObject) => list['metadata'] as JsonObject;
+const continueOf = ({ list }: { list: JsonObject }) => metadata(list)['continue'] as string;
 
 const noToken = 'invalid continue token: continue key is not valid';
 
@@ -284,6 +285,59 @@ describe('a list in pieces', () => {
     const { names } = await five();
     expect((await names('configmaps', { limit: '-1' })).names).toHaveLength(5);
     expect(metadata((await names('configmaps', { limit: '5' })).list)).toEqual({ resourceVersion: '6' });
+  });
+
+  it('cannot be continued consistently five minutes after it began, even if nothing has changed', async () => {
+    const { names, clock } = await five();
+    const page = (token: string) => names('configmaps', { limit: '1', continue: token });
+    const first = continueOf(await names('configmaps', { limit: '1' }));
+    clock.advance(299_000);
+    const second = continueOf(await page(first));
+    expect((await page(second)).names).toEqual(['c']);
+    clock.advance(1_000);
+    const expired = (await failure(page(second))) as { metadata: { continue: string } };
+    expect(expired).toMatchObject({
+      code: 410,
+      reason: 'Expired',
+      message:
+        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    });
+    expect(await failure(page(first))).toMatchObject({ code: 410 });
+    // The token of the error does not expire; the list that it begins does.
+    clock.advance(3_600_000);
+    const rest = await page(expired.metadata.continue);
+    expect(rest.names).toEqual(['c']);
+    clock.advance(299_000);
+    expect((await page(continueOf(rest))).names).toEqual(['d']);
+    clock.advance(1_000);
+    expect(await failure(page(continueOf(rest)))).toMatchObject({ code: 410 });
+  });
+
+  it('can be continued for as long as history is kept', async () => {
+    for (const [historyMs, status] of [
+      [10_000, 410],
+      [0, 200],
+    ] as const) {
+      const { create, names, clock } = bench({ historyMs });
+      for (const name of ['a', 'b']) await create('configmaps', note(name));
+      const token = continueOf(await names('configmaps', { limit: '1' }));
+      clock.advance(historyMs === 0 ? 86_400_000 : historyMs - 1);
+      expect((await names('configmaps', { continue: token })).names).toEqual(['b']);
+      clock.advance(1);
+      const next = names('configmaps', { continue: token }).then(
+        () => 200,
+        (error: { code: number }) => error.code,
+      );
+      expect(await next).toBe(status);
+    }
+  });
+
+  it('is continued by any server over the store that has the key', async () => {
+    const { create, names, store } = bench({ tokenKey: 'shared' });
+    for (const name of ['a', 'b', 'c']) await create('configmaps', note(name));
+    const token = continueOf(await names('configmaps', { limit: '1' }));
+    const other = bench({ tokenKey: 'shared', store });
+    expect((await other.names('configmaps', { continue: token })).names).toEqual(['b', 'c']);
   });
 
   it('takes a token for the request it was made for alone', async () => {

@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import { describe, isCorrupt } from './bytes.ts';
+import { describe, isCorrupt, unreadable } from './bytes.ts';
 import { type Core, current, reached } from './core.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
-import { formatToken, readToken } from './token.ts';
+import { formatToken, type Place, readToken } from './token.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
 /** The object itself, as new as the request asks for. @throws StatusError 404 when there is none */
@@ -22,9 +22,6 @@ export async function get(core: Core, target: Target, options: ReadOptions): Pro
   return object;
 }
 
-export const unreadable = ({ name }: CachedObject): StatusError =>
-  statusError.internal(`the stored object ${JSON.stringify(name)} cannot be read`);
-
 /** A collection, or a piece of one, as new as the request asks for. */
 export async function list(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
   const { resource } = target;
@@ -39,7 +36,7 @@ export async function list(core: Core, target: Target, options: ReadOptions): Pr
     return resume(core, target, options, selection, limit);
   }
   const revision = readVersion(options.resourceVersion, 'list');
-  const paged = limit === 0 ? undefined : { limit, scope: scopeOf(target, options) };
+  const paged = limit === 0 ? undefined : { limit, scope: scopeOf(target, options), began: core.clock.now() };
   if (revision !== undefined && revision > 0 && (match === 'Exact' || (match === '' && limit > 0))) {
     return exactly(core, target, selection, revision, paged, '');
   }
@@ -47,11 +44,15 @@ export async function list(core: Core, target: Target, options: ReadOptions): Pr
   return fromSnapshot(core, target, selection, cache.snapshot(), paged, '');
 }
 
-/** How a list is cut: pieces of at most `limit`, whose tokens are good for `scope`. */
+/** How a list is cut: pieces of at most `limit`, whose tokens are good for `scope`, and when it began (ms since 1970). */
 interface Paging {
   readonly limit: number;
   readonly scope: string;
+  readonly began: number;
 }
+
+const tokenFor = ({ tokenKey }: Core, { scope, began }: Paging, revision: number, after: string): string =>
+  formatToken(tokenKey, scope, { revision, after, began });
 
 const scopeOf = ({ resource, namespace }: Target, { labelSelector = '', fieldSelector = '' }: ReadOptions): string =>
   JSON.stringify([resource.keyPrefix, namespace, labelSelector, fieldSelector]);
@@ -65,21 +66,30 @@ async function resume(
   limit: number,
 ): Promise<ObjectList> {
   const scope = scopeOf(target, options);
-  const { revision, after } = readToken(core.tokenKey, scope, options.continue ?? '');
-  const paged = limit === 0 ? undefined : { limit, scope };
+  const place = readToken(core.tokenKey, scope, options.continue ?? '');
+  const { revision, after } = place;
+  const now = core.clock.now();
   if (revision === 0) {
     const cache = await current(core, target.resource);
+    const paged = limit === 0 ? undefined : { limit, scope, began: now };
     return fromSnapshot(core, target, selection, cache.snapshot(), paged, after);
   }
+  if (core.historyMs > 0 && now - place.began >= core.historyMs) throw tooOld(core, scope, place);
   try {
+    const paged = limit === 0 ? undefined : { limit, scope, began: place.began };
     return await exactly(core, target, selection, revision, paged, after);
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'compacted') throw error;
-    throw statusError.expired(
-      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-      { continue: formatToken(core.tokenKey, scope, { revision: 0, after }) },
-    );
+    throw tooOld(core, scope, place);
   }
+}
+
+/** Tells that a list cannot be continued as it was, with a token for the rest of it as it is. */
+function tooOld(core: Core, scope: string, place: Place): StatusError {
+  return statusError.expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    { continue: formatToken(core.tokenKey, scope, { ...place, revision: 0 }) },
+  );
 }
 
 /** The state at one revision: a snapshot when one is at hand, else what the store remembers. */
@@ -112,7 +122,8 @@ async function fromSnapshot(
   const { limit } = paged ?? {};
   // One more than the page holds tells that there is more.
   const most = limit === undefined ? Number.POSITIVE_INFINITY : limit + 1;
-  if (limit === undefined && selection.matches === undefined) return whole(revision, items);
+  const readable = resource.format.corrupt.size === 0;
+  if (limit === undefined && selection.matches === undefined && readable) return whole(revision, items);
   const page = await gather(items, selection.matches, most);
   if (paged === undefined) return whole(revision, page);
   const more = page.length === most;
@@ -121,7 +132,7 @@ async function fromSnapshot(
   if (!more || last === undefined) return whole(revision, page);
   resource.history?.keep(snapshot);
   const range = rangeOf(resource, selection);
-  const token = formatToken(core.tokenKey, paged.scope, { revision, after: last.key.slice(range.length) });
+  const token = tokenFor(core, paged, revision, last.key.slice(range.length));
   const remaining = selection.filtered ? undefined : snapshot.count(range, last.key);
   return { revision, items: page, continue: () => token, remaining: () => remaining };
 }
@@ -129,7 +140,10 @@ async function fromSnapshot(
 /** So many objects are looked at before others get their turn. */
 const slice = 1_000;
 
-/** Those that match, at most so many, without holding anybody up however few they are. */
+/**
+ * Those that match, at most so many, without holding anybody up however few they are.
+ * @throws StatusError 500 when one of them cannot be read, but for the last that there is room for
+ */
 async function gather(
   items: Iterable<CachedObject>,
   matches: Selection['matches'],
@@ -138,7 +152,9 @@ async function gather(
   const found: CachedObject[] = [];
   let seen = 0;
   for (const object of items) {
-    if (matches?.(object) !== false) {
+    const corrupt = isCorrupt(object);
+    if (corrupt && found.length + 1 < most) throw unreadable(object);
+    if (corrupt || matches?.(object) !== false) {
       found.push(object);
       if (found.length === most) break;
     }
@@ -199,13 +215,16 @@ async function fromStore(
     });
     for (const entry of found.entries) {
       const object = describe(format, entry);
-      if ((selection.name !== '' && object.name !== selection.name) || selection.matches?.(object) === false) continue;
+      if (selection.name !== '' && object.name !== selection.name) continue;
+      const corrupt = isCorrupt(object);
+      if (!corrupt && selection.matches?.(object) === false) continue;
       const last = page.at(-1);
       if (paged !== undefined && page.length === limit && last !== undefined) {
-        const token = formatToken(core.tokenKey, paged.scope, { revision, after: last.key.slice(prefix.length) });
+        const token = tokenFor(core, paged, revision, last.key.slice(prefix.length));
         const remaining = selection.filtered ? undefined : await countBehind(core.store, prefix, last.key, revision);
         return { revision, items: page, continue: () => token, remaining: () => remaining };
       }
+      if (corrupt) throw unreadable(object);
       page.push(object);
     }
     from = found.entries.at(-1)?.key;

@@ -42,6 +42,11 @@ export interface RegistryOptions {
   readonly openClaims?: OpenClaims;
   /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
   readonly tokenKey?: string;
+  /**
+   * For how long the store keeps history (ms), for ever when 0: a list can be continued consistently for as long after it
+   * began. Default: 5 minutes.
+   */
+  readonly historyMs?: number;
   /** How long changes are kept for watches that start in the past (ms). Default: 5 minutes. */
   readonly windowMs?: number;
   /** At most so many bytes of them for each resource. Default: 32 MiB. */
@@ -64,18 +69,18 @@ export interface RegistryOptions {
 }
 
 const nothing = () => {};
-const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing };
+const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing, corrupt: nothing };
 
 /** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, names, clock, random, admission } = options;
+  const { store, names, clock, random, admission, observer = blind } = options;
   const features = { ...defaultFeatures, ...options.features };
-  const observer = options.observer ?? blind;
   const made = makeResources(options.definitions, {
     store,
     names,
     clock,
     features,
+    report: observer.corrupt,
     serves: options.serves ?? ((_, version) => !/alpha|beta/.test(version)),
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
@@ -92,6 +97,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     listings: options.listings ?? new Map(),
     openClaims: options.openClaims,
     tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
+    historyMs: options.historyMs ?? 5 * 60_000,
     watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
     watchSeconds: options.watchSeconds ?? 1_800,
     features,

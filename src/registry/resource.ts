@@ -18,7 +18,7 @@ import {
   migratedRules,
 } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
-import { describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
+import { type CorruptReport, describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource } from './definition.ts';
 import { SnapshotHistory } from './history.ts';
 
@@ -86,6 +86,7 @@ export interface ResourceOptions {
   readonly windowMs: number;
   readonly windowBytes: number;
   readonly features: Features;
+  readonly report: CorruptReport;
   readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
@@ -161,7 +162,7 @@ function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinit
 function makeStorage(
   definition: ResourceDefinition,
   all: readonly ResourceDefinition[],
-  { store, clock, windowMs, windowBytes, features }: ResourceOptions,
+  { store, clock, windowMs, windowBytes, features, report }: ResourceOptions,
 ): Storage {
   const { storage } = definition;
   const owner = storageOf(definition, all);
@@ -172,6 +173,7 @@ function makeStorage(
     namespaced: owner.namespaced,
     keyPrefix: `/${formatGroupResource(storage)}/`,
     fields: [...fields.values()],
+    report,
   });
   let cache: WatchCache | undefined;
   return {

@@ -10,20 +10,23 @@ export interface Place {
   readonly revision: number;
   /** The last key already told, without the prefix of the range. */
   readonly after: string;
+  /** When the list began (milliseconds since 1970). */
+  readonly began: number;
 }
 
-/** What a token says, as JSON: where the list goes on, which key vouches for it, and its word. */
+/** What a token says, as JSON: where the list goes on, when it began, which key vouches for it, and its word. */
 interface Spelled {
   readonly rv: number;
   readonly start: string;
+  readonly began: number;
   readonly key: string;
   readonly mac: string;
 }
 
 /** A text that only holders of `key` can make, good for the request that `scope` describes and no other. */
-export function formatToken(key: string, scope: string, { revision: rv, after }: Place): string {
-  const mac = sign(key, scope, rv, after).toString('base64url');
-  const spelled: Spelled = { rv, start: after, key: keyId(key), mac };
+export function formatToken(key: string, scope: string, { revision: rv, after, began }: Place): string {
+  const mac = sign(key, scope, [rv, after, began]).toString('base64url');
+  const spelled: Spelled = { rv, start: after, began, key: keyId(key), mac };
   return Buffer.from(JSON.stringify(spelled)).toString('base64url');
 }
 
@@ -32,12 +35,14 @@ export function formatToken(key: string, scope: string, { revision: rv, after }:
  *   server before it was started anew: the list is to be begun again.
  */
 export function readToken(key: string, scope: string, text: string): Place {
-  const { rv, start, key: id } = spelledIn(text);
-  if (typeof rv !== 'number' || typeof start !== 'string' || typeof id !== 'string') throw invalid();
+  const { rv, start, began, key: id } = spelledIn(text);
+  if (typeof rv !== 'number' || typeof start !== 'string' || typeof began !== 'number' || typeof id !== 'string') {
+    throw invalid();
+  }
   if (id !== keyId(key)) {
     throw statusError.expired('The provided continue parameter is too old. Start a new list without it.');
   }
-  const place = { revision: rv, after: start };
+  const place = { revision: rv, after: start, began };
   const [given, due] = [Buffer.from(text), Buffer.from(formatToken(key, scope, place))];
   if (given.length !== due.length || !timingSafeEqual(given, due)) throw invalid();
   return place;
@@ -61,9 +66,7 @@ const invalid = (why?: string) =>
 /** Tells keys apart and says nothing about them. */
 const keyId = (key: string): string => createHmac('sha256', key).update('key').digest().toString('base64url', 0, 4);
 
-function sign(key: string, scope: string, rv: number, start: string): Buffer {
-  const hash = createHmac('sha256', key)
-    .update(`place\0${scope}\0`)
-    .update(JSON.stringify([rv, start]));
+function sign(key: string, scope: string, place: readonly [rv: number, start: string, began: number]): Buffer {
+  const hash = createHmac('sha256', key).update(`place\0${scope}\0`).update(JSON.stringify(place));
   return hash.digest().subarray(0, signatureLength);
 }

@@ -1,6 +1,7 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
+import type { CorruptReport } from './bytes.ts';
 import type { Endpoint } from './definition.ts';
 import type { Resource } from './resource.ts';
 
@@ -117,6 +118,8 @@ export interface Observer {
   readonly mismatch: (difference: Mismatch) => void;
   /** A declared rule failed where it should have judged. */
   readonly ruleFailure: (kind: string, error: unknown) => void;
+  /** A stored object cannot be read. Told once for each key and revision. */
+  readonly corrupt: CorruptReport;
 }
 
 /** Holds no values: they may be secret. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
-import { isCorrupt } from './bytes.ts';
+import { isCorrupt, unreadable } from './bytes.ts';
 import { type Core, current, reached, toStatusError } from './core.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange } from './read.ts';
@@ -136,7 +136,10 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#waiting = true;
     try {
       const result = await this.#subscription.next();
-      if (!result.done) return result;
+      if (!result.done) {
+        checkReadable(result.value);
+        return result;
+      }
     } catch (error) {
       this.close();
       throw toStatusError(error);
@@ -160,7 +163,11 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
         this.#closing = undefined;
         break;
       }
-      if (!isCorrupt(value) && this.#matches?.(value) !== false) events.push(addedEvent(value));
+      if (isCorrupt(value)) {
+        this.close();
+        throw unreadable(value);
+      }
+      if (this.#matches?.(value) !== false) events.push(addedEvent(value));
     }
     return events;
   }
@@ -181,5 +188,12 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   [Symbol.asyncIterator](): AsyncIterator<readonly StreamEvent[]> {
     return this;
+  }
+}
+
+/** @throws StatusError 500 when what one of them put cannot be read */
+function checkReadable(events: readonly StreamEvent[]): void {
+  for (const { type, object } of events) {
+    if (object !== undefined && type !== 'DELETED' && isCorrupt(object)) throw unreadable(object);
   }
 }

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/index.ts';
 import { type ApiObject, type JsonObject, type StatusError, statusError } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
-import { openMemoryStore } from '../store/index.ts';
+import { openMemoryStore, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { bench, failure, how, json, merge, note, notes, remove, update } from './testing/fixtures.ts';
+import type { WriteOptions } from './types.ts';
 
 const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
 type PodTemplate = ApiObject & { template?: { spec?: { containers?: JsonObject[] } } };
@@ -655,6 +656,57 @@ describe('admission', () => {
     const made = await make('podtemplates', { metadata: { name: 't' }, template });
     const [container] = (made as PodTemplate).template?.spec?.containers ?? [];
     expect(container).toMatchObject({ image: 'i', imagePullPolicy: 'Always' });
+  });
+});
+
+describe('what admission charged', () => {
+  /** Creates one object that admission charges for; tells how the creation ended and what is still charged. */
+  async function charged(fail: () => Promise<never> | undefined, options: Partial<WriteOptions> = {}) {
+    let charges = 0;
+    const store = openMemoryStore({ clock: drivenClock() });
+    const commit = store.commit.bind(store);
+    store.commit = (guards, writes) => fail() ?? commit(guards, writes);
+    const charge: AdmissionPlugin = {
+      name: 'Charge',
+      validate: ({ onAbandon }) => {
+        charges++;
+        onAbandon?.(async () => {
+          charges--;
+        });
+      },
+    };
+    const { create: make } = bench({ store, admission: [charge] });
+    const outcome = await make('configmaps', note('one'), options).catch((error: unknown) => error);
+    return { outcome, charges };
+  }
+
+  it.each<[StoreErrorCode, number]>([
+    ['invalid', 413],
+    ['unavailable', 503],
+    ['closed', 503],
+    ['future', 504],
+    ['compacted', 410],
+  ])('is undone when the store refuses the write as %s', async (code, status) => {
+    const { outcome, charges } = await charged(() => Promise.reject(new StoreError(code, 'refused')));
+    expect(outcome).toMatchObject({ code: status });
+    expect(charges).toBe(0);
+  });
+
+  it('is undone when the write fails unexpectedly', async () => {
+    const { outcome, charges } = await charged(() => Promise.reject(new TypeError('bug')));
+    expect(outcome).toMatchObject({ code: 500 });
+    expect(charges).toBe(0);
+  });
+
+  it('stays when the outcome of the write is unknown', async () => {
+    const { outcome, charges } = await charged(() => Promise.reject(new StoreError('uncertain', 'who knows')));
+    expect(outcome).toMatchObject({ code: 504 });
+    expect(charges).toBe(1);
+  });
+
+  it('stays with an object that is stored, and is undone in a dry run', async () => {
+    expect((await charged(() => undefined)).charges).toBe(1);
+    expect((await charged(() => undefined, { dryRun: true })).charges).toBe(0);
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type Steps,
   statusError,
 } from '../meta/index.ts';
-import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
+import { type CommitResult, maxValueBytes, StoreError, type Write } from '../store/index.ts';
 import {
   announced,
   describe,
@@ -21,6 +21,7 @@ import {
   readObject,
   storedText,
   storedTextInSteps,
+  unreadable,
 } from './bytes.ts';
 import { claim } from './claim.ts';
 import { isWhole, spokenOf, subresourceView, versionOf } from './convert.ts';
@@ -34,7 +35,6 @@ import { settleFindings } from './migrated.ts';
 import { dropDoubleOwners } from './owner-references.ts';
 import { isUnchanged, trackOwners } from './ownership.ts';
 import { checkPatchFormat } from './patch.ts';
-import { unreadable } from './read.ts';
 import { rememberOwners } from './recent-owners.ts';
 import { checkName, keyOf } from './selection.ts';
 import { inTurns, type Pause, pauseFor } from './turns.ts';
@@ -122,16 +122,16 @@ const beaten = (draft: Draft, found: CachedObject | undefined, contended = false
 
 type Undo = () => Promise<void>;
 
-/** What admission wrote on the side goes again with a write that is not stored; where nobody knows, it stays. */
+/** Undoes what admission wrote on the side, unless the object was stored or, as far as anyone knows, may have been. */
 async function attemptWrite(job: Job, held: CachedObject | undefined, pause: Pause): Promise<Outcome> {
   const undo: Undo[] = [];
-  let stored = true;
+  let stored = false;
   try {
     const outcome = await attempt(job, held, undo, pause);
-    stored = outcome.result !== undefined;
+    stored = outcome.result !== undefined && !outcome.unchanged && !job.dryRun;
     return outcome;
   } catch (error) {
-    stored = !(error instanceof StatusError);
+    stored = error instanceof StoreError && error.code === 'uncertain';
     throw error;
   } finally {
     if (!stored) for (const step of undo) await step();

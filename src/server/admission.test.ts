@@ -188,15 +188,14 @@ describe('admission in a server', () => {
 });
 
 describe('quotas in a server', () => {
-  const hard = { configmaps: '10', 'count/secrets': '5' };
   const usedIn = async (namespace: string) => {
     const { status } = await client.get<ApiObject>({ ...at('resourcequotas', namespace), name: 'q' });
     return (status as { used: JsonObject }).used;
   };
-  async function openQuota(namespace: string) {
+  async function openQuota(namespace: string, hard: JsonObject = { configmaps: '10', 'count/secrets': '5' }) {
     await openNamespace(namespace);
     const quota = await create('ResourceQuota', 'resourcequotas', namespace, 'q', { spec: { hard } });
-    const status = { hard, used: { configmaps: '0', 'count/secrets': '0' } };
+    const status = { hard, used: Object.fromEntries(Object.keys(hard).map((name) => [name, '0'])) };
     await client.update({ ...at('resourcequotas', namespace), name: 'q', subresource: 'status' }, { ...quota, status });
   }
 
@@ -221,6 +220,17 @@ describe('quotas in a server', () => {
     await create('ConfigMap', 'configmaps', 'back', 'once');
     await expect(create('ConfigMap', 'configmaps', 'back', 'once')).rejects.toMatchObject({ code: 409 });
     expect(await usedIn('back')).toMatchObject({ configmaps: '1' });
+  });
+
+  it('count nothing for pods that are too large to be stored', async () => {
+    await openQuota('large', { pods: '3' });
+    for (const name of ['a', 'b', 'c']) {
+      const env = [{ name: 'LARGE', value: 'x'.repeat(2_200_000) }];
+      await expect(pod('large', name, { env })).rejects.toMatchObject({ code: 413 });
+    }
+    expect(await usedIn('large')).toEqual({ pods: '0' });
+    await pod('large', 'small');
+    expect(await usedIn('large')).toEqual({ pods: '1' });
   });
 });
 

@@ -6,6 +6,7 @@ const longest = 2 ** 31 - 1;
 /** The machine's time. */
 export const systemClock: Clock = {
   now: Date.now,
+  monotonic: () => performance.now(),
   after: (ms, task) => {
     let timer: NodeJS.Timeout;
     const wait = (left: number) => {

@@ -167,6 +167,12 @@ const flags = {
     './orch-data',
     'Folder for objects, certificates and the kubeconfig. What is secret in it is for its owner alone.',
   ),
+  etcdCompactionInterval: flag(
+    'Store',
+    type.duration,
+    300_000,
+    'For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for ever.',
+  ),
 
   maxRequestsInflight: flag(
     'Limits',

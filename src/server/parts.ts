@@ -87,6 +87,7 @@ export async function createParts(
     garbageCollector: settings.enableGarbageCollector,
     watchSeconds: settings.minRequestTimeout,
     allowPrivileged: settings.allowPrivileged,
+    historyMs: settings.etcdCompactionInterval,
     nodeAddresses: settings.kubeletPreferredAddressTypes,
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
@@ -175,6 +176,7 @@ const observerOf = (metrics: Metrics, log: Log): Observer => ({
     metrics.ruleFailed();
     log.error('a declared rule failed', { kind, error });
   },
+  corrupt: (key, revision) => log.error('a stored object cannot be read', { key, revision }),
 });
 
 /** The state of every feature; advice on the switches is logged. @throws StartError */
@@ -197,11 +199,12 @@ function servedParts(config: ReadonlyMap<string, boolean>, names: Names): NonNul
 }
 
 async function openStore(settings: ServerSettings, clock: Outside['clock']): Promise<Store> {
-  if (settings.store === 'memory') return openMemoryStore({ clock });
+  const historyMs = settings.etcdCompactionInterval;
+  if (settings.store === 'memory') return openMemoryStore({ clock, historyMs });
   if (settings.dataDir === undefined) throw new StartError('the store "lmdb" needs a data directory');
   try {
     await ensureFolder(settings.dataDir);
-    return await openLmdbStore({ path: join(settings.dataDir, 'store'), clock });
+    return await openLmdbStore({ path: join(settings.dataDir, 'store'), clock, historyMs });
   } catch (error) {
     // The store says itself what to do about it.
     if (error instanceof StoreError) throw new StartError(error.message, error);

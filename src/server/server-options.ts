@@ -180,6 +180,14 @@ export interface ServerOptions {
    */
   readonly dataDir?: string | undefined;
   /**
+   * For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for
+   * ever.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `5m` by default. The flag
+   * `--etcd-compaction-interval`.
+   */
+  readonly etcdCompactionInterval?: number | string | undefined;
+  /**
    * Reading requests served at one time; more are told to come back later. A user may have as many of them as are left
    * free for all others. Watches do not count. 0 is no limit.
    *

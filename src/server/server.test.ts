@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
 import type { ApiObject } from '../meta/index.ts';
+import { drivenClock } from '../store/testing/driven-clock.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
 import { StartError } from './start-error.ts';
@@ -360,4 +361,20 @@ describe('listen', () => {
     const server = await start({ tlsCertFile, tlsPrivateKeyFile });
     await expect(server.listen()).rejects.toThrow('are no certificate in PEM with its key');
   });
+});
+
+it('keeps history for --etcd-compaction-interval', async () => {
+  const clock = drivenClock();
+  const server = await createServer({ store: 'memory', etcdCompactionInterval: 60_000 }, { clock });
+  const place = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
+  const { metadata } = await server.client.create<ApiObject>(place, object);
+  await server.client.delete({ ...place, name: 'one' });
+  const resourceVersion = metadata.resourceVersion ?? '';
+  const exact = () => server.client.list(place, { resourceVersion, resourceVersionMatch: 'Exact' });
+  clock.advance(59_000);
+  expect((await exact()).items).toHaveLength(1);
+  clock.advance(10_000);
+  await expect(exact()).rejects.toMatchObject({ code: 410, reason: 'Expired' });
+  await server.close();
 });

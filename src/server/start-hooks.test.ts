@@ -19,7 +19,7 @@ const passing = (checks: readonly HealthCheck[]) =>
     .sort();
 
 describe('a start hook that is not finished', () => {
-  const clock = { time: 1_000, now: () => clock.time, after: () => () => {} };
+  const clock = { time: 1_000, now: () => clock.time, monotonic: () => clock.time, after: () => () => {} };
 
   it('fails everywhere without a grace period', () => {
     expect(passing(new StartHooks().checks(clock, 0))).toEqual([]);

@@ -41,26 +41,13 @@ export class Alarm {
   }
 }
 
-/**
- * Calls `compact` ten times in every `keepMs` with the latest revision that is at least `keepMs` old. History from
- * before the start counts as new. The result ends it.
- */
-export function keepHistory(
-  clock: Clock,
-  keepMs: number,
-  latest: () => number,
-  compact: (revision: number) => void,
-): () => void {
-  const marks: { at: number; revision: number }[] = [];
-  const tick = () => {
-    const now = clock.now();
-    marks.push({ at: now, revision: latest() });
-    let old: number | undefined;
-    while (marks[0] !== undefined && marks[0].at <= now - keepMs) old = marks.shift()?.revision;
-    if (old !== undefined) compact(old);
-    cancel = clock.after(keepMs / 10, tick);
-  };
-  let cancel = () => {};
-  tick();
+/** Calls `run` again and again, with `ms` between. The result ends it. */
+export function every(clock: Clock, ms: number, run: () => void): () => void {
+  const wait = () =>
+    clock.after(ms, () => {
+      cancel = wait();
+      run();
+    });
+  let cancel = wait();
   return () => cancel();
 }

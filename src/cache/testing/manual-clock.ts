@@ -13,6 +13,10 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   after(ms: number, task: () => void): () => void {
     const entry = { at: this.#now + ms, task };
     this.#tasks.add(entry);

@@ -46,6 +46,7 @@ import {
 /** The machine's time, for what waits for sockets. */
 export const realClock: Clock = {
   now: Date.now,
+  monotonic: () => performance.now(),
   after: (ms, task) => {
     const timer = setTimeout(task, ms).unref();
     return () => clearTimeout(timer);

@@ -49,9 +49,10 @@ export interface Table<V, K> {
 
 const formatKey = Buffer.from('format');
 export const stateKey = Buffer.from('state');
+export const marksKey = Buffer.from('marks');
 const formatMark = 'multi-version store ';
 const formatVersion = 1;
-const emptyState: State = { latest: 1, oldest: 1, swept: 1 };
+const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
 // Every file of the library has this number in its first page.
 const magicAt = 24;
@@ -136,13 +137,14 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
       long: table<Pointer, ByteString>(root, 'long', text),
       leases: table<Pointer, LeaseKey>(root, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
     };
-    const state = root.get(stateKey);
+    const found = root.get(stateKey);
+    const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey));
     claim(root, path, 1);
     const close = async () => {
       await root.close();
       released();
     };
-    return { path, root, ...tables, state: state === undefined ? emptyState : decodeState(state), close };
+    return { path, root, ...tables, state, close };
   } catch (error) {
     await root.close();
     throw error;

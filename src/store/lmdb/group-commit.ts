@@ -9,15 +9,24 @@ import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
 
 // What one transaction takes at the most, so that none holds up those who wait behind it.
 const requestsATransaction = 1000;
+const writesATransaction = 1000;
 const bytesATransaction = 8 * 1024 * 1024;
+/** Records that each transaction looks at to remove history, unless it adds more than half as many. */
 const recordsASweep = 256;
 
 export interface Request {
-  /** A commit, or the first revision to keep. */
-  readonly what: { readonly guards: readonly KeyGuard[]; readonly writes: readonly ReadyWrite[] } | number;
+  /** A commit, the first revision to keep, or that open time is to be written. */
+  readonly what: { readonly guards: readonly KeyGuard[]; readonly writes: readonly ReadyWrite[] } | number | 'tick';
   /** Called in the order of the requests, when everything that the outcome rests on is durable. */
   readonly done: (outcome: Outcome) => void;
   readonly failed: (error: StoreError) => void;
+}
+
+export interface Retention {
+  /** Milliseconds for which the store has been open, over all restarts. */
+  readonly openMs: () => number;
+  /** For how many of these history is kept; for ever when 0. */
+  readonly keepMs: number;
 }
 
 /** Makes one transaction of all the requests that wait while the one before is being written. */
@@ -26,15 +35,17 @@ export class GroupCommit {
   readonly #reader: Reader;
   /** Reads and watches that have begun at this revision or later still need the history. */
   readonly #needed: () => number;
+  readonly #retention: Retention;
   readonly #waiting: Request[] = [];
   #state: State;
   #running: Promise<void> | undefined;
   #closing = false;
   #broken: unknown;
 
-  constructor(environment: Environment, reader: Reader, needed: () => number) {
+  constructor(environment: Environment, reader: Reader, retention: Retention, needed: () => number) {
     this.#environment = environment;
     this.#reader = reader;
+    this.#retention = retention;
     this.#needed = needed;
     this.#state = environment.state;
   }
@@ -82,9 +93,13 @@ export class GroupCommit {
     const requests = this.#take();
     try {
       if (this.#broken !== undefined) throw broken(this.#environment.path, this.#broken);
-      const transaction = new Transaction(this.#environment, this.#reader, this.#state);
+      const { openMs, keepMs } = this.#retention;
+      const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
+      transaction.age(keepMs);
       const outcomes = requests.map(({ what }) => decide(transaction, what));
-      transaction.sweep(Math.min(this.#state.oldest, this.#needed()), recordsASweep);
+      // More than it adds: else the backlog of a busy store would only grow.
+      const examined = Math.max(recordsASweep, 2 * transaction.added);
+      transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined);
       if (transaction.changes) await this.#write(transaction);
       const before = this.#state;
       for (const [i, { done }] of requests.entries()) {
@@ -100,10 +115,13 @@ export class GroupCommit {
   }
 
   #take(): Request[] {
-    let [count, bytes] = [0, 0];
-    while (count < Math.min(this.#waiting.length, requestsATransaction) && bytes < bytesATransaction) {
+    const most = Math.min(this.#waiting.length, requestsATransaction);
+    let [count, writes, bytes] = [0, 0, 0];
+    while (count < most && writes < writesATransaction && bytes < bytesATransaction) {
       const what = this.#waiting[count++]?.what;
-      if (typeof what === 'object') for (const { record } of what.writes) bytes += record.length;
+      if (typeof what !== 'object') continue;
+      writes += what.writes.length;
+      for (const { record } of what.writes) bytes += record.length;
     }
     return this.#waiting.splice(0, count);
   }
@@ -136,7 +154,8 @@ export class GroupCommit {
 
 function decide(transaction: Transaction, what: Request['what']): Outcome {
   if (typeof what === 'object') return transaction.commit(what.guards, what.writes);
-  transaction.compact(what);
+  if (what === 'tick') transaction.tick();
+  else transaction.compact(what);
   return { ok: true, revision: transaction.state.latest, written: [] };
 }
 

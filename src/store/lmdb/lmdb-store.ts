@@ -9,6 +9,7 @@ import {
   type KeyGuard,
   type KeyWrite,
 } from '../check.ts';
+import { defaultHistoryMs, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
 import type {
   CommitResult,
@@ -21,7 +22,7 @@ import type {
   WatchSink,
   Write,
 } from '../store.ts';
-import { Alarm, keepHistory } from '../timers.ts';
+import { Alarm, every } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
 import { type Environment, openEnvironment } from './environment.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -33,7 +34,7 @@ export interface LmdbStoreOptions {
   /** The directory that holds the data, and nothing else; made when it is missing. */
   readonly path: string;
   readonly clock: Clock;
-  /** How long history is kept at the least (ms); 5 minutes when absent. */
+  /** For how long of the time that the store is open its history is kept (ms); 5 minutes when absent, for ever when 0. */
   readonly historyMs?: number;
   /** Address space to begin with (bytes); it grows as needed. 1 GiB when absent. */
   readonly mapSize?: number;
@@ -64,25 +65,22 @@ class LmdbStore implements Store {
   readonly #hub: WatchHub;
   readonly #slab = new Slab();
   readonly #expiry: Alarm;
-  readonly #stopKeeping: () => void;
+  readonly #stopTicking: () => void;
   #closed: Promise<void> | undefined;
 
-  constructor(environment: Environment, { clock, historyMs = 300_000 }: LmdbStoreOptions) {
+  constructor(environment: Environment, { clock, historyMs = defaultHistoryMs }: LmdbStoreOptions) {
     this.#environment = environment;
     this.#clock = clock;
     const readable = () => this.#writer.state;
     this.#reader = new Reader(environment, readable);
     this.#hub = new WatchHub({ readable, replay: (after, prefix) => this.#reader.replay(after, prefix) });
-    this.#writer = new GroupCommit(environment, this.#reader, () => Math.min(this.#reader.pinned, this.#hub.lagging));
+    const opened = clock.monotonic();
+    const openMs = () => environment.state.openMs + Math.floor(clock.monotonic() - opened);
+    const needed = () => Math.min(this.#reader.pinned, this.#hub.lagging);
+    this.#writer = new GroupCommit(environment, this.#reader, { openMs, keepMs: historyMs }, needed);
     this.#expiry = new Alarm(clock, () => void this.#expire().catch(() => this.#retryExpiry()));
     this.#expiry.by(clock.now());
-    this.#stopKeeping = keepHistory(
-      clock,
-      historyMs,
-      () => this.#writer.state.latest,
-      // When the disk is full the next time will do.
-      (revision) => void this.#compact(revision).catch(() => undefined),
-    );
+    this.#stopTicking = historyMs === 0 ? () => undefined : every(clock, markingMs(historyMs), () => this.#tick());
     this.#writer.sweep();
   }
 
@@ -126,9 +124,10 @@ class LmdbStore implements Store {
   }
 
   async #close(): Promise<void> {
-    this.#stopKeeping();
+    this.#stopTicking();
     this.#expiry.stop();
     this.#hub.close();
+    this.#tick();
     await this.#writer.close();
     await this.#environment.close();
   }
@@ -181,6 +180,13 @@ class LmdbStore implements Store {
     return new Promise((resolve, reject) => {
       this.#writer.add({ what: revision, done: () => resolve(), failed: reject });
     });
+  }
+
+  /** Open time passes without commits too, as long as there is history that grows old. */
+  #tick(): void {
+    const { oldest, latest } = this.#writer.state;
+    // When the disk is full the next time will do.
+    if (oldest < latest) this.#writer.add({ what: 'tick', done: () => undefined, failed: () => undefined });
   }
 
   /** Deletes what has expired, and sees to it that this is called again in time. */

@@ -26,7 +26,6 @@ storeContract('lmdb', async () => {
   };
 });
 
-const minute = 60_000;
 const value = new Uint8Array([1]);
 const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
 const door = new URL('../../../dist/server/store.js', import.meta.url).href;
@@ -125,19 +124,6 @@ describe('lmdb', () => {
     expect(await store.revision()).toBe(5);
     await store.close();
     expect((await stored())[2]).toBe(0);
-  });
-
-  test('history is kept five minutes, then given up', async () => {
-    const store = await reopen();
-    const { revision } = await store.commit([], [{ key: 'a', value }]);
-    await store.commit([], [{ key: 'a', value }]);
-    clock.advance(5 * minute - 1);
-    await store.commit([], [{ key: 'b', value }]);
-    expect((await store.get('a', revision)).entry?.revision).toBe(revision);
-    clock.advance(minute);
-    await store.commit([], [{ key: 'b', value }]);
-    await expect(store.get('a', revision)).rejects.toMatchObject({ code: 'compacted' });
-    expect((await store.get('a')).entry?.revision).toBe(revision + 1);
   });
 
   test('what has been given up takes no room', async () => {

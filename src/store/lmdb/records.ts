@@ -1,11 +1,12 @@
 import type { ByteString } from '../../meta/index.ts';
+import type { Aging, Mark } from '../history.ts';
 
 // The data of the store, in four tables:
 //   records  position -> what one write of one commit did (layout below); the history and the values
 //   heads    key -> pointer to the latest record of the key
 //   long     SHA-256 of a key that is too long for an index -> the same
 //   leases   time of expiry and position -> the pointer of a record that expires
-// and, in the root table, `format` and `state`.
+// and, in the root table, `format`, `state` and `marks`.
 
 /** Where a record is: the `ordinal`th write of the commit that took `revision`. */
 export interface Position {
@@ -22,13 +23,12 @@ export interface LeaseKey extends Position {
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
-/** How far the store has come; written with every commit. */
-export interface State {
-  readonly latest: number;
-  /** The first revision that can still be read. */
-  readonly oldest: number;
+/** How far the store has come; written with every commit, the marks when they change. */
+export interface State extends Aging {
   /** All records that a read at this revision or later does not need are gone. */
   readonly swept: number;
+  /** Milliseconds for which the store has been open, over all restarts. */
+  readonly openMs: number;
 }
 
 const positionBytes = 10;
@@ -147,14 +147,32 @@ export function recordValue(record: Buffer): Buffer {
   return record.subarray(keyAt + record.readUInt16BE(keyLengthAt));
 }
 
-const stateBytes = 18;
-export function encodeState({ latest, oldest, swept }: State): Buffer {
-  const bytes = pointerSlab.take(stateBytes);
-  bytes.writeUIntBE(latest, 0, 6);
-  bytes.writeUIntBE(oldest, 6, 6);
-  bytes.writeUIntBE(swept, 12, 6);
+export function encodeState({ latest, oldest, swept, openMs }: State): Buffer {
+  return encodeNumbers([latest, oldest, swept, openMs]);
+}
+export function encodeMarks({ marks }: State): Buffer {
+  return encodeNumbers(marks.flatMap(({ at, revision }) => [at, revision]));
+}
+export function decodeState(state: Buffer, marks: Buffer | undefined): State {
+  const [latest = 1, oldest = 1, swept = 1, openMs = 0] = decodeNumbers(state);
+  const pairs = marks === undefined ? [] : decodeMarks(decodeNumbers(marks));
+  // A program that knows no marks writes the state without open time.
+  return { latest, oldest, swept, openMs: Math.max(openMs, pairs.at(-1)?.at ?? 0), marks: pairs };
+}
+
+function decodeMarks(numbers: readonly number[]): Mark[] {
+  const marks: Mark[] = [];
+  for (let i = 0; i + 1 < numbers.length; i += 2) marks.push({ at: numbers[i] ?? 0, revision: numbers[i + 1] ?? 0 });
+  return marks;
+}
+
+const numberBytes = 6;
+function encodeNumbers(numbers: readonly number[]): Buffer {
+  const bytes = pointerSlab.take(numbers.length * numberBytes);
+  for (const [i, number] of numbers.entries()) bytes.writeUIntBE(number, i * numberBytes, numberBytes);
   return bytes;
 }
-export function decodeState(bytes: Buffer): State {
-  return { latest: bytes.readUIntBE(0, 6), oldest: bytes.readUIntBE(6, 6), swept: bytes.readUIntBE(12, 6) };
+function decodeNumbers(bytes: Buffer): number[] {
+  const count = Math.floor(bytes.length / numberBytes);
+  return Array.from({ length: count }, (_, i) => bytes.readUIntBE(i * numberBytes, numberBytes));
 }

@@ -1,10 +1,12 @@
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyGuard } from '../check.ts';
+import { age } from '../history.ts';
 import type { Environment } from './environment.ts';
-import { stateKey } from './environment.ts';
+import { marksKey, stateKey } from './environment.ts';
 import type { Reader } from './reader.ts';
 import {
   completeRecord,
+  encodeMarks,
   encodeState,
   type LeaseKey,
   type Pointer,
@@ -44,13 +46,16 @@ export class Transaction {
   readonly #expires = new Map<ByteString, LeaseKey | undefined>();
   readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
   readonly #swept: Position[] = [];
+  readonly #openMs: number;
   #state: State;
 
-  constructor(environment: Environment, reader: Reader, state: State) {
+  /** `openMs`: open time. */
+  constructor(environment: Environment, reader: Reader, state: State, openMs: number) {
     this.#environment = environment;
     this.#reader = reader;
     this.#before = state;
     this.#state = state;
+    this.#openMs = openMs;
   }
 
   /** The state once this has been written. */
@@ -60,6 +65,21 @@ export class Transaction {
 
   get changes(): boolean {
     return this.#state !== this.#before;
+  }
+
+  /** How many records it adds. */
+  get added(): number {
+    return this.#records.length;
+  }
+
+  /** Gives up what is older than `keepMs`, as things are before the commits that follow. */
+  age(keepMs: number): void {
+    this.#state = age(this.#state, this.#openMs, keepMs);
+  }
+
+  /** Makes sure that open time is written, even if nothing else is. */
+  tick(): void {
+    this.#state = { ...this.#state };
   }
 
   commit(guards: readonly KeyGuard[], writes: readonly ReadyWrite[]): Outcome {
@@ -112,6 +132,7 @@ export class Transaction {
   write(): Promise<unknown> {
     const { root, records, leases } = this.#environment;
     const { heads } = this.#reader;
+    this.#state = { ...this.#state, openMs: this.#openMs };
     return root.batch(() => {
       for (const { position, record } of this.#records) records.put(position, record);
       for (const [key, pointer] of this.#heads) {
@@ -124,6 +145,7 @@ export class Transaction {
       }
       for (const position of this.#swept) records.remove(position);
       void root.put(stateKey, encodeState(this.#state));
+      if (this.#state.marks !== this.#before.marks) void root.put(marksKey, encodeMarks(this.#state));
     });
   }
 

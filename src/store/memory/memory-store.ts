@@ -9,6 +9,7 @@ import {
   type KeyGuard,
   type KeyWrite,
 } from '../check.ts';
+import { age, defaultHistoryMs, type Mark, markingMs } from '../history.ts';
 import { compareKeys, keyText } from '../keys.ts';
 import { type SortedMap, sortedMap } from '../sorted.ts';
 import type {
@@ -23,12 +24,12 @@ import type {
   WatchSink,
   Write,
 } from '../store.ts';
-import { Alarm, keepHistory } from '../timers.ts';
+import { Alarm, every } from '../timers.ts';
 import { type CommitChanges, type KeyedChange, type Replay, WatchHub } from '../watch-hub.ts';
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;
-  /** How long history is kept at the least (ms); 5 minutes when absent. */
+  /** How long history is kept (ms); 5 minutes when absent, for ever when 0. */
   readonly historyMs?: number;
 }
 
@@ -48,7 +49,7 @@ interface Lease {
 }
 
 const firstRevision = 1;
-/** Commits that one step replays, gives up or expires. */
+/** Commits that one step replays or expires, and changes that one gives up. */
 const step = 1000;
 
 /** An empty store whose data lives and dies with it. Every commit is visible, to watches too, before it is answered. */
@@ -64,26 +65,24 @@ class MemoryStore implements Store {
   readonly #log: CommitChanges[] = [];
   readonly #hub: WatchHub;
   readonly #expiry: Alarm;
-  readonly #sweep: Alarm;
-  readonly #stopKeeping: () => void;
+  readonly #stopAging: () => void;
+  #cancelSweep: (() => void) | undefined;
+  /** Changes that are to be forgotten for those that have been made. */
+  #owed = 0;
+  #marks: readonly Mark[] = [];
   #latest = firstRevision;
   #oldest = firstRevision;
   #open = true;
 
-  constructor({ clock, historyMs = 300_000 }: MemoryStoreOptions) {
+  constructor({ clock, historyMs = defaultHistoryMs }: MemoryStoreOptions) {
     this.#clock = clock;
     this.#hub = new WatchHub({
       readable: () => this.#readable(),
       replay: (after) => this.#replay(after),
     });
     this.#expiry = new Alarm(clock, () => this.#expire());
-    this.#sweep = new Alarm(clock, () => this.#giveUp());
-    this.#stopKeeping = keepHistory(
-      clock,
-      historyMs,
-      () => this.#latest,
-      (revision) => this.#compact(revision),
-    );
+    this.#stopAging =
+      historyMs === 0 ? () => undefined : every(clock, markingMs(historyMs), () => this.#age(historyMs));
   }
 
   async revision(): Promise<number> {
@@ -136,9 +135,9 @@ class MemoryStore implements Store {
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    this.#stopKeeping();
+    this.#stopAging();
     this.#expiry.stop();
-    this.#sweep.stop();
+    this.#cancelSweep?.();
     this.#hub.close();
   }
 
@@ -163,6 +162,8 @@ class MemoryStore implements Store {
     const commit = { revision, changes: effective.map((write) => this.#write(write, revision)) };
     this.#log.push(commit);
     this.#hub.publish(commit);
+    this.#owed += 2 * effective.length;
+    if (this.#owed >= step) this.#giveUp();
     return { ok: true, revision };
   }
 
@@ -188,19 +189,46 @@ class MemoryStore implements Store {
     return { revision: after + commits.length, commits };
   }
 
+  #age(keepMs: number): void {
+    const { marks, oldest } = age(
+      { latest: this.#latest, oldest: this.#oldest, marks: this.#marks },
+      this.#clock.monotonic(),
+      keepMs,
+    );
+    this.#marks = marks;
+    this.#compact(oldest);
+  }
+
   #compact(revision: number): void {
     if (revision <= this.#oldest) return;
     this.#oldest = revision;
-    this.#sweep.by(this.#clock.now());
+    this.#sweepIn(0);
   }
 
-  /** Forgets some of the history that has been given up and that no watch has still to be replayed. */
+  #sweepIn(ms: number): void {
+    this.#cancelSweep ??= this.#clock.after(ms, () => {
+      this.#cancelSweep = undefined;
+      this.#giveUp();
+    });
+  }
+
+  /**
+   * Forgets some of the history that has been given up and that no watch has still to be replayed: at least twice as
+   * much as was written since the last time.
+   */
   #giveUp(): void {
+    const most = Math.max(step, this.#owed);
+    this.#owed = 0;
     const kept = Math.min(this.#oldest, this.#hub.lagging);
     const first = this.#latest - this.#log.length + 1;
-    const gone = this.#log.splice(0, Math.max(0, Math.min(kept - first + 1, step)));
-    for (const { revision, changes } of gone) for (const change of changes) this.#forget(change.bytes, revision);
-    if (first + gone.length <= this.#oldest) this.#sweep.by(this.#clock.now() + (gone.length > 0 ? 1 : 1000));
+    let count = 0;
+    for (let forgotten = 0; first + count <= kept && forgotten < most; count++) {
+      const { revision, changes } = this.#log[count] as CommitChanges;
+      for (const change of changes) this.#forget(change.bytes, revision);
+      forgotten += changes.length;
+    }
+    this.#log.splice(0, count);
+    if (first + count <= this.#oldest) this.#sweepIn(count > 0 ? 1 : 1000);
   }
 
   /** Nobody will ask any more what the key held before `revision`. */

@@ -9,7 +9,6 @@ storeContract('memory', async () => {
   return { store, advance: async (ms) => clock.advance(ms), cleanup: () => store.close() };
 });
 
-const minute = 60_000;
 const value = new Uint8Array([1]);
 
 test('an empty store is at revision 1', async () => {
@@ -24,16 +23,4 @@ test('a change is delivered before its commit is answered', async () => {
     await store.commit([], [{ key: 'a', value }]);
     expect(seen.at(-1)).toBe(i);
   }
-});
-
-test('history is kept five minutes, then given up', async () => {
-  const clock = drivenClock();
-  const store = openMemoryStore({ clock });
-  const { revision } = await store.commit([], [{ key: 'a', value }]);
-  await store.commit([], [{ key: 'a', value }]);
-  clock.advance(5 * minute - 1);
-  expect((await store.get('a', revision)).entry?.revision).toBe(revision);
-  clock.advance(minute);
-  await expect(store.get('a', revision)).rejects.toMatchObject({ code: 'compacted', revision: revision + 1 });
-  expect((await store.get('a')).entry?.revision).toBe(revision + 1);
 });

@@ -8,6 +8,7 @@ const { openLmdbStore } = await import(door);
 
 const clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(/** @type {number} */ ms, /** @type {() => void} */ run) {
     const timer = setTimeout(run, ms).unref();
     return () => clearTimeout(timer);

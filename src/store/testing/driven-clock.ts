@@ -3,29 +3,36 @@ import type { Clock } from '../../meta/index.ts';
 export interface DrivenClock extends Clock {
   /** Lets time pass: runs what falls due, in order, each at its own time. */
   advance(ms: number): void;
+  /** Sets the wall clock forwards or backwards. No time passes. */
+  adjust(ms: number): void;
 }
 
 /** A clock that stands still until it is told to move on. */
 export function drivenClock(start = 1_700_000_000_000): DrivenClock {
-  let now = start;
+  let passed = 0;
+  let wall = start;
   const tasks = new Set<{ at: number; run: () => void }>();
   return {
-    now: () => now,
+    now: () => wall + passed,
+    monotonic: () => passed,
     after(ms, run) {
-      const task = { at: now + ms, run };
+      const task = { at: passed + ms, run };
       tasks.add(task);
       return () => tasks.delete(task);
     },
     advance(ms) {
-      const end = now + ms;
+      const end = passed + ms;
       for (;;) {
         const due = [...tasks].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
         if (due === undefined) break;
         tasks.delete(due);
-        now = Math.max(now, due.at);
+        passed = Math.max(passed, due.at);
         due.run();
       }
-      now = end;
+      passed = end;
+    },
+    adjust(ms) {
+      wall += ms;
     },
   };
 }

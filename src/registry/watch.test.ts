@@ -127,6 +127,33 @@ describe('watch', () => {
     expect([watcher.ended, watcher.error]).toEqual([true, undefined]);
   });
 
+  it('begins anywhere in the history of the store, also where the cache was never there', async () => {
+    const made = bench();
+    await made.create('configmaps', note('a', {}, { labels: { in: 'yes' } }));
+    for (const value of ['1', '2']) await made.change('configmaps', 'a', merge({ data: { x: value } }));
+    await made.change('configmaps', 'a', merge({ metadata: { labels: { in: 'no' } } }));
+    await made.write('configmaps', { name: 'a' }, remove());
+    const again = bench({ store: made.store });
+    const all = await watch(again, { resourceVersion: '2' });
+    const selected = await watch(again, { resourceVersion: '1', labelSelector: 'in=yes' });
+    await settle();
+    await again.create('configmaps', note('b', {}, { labels: { in: 'yes' } }));
+    await settle();
+    expect(all.seen).toEqual(['MODIFIED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
+    expect(selected.seen).toEqual(['ADDED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
+  });
+
+  it('ends without an event when its client is too slow, who may come back where it was', async () => {
+    const made = bench({ watchBufferBytes: 2_000 });
+    const stream = await made.registry.watch(made.target('configmaps'), { resourceVersion: '1' });
+    const events = stream[Symbol.asyncIterator]();
+    const first = events.next();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
+    expect((await first).value).toHaveLength(1);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+    expect((await watch(made, { resourceVersion: '2' })).seen).toHaveLength(7);
+  });
+
   it('fails at its first step when the version is too old', async () => {
     const made = bench();
     for (const name of ['a', 'b']) await made.create('deployments', { metadata: { name } });
@@ -142,13 +169,17 @@ describe('bookmarks', () => {
     const made = bench();
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { allowWatchBookmarks: 'true', timeoutSeconds: '90' });
+    // Other kinds are written; the bookmarks tell the revision of the store all the same.
     await made.create('deployments', { metadata: { name: 'd' } });
     made.clock.advance(61_000);
     await settle();
     expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK']);
+    expect(watcher.events[1]?.revision).toBe(3);
+    await made.create('deployments', { metadata: { name: 'e' } });
     made.clock.advance(30_000);
     await settle();
     expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK']);
+    expect(watcher.events[2]?.revision).toBe(4);
     expect(watcher.ended).toBe(true);
   });
 

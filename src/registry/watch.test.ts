@@ -3,6 +3,8 @@ import type { JsonObject } from '../meta/index.ts';
 import { type StreamEvent, type Target, type View, viewEvent, type WatchOptions } from './index.ts';
 import { type Bench, bench, failure, merge, note, remove } from './testing/fixtures.ts';
 
+/** With the feature that lets a watch begin with what is there. */
+const streaming = { features: { WatchList: true } };
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Everything that a watch tells until nothing more comes. */
@@ -195,7 +197,7 @@ describe('bookmarks', () => {
 describe('streaming list', () => {
   const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
   it('closes the initial events with a bookmark', async () => {
-    const made = bench();
+    const made = bench(streaming);
     for (const name of ['b', 'a', 'c']) await made.create('configmaps', note(name));
     const watcher = await watch(made, options);
     await made.create('configmaps', note('later'));
@@ -207,7 +209,7 @@ describe('streaming list', () => {
   });
 
   it('sends none when asked to', async () => {
-    const made = bench();
+    const made = bench(streaming);
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
     await made.create('configmaps', note('b'));
@@ -216,7 +218,7 @@ describe('streaming list', () => {
   });
 
   it('hands on a large state in steps', async () => {
-    const made = bench();
+    const made = bench(streaming);
     await Promise.all(Array.from({ length: 600 }, (_, i) => made.create('configmaps', note(`n${i}`))));
     const stream = await made.registry.watch(made.target('configmaps'), options);
     const sizes: number[] = [];
@@ -251,8 +253,18 @@ describe('refusals', () => {
     [{ timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
   ];
   it.each(cases)('%j', async (options, code, message) => {
-    const { registry, target } = bench();
+    const { registry, target } = bench(streaming);
     expect(await failure(registry.watch(target('configmaps'), options))).toMatchObject({ code, message });
+  });
+
+  it.each(['true', 'false'])('sendInitialEvents=%s without the feature WatchList', async (sendInitialEvents) => {
+    const { registry, target } = bench();
+    const options = { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' };
+    const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    expect(await failure(registry.watch(target('configmaps'), options))).toMatchObject({
+      code: 422,
+      message: `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: ${why}`,
+    });
   });
 
   it('there is no status to watch', async () => {
@@ -268,7 +280,7 @@ describe('refusals', () => {
 
 describe('events as they are sent', () => {
   const shown = async (view: View, plural = 'configmaps', place: Partial<Target> = {}) => {
-    const made = bench();
+    const made = bench(streaming);
     await made.create(plural, plural === 'widgets' ? { metadata: { name: 'a' }, size: 2 } : note('a'));
     const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
     const { events } = await watch(made, options, place, plural);

@@ -540,7 +540,7 @@ describe('Exact: where an old version comes from', () => {
   });
 
   it('is a snapshot of the cache for 75 seconds after a piece of that state was listed', async () => {
-    world = await startWorld();
+    world = await startWorld({ featureGates: { ListFromCacheSnapshot: true } });
     await five();
     const first = await read({ limit: 2 });
     await change('c', 'changed');
@@ -551,6 +551,20 @@ describe('Exact: where an old version comes from', () => {
     expect(dataOf(await read({ limit: 2, continue: first.body.metadata.continue }))).toEqual(['c', 'd']);
     world.clock.advance(200_000);
     expect((await read(parameters)).status).toBe(410);
+  });
+
+  it('is the store alone without ListFromCacheSnapshot', async () => {
+    world = await startWorld();
+    await five();
+    const first = await read({ limit: 2 });
+    await change('c', 'changed');
+    const parameters = { limit: 3, resourceVersion: versionOf(first.body) };
+    expect(dataOf(await read(parameters))).toEqual(['a', 'b', 'c']);
+    const next = await read({ limit: 2, continue: first.body.metadata.continue });
+    expect([dataOf(next), next.body.metadata.remainingItemCount]).toEqual([['c', 'd'], 1]);
+    await world.store.compact(await world.store.revision());
+    expect((await read(parameters)).status).toBe(410);
+    expect((await read({ limit: 2, continue: first.body.metadata.continue })).status).toBe(410);
   });
 
   it('lets others run while a long list is read from the store', async () => {

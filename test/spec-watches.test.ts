@@ -7,7 +7,7 @@ const merge = { 'content-type': 'application/merge-patch+json' };
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld();
+  world = await startWorld({ featureGates: { WatchList: true } });
 });
 afterEach(() => world.close());
 

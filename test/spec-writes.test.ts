@@ -307,7 +307,6 @@ describe('dry run', () => {
     ];
   const forms = [
     ['dryRun=All', '?dryRun=All', {}],
-    ['no value', '?dryRun', {}],
     ['in the body', '', { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'] }],
   ] as const;
   const cases = all.flatMap(([verb, status, prepare, ask]) =>
@@ -347,6 +346,14 @@ describe('dry run', () => {
     expect((await patch('one', { data: { b: '2' } }, '?dryRun=All')).body.data).toEqual({ a: '1', b: '2' });
     expect((await patch('one', { data: { b: 2 } }, '?dryRun=All')).status).toBe(422);
     expect((await world.send('POST', `${configMaps}?dryRun=All`, configMap('one'))).status).toBe(409);
+  });
+
+  it.each(['?dryRun', '?dryRun='])('1: %s asks for none: the write is an ordinary one', async (query) => {
+    expect((await world.send('POST', configMaps + query, configMap('one'))).status).toBe(201);
+    expect((await patch('one', { data: { b: '2' } }, query)).status).toBe(200);
+    expect((await read('one')).body.data).toEqual({ a: '1', b: '2' });
+    expect((await remove('one', {}, query)).status).toBe(200);
+    expect((await read('one')).status).toBe(404);
   });
 
   it.each(['Some', 'all', 'None', 'All&dryRun=Some'])('dryRun=%s is refused', async (value) => {

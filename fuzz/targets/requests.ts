@@ -132,7 +132,7 @@ const continueToken: Target = {
 };
 
 const options = findType('meta/v1.DeleteOptions') as StructSchema;
-const core = { names, features: { ...defaultFeatures, AllowUnsafeMalformedObjectDeletion: true } };
+const core = { names, features: { ...defaultFeatures, AllowUnsafeMalformedObjectDeletion: true, WatchList: true } };
 
 const deleteOptions: Target = {
   name: 'registry-delete-options',

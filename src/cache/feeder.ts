@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Entry, type Change as StoreChange, StoreError, type Watch } from '../store/index.ts';
+import type { Entry, Change as StoreChange, StoreError, Watch } from '../store/index.ts';
 import { Tree } from './tree.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
@@ -9,6 +9,11 @@ const pageEntries = 500;
 const sliceBytes = 512 * 1024;
 const firstDelayMs = 50;
 const longestDelayMs = 5_000;
+
+/** How long to wait (ms) after so many failures in a row. */
+export function retryDelay(failures: number): number {
+  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(failures, 10));
+}
 
 /** Where the feeder puts what it reads. */
 export interface Feed {
@@ -24,10 +29,9 @@ export interface Feed {
 }
 
 /**
- * Keeps a feed up to date: loads all objects as they were at the oldest revision that the store still keeps, then
- * follows the store from there, so that watches may begin anywhere in its history. When following fails it goes on
- * from where it was, or loads the present state when the store has given that revision up; after growing delays while
- * that fails.
+ * Keeps a feed up to date: loads all objects as they are at one revision, the latest, and follows the store from there.
+ * When following fails it goes on from where it was, or loads the present state when the store has given that revision
+ * up; after growing delays while that fails.
  */
 export class Feeder {
   readonly #options: CacheOptions;
@@ -37,12 +41,9 @@ export class Feeder {
   #loaded = false;
   #failures = 0;
   #closed = false;
-  /** The revision that was the latest when following began; until it is reached, what is held is history. */
-  #present = 0;
-  #behind = false;
   #cancelRetry: (() => void) | undefined;
 
-  /** `started` is called whenever the store is being followed and its state at that time has been reached. */
+  /** `started` is called whenever following begins. */
   constructor(options: CacheOptions, feed: Feed, started: () => void) {
     this.#options = options;
     this.#feed = feed;
@@ -54,19 +55,14 @@ export class Feeder {
       if (!this.#loaded) await this.#load();
       if (this.#closed) return;
       this.#loaded = true;
-      this.#present = await this.#options.store.revision();
-      if (this.#closed) return;
-      this.#behind = true;
       this.#watch = this.#options.store.watch(this.#options.prefix, this.#feed.revision, {
         batch: (revision, changes) => {
           this.#failures = 0;
           this.#feed.apply(revision, changes);
-          this.#caughtUp();
         },
         error: (error) => this.#failed(error),
       });
-      this.#caughtUp();
-      if (this.#behind) this.#watch.progress();
+      this.#started();
     } catch (error) {
       // The store throws nothing else.
       this.#failed(error as StoreError);
@@ -86,12 +82,6 @@ export class Feeder {
     this.#cancelRetry?.();
   }
 
-  #caughtUp(): void {
-    if (!this.#behind || this.#feed.revision < this.#present) return;
-    this.#behind = false;
-    this.#started();
-  }
-
   #failed(error: StoreError): void {
     this.#watch = undefined;
     if (this.#closed) return;
@@ -100,16 +90,13 @@ export class Feeder {
       return;
     }
     if (error.code === 'compacted' || error.code === 'future') this.#loaded = false;
-    const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(this.#failures++, 10));
-    this.#cancelRetry = this.#options.clock.after(delay, () => void this.follow());
+    this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++), () => void this.follow());
   }
 
   async #load(): Promise<void> {
     const { store, prefix } = this.#options;
     const tree = new Tree();
-    // What has been shown already must not go back in time.
-    const start = this.#feed.revision === 0 ? { revision: await this.#oldest() } : {};
-    let page = await store.list({ prefix, limit: pageEntries, ...start });
+    let page = await store.list({ prefix, limit: pageEntries });
     const { revision } = page;
     for (;;) {
       await this.#take(page.entries, tree, revision >= this.#feed.revision);
@@ -119,18 +106,6 @@ export class Feeder {
       page = await store.list({ prefix, after, revision, limit: pageEntries });
     }
     this.#feed.load(tree, revision);
-  }
-
-  /** The first revision that the store still keeps. */
-  async #oldest(): Promise<number> {
-    try {
-      await this.#options.store.list({ prefix: this.#options.prefix, revision: 1, limit: 0 });
-    } catch (error) {
-      if (error instanceof StoreError && error.code === 'compacted' && error.revision !== undefined)
-        return error.revision;
-      throw error;
-    }
-    return 1;
   }
 
   /** `same`: objects held already are of the same history. */

@@ -1,6 +1,8 @@
-import { type Clock, type StatusError, statusError } from '../meta/index.ts';
+import { type StatusError, statusError } from '../meta/index.ts';
+import type { Bookmarks } from './bookmarks.ts';
 import { bookmarkEvent, type Change, weightOf } from './change.ts';
-import type { Directory, Member } from './directory.ts';
+import type { Directory } from './directory.ts';
+import type { HistoryReader, Latecomer } from './history.ts';
 import { eventFor, type Selection } from './selection.ts';
 import type { SubscribeOptions, Subscription, WatchEvent } from './types.ts';
 import type { EventWindow } from './window.ts';
@@ -8,20 +10,22 @@ import type { EventWindow } from './window.ts';
 /** A replay gives way to others after looking at this many changes, or finding events of this many bytes. */
 const sliceChanges = 1_000;
 const sliceBytes = 256 * 1024;
+/** So many events, or bytes of events, of the store's history are held for a subscriber until it takes them. */
+const historyEvents = 1_024;
+const historyBytes = 1024 * 1024;
 
 /** What all subscribers of a cache share. */
 export interface Hub {
   /** Everything up to it has been offered to the live subscribers. */
   readonly revision: number;
-  readonly clock: Clock;
   readonly window: EventWindow;
+  readonly history: HistoryReader;
   readonly directory: Directory;
+  readonly bookmarks: Bookmarks;
   /** Everyone who has not ended. */
   readonly open: Set<Subscriber>;
   /** Those who were waiting and have events now; they are flushed when the commit has been offered to all. */
   readonly awake: Subscriber[];
-  /** Asks the store how far it is. */
-  progress(): void;
 }
 
 interface Waiter {
@@ -30,19 +34,20 @@ interface Waiter {
 }
 
 /**
- * One subscription. It first replays the window, slice by slice and only as fast as it is read; when it has seen the
- * end of the window it joins the directory and takes changes as they happen.
+ * One subscription. It takes changes from where its position is: from the store's history when that is before the event
+ * window, then from the window, slice by slice and only as fast as it is read; when it has seen the end of the window
+ * it joins the directory and takes changes as they happen.
  */
-export class Subscriber implements Subscription, Member {
+export class Subscriber implements Subscription, Latecomer {
   readonly selection: Selection;
+  readonly bookmarkMs: number;
   readonly #hub: Hub;
-  readonly #after: number;
   readonly #bufferBytes: number;
-  readonly #bookmarkMs: number | undefined;
-  /** Sequence number of the next change to replay; undefined when live. */
-  #cursor: number | undefined;
-  /** Everything up to it has been replayed. */
-  #replayed: number;
+  /** Everything up to it has been taken from the sources before the present one. */
+  #position: number;
+  #source: 'history' | 'window' | 'live' | 'none' = 'none';
+  /** Sequence number of the next change of the window. */
+  #cursor = 0;
   #queue: WatchEvent[] = [];
   #queuedBytes = 0;
   #waiter: Waiter | undefined;
@@ -51,27 +56,27 @@ export class Subscriber implements Subscription, Member {
   #error: StatusError | undefined;
   /** For `revision` after the end. */
   #last = 0;
-  #cancelBookmark: (() => void) | undefined;
 
   constructor(hub: Hub, options: SubscribeOptions) {
     this.selection = options;
+    this.bookmarkMs = options.bookmarkMs ?? 0;
     this.#hub = hub;
-    this.#after = options.after;
     this.#bufferBytes = options.bufferBytes;
-    this.#bookmarkMs = options.bookmarkMs;
-    this.#replayed = options.after;
+    this.#position = options.after;
     hub.open.add(this);
-    const cursor = hub.window.seek(options.after);
-    if (cursor < hub.window.end) this.#cursor = cursor;
-    else hub.directory.add(this);
-    this.#scheduleBookmark();
+    this.proceed(options.after);
+    if (options.bookmarkMs !== undefined) hub.bookmarks.add(this);
+  }
+
+  get position(): number {
+    return this.#position;
   }
 
   get revision(): number {
     const first = this.#queue[0];
-    if (first === undefined) return Math.max(this.#after, this.#reached());
+    if (first === undefined) return this.#reached();
     // Nothing stands before a bookmark, so it holds already.
-    return Math.max(this.#after, first.type === 'BOOKMARK' ? first.revision : first.revision - 1);
+    return first.type === 'BOOKMARK' ? first.revision : first.revision - 1;
   }
 
   next(): Promise<IteratorResult<WatchEvent[]>> {
@@ -80,7 +85,7 @@ export class Subscriber implements Subscription, Member {
     if (this.#ended) return this.#finish();
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject };
-      if (this.#cursor !== undefined) setImmediate(() => this.#continue());
+      this.#read();
     });
   }
 
@@ -99,20 +104,47 @@ export class Subscriber implements Subscription, Member {
   }
 
   offer(change: Change): void {
-    if (change.revision <= this.#after) return;
+    if (change.revision <= this.#position) return;
     const event = eventFor(this.selection, change);
     if (event === undefined) return;
     // Someone who waits is not slow, however large the commit.
-    if (
-      this.#waiter === undefined &&
-      this.#queuedBytes > 0 &&
-      this.#queuedBytes + weightOf(event) > this.#bufferBytes
-    ) {
-      this.#cutOff();
+    if (this.#waiter === undefined && !this.#hasRoom(event)) {
+      if (this.#source === 'live') this.#cutOff();
+      else this.#pause(event.revision - 1);
       return;
     }
     if (this.#waiter !== undefined && this.#queue.length === 0) this.#hub.awake.push(this);
     this.#push(event);
+  }
+
+  /** Goes on with what comes after `revision`, up to which it has been given everything. */
+  proceed(revision: number): void {
+    const { window, directory } = this.#hub;
+    this.#position = Math.max(this.#position, revision);
+    this.#cursor = window.seek(this.#position);
+    if (this.#position < window.oldest) this.#source = 'history';
+    else if (this.#cursor < window.end) this.#source = 'window';
+    else {
+      this.#source = 'live';
+      directory.add(this);
+    }
+    if (this.#waiter !== undefined) this.#read();
+  }
+
+  /** What it was to be offered live has not come: that is to be taken from the store's history. */
+  catchUp(): void {
+    if (this.#source !== 'live') return;
+    const reached = this.#reached();
+    this.#leave();
+    this.proceed(reached);
+  }
+
+  bookmark(): void {
+    const { revision } = this.#hub;
+    if (this.#source !== 'live' || revision < this.#position) return;
+    if (this.#queue.at(-1)?.type === 'BOOKMARK') this.#queue.pop();
+    this.#queue.push(bookmarkEvent(revision));
+    this.flush();
   }
 
   /** Hands what has piled up to the one who waits for it. */
@@ -129,10 +161,9 @@ export class Subscriber implements Subscription, Member {
     this.#last = this.#reached();
     this.#ended = true;
     this.#error = error;
-    this.#cancelBookmark?.();
+    this.#hub.bookmarks.remove(this);
     this.#hub.open.delete(this);
-    if (this.#cursor === undefined) this.#hub.directory.remove(this);
-    this.#cursor = undefined;
+    this.#leave();
     const waiter = this.#waiter;
     if (waiter === undefined) return;
     this.flush();
@@ -143,14 +174,45 @@ export class Subscriber implements Subscription, Member {
     else waiter.reject(error);
   }
 
-  /** Whether it needs no change up to `revision` any more. */
-  hasReached(revision: number): boolean {
-    return Math.max(this.#after, this.#reached()) >= revision;
-  }
-
+  /** Everything up to it is in the queue or has been taken. */
   #reached(): number {
     if (this.#ended) return this.#last;
-    return this.#cursor === undefined ? this.#hub.revision : this.#replayed;
+    switch (this.#source) {
+      case 'live':
+        return Math.max(this.#position, this.#hub.revision);
+      case 'history':
+        return this.#hub.history.reached(this);
+      default:
+        return this.#position;
+    }
+  }
+
+  /** Takes no more from its source. */
+  #leave(): void {
+    if (this.#source === 'live') this.#hub.directory.remove(this);
+    if (this.#source === 'history') this.#hub.history.remove(this);
+    this.#source = 'none';
+  }
+
+  /** Sees to it that there will be something for the one who waits. */
+  #read(): void {
+    if (this.#source === 'history') this.#hub.history.add(this);
+    if (this.#source === 'window') setImmediate(() => this.#continue());
+  }
+
+  #hasRoom(event: WatchEvent): boolean {
+    if (this.#source === 'live') {
+      return this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes;
+    }
+    if (this.#queue.length < historyEvents && this.#queuedBytes < historyBytes) return true;
+    // A commit is never split, so that a client may come back with the revision of any event.
+    return this.#queue.at(-1)?.revision === event.revision;
+  }
+
+  /** It has been offered enough of the history for now, and comes back when that has been taken. */
+  #pause(revision: number): void {
+    this.#position = revision;
+    this.#hub.history.remove(this);
   }
 
   #push(event: WatchEvent): void {
@@ -175,19 +237,20 @@ export class Subscriber implements Subscription, Member {
     return error === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error);
   }
 
+  /** It is too slow: the iteration ends, and the client may come back where it was. */
   #cutOff(): void {
     const { revision } = this;
     this.#drop();
-    this.end(statusError.expired(`watch was too slow: more than ${this.#bufferBytes} bytes of events piled up`));
+    this.end(undefined);
     this.#last = revision;
   }
 
   /** Looks at the next slice of the window; past its end the subscriber is live. */
   #replay(): void {
-    const { window, directory, revision } = this.#hub;
-    let cursor = this.#cursor!;
+    const { window } = this.#hub;
+    let cursor = this.#cursor;
     if (cursor < window.first) {
-      this.end(tooOld(this.revision, window.oldest));
+      this.proceed(this.#position);
       return;
     }
     const stop = Math.min(window.end, cursor + sliceChanges);
@@ -199,43 +262,16 @@ export class Subscriber implements Subscription, Member {
       if (event !== undefined) this.#push(event);
       last = next.revision;
     }
-    if (next !== undefined) {
-      this.#cursor = cursor;
-      this.#replayed = next.revision - 1;
-      return;
-    }
-    this.#cursor = undefined;
-    this.#replayed = revision;
-    directory.add(this);
+    this.#cursor = cursor;
+    this.#position = next === undefined ? this.#hub.revision : next.revision - 1;
+    if (next === undefined) this.proceed(this.#position);
   }
 
   /** Replays until there is something for the one who waits. */
   #continue(): void {
-    if (this.#cursor === undefined) return;
+    if (this.#source !== 'window' || this.#waiter === undefined) return;
     this.#replay();
     this.flush();
-    if (this.#waiter !== undefined && this.#cursor !== undefined) setImmediate(() => this.#continue());
+    if (this.#waiter !== undefined) this.#read();
   }
-
-  #scheduleBookmark(): void {
-    if (this.#bookmarkMs === undefined) return;
-    this.#cancelBookmark = this.#hub.clock.after(this.#bookmarkMs, () => {
-      this.#bookmark();
-      this.#scheduleBookmark();
-    });
-  }
-
-  #bookmark(): void {
-    const { revision } = this.#hub;
-    this.#hub.progress();
-    if (this.#cursor !== undefined || revision < this.#after) return;
-    if (this.#queue.at(-1)?.type === 'BOOKMARK') this.#queue.pop();
-    this.#queue.push(bookmarkEvent(revision));
-    this.flush();
-  }
-}
-
-/** `revision`: the one asked for; `oldest`: the first one that would have done. */
-export function tooOld(revision: number, oldest: number): StatusError {
-  return statusError.expired(`too old resource version: ${revision} (${oldest})`);
 }

@@ -42,7 +42,7 @@ export interface CacheOptions {
   readonly describeDeleted: (last: CachedObject, revision: number) => CachedObject;
   /** Selectable fields by whose value watchers are found, such as `spec.nodeName`. */
   readonly indexedFields: readonly string[];
-  /** How long events are kept at the least (ms), unless they exceed `windowBytes`. */
+  /** How long events are kept in memory at the least (ms), unless they exceed `windowBytes`. */
   readonly windowMs: number;
   /** Bytes of the objects that only kept events hold (they were replaced or deleted), with 128 for each event. */
   readonly windowBytes: number;
@@ -58,16 +58,15 @@ export interface WatchCache {
   loaded(): Promise<void>;
   /** Everything up to this revision is in the cache; 0 before it is ready. */
   readonly revision: number;
-  /** The earliest revision after which `subscribe` can replay. */
+  /** The earliest revision after which events are in memory: older ones are read from the store's history. */
   readonly oldest: number;
   /** Resolves to true as soon as the cache has everything up to `revision`, to false after `timeoutMs`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
   /** The present state, immutable, the same until the next change; takes constant time. */
   snapshot(): Snapshot;
   /**
-   * All matching events after `options.after`, then those to come. Throws a 410 StatusError when that is too old. The
-   * iteration ends with one when the subscriber falls behind the window or lets too much pile up, or when the store
-   * has given up history that the cache had not read.
+   * All matching events after `options.after`, then those to come. The iteration ends with a 410 StatusError when the
+   * store has given up history from which it would have to read, and without an error when the subscriber is too slow.
    */
   subscribe(options: SubscribeOptions): Subscription;
   /** Follows the store no more; every subscription ends once what has piled up is taken, without an error. */
@@ -96,11 +95,14 @@ export interface SubscribeOptions {
   readonly field?: { readonly path: string; readonly value: string };
   /** The rest of the selection, on top of the above; absent: everything. Never throws. */
   readonly matches?: (object: CachedObject) => boolean;
-  /** Milliseconds between bookmarks; none when absent. */
+  /**
+   * Milliseconds between bookmarks, rounded up so that each falls on a whole second; none when absent. A bookmark tells
+   * how far the store is, also when the last change of the resource was long ago.
+   */
   readonly bookmarkMs?: number;
   /**
-   * A subscriber that lets more than this pile up is cut off: its iteration then ends with a 410 StatusError. What
-   * comes first, and a commit that comes while it waits, never cut it off.
+   * A subscriber that lets more than this pile up is cut off: its iteration then ends, and it may subscribe again after
+   * its `revision`. What comes first, and a commit that comes while it waits, never cut it off.
    */
   readonly bufferBytes: number;
 }

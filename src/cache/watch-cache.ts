@@ -1,13 +1,15 @@
 import { statusError } from '../meta/index.ts';
 import type { Change as StoreChange } from '../store/index.ts';
+import { Bookmarks } from './bookmarks.ts';
 import { Change } from './change.ts';
 import { Directory } from './directory.ts';
 import { type Feed, Feeder } from './feeder.ts';
-import { type Hub, Subscriber, tooOld } from './subscriber.ts';
+import { HistoryReader } from './history.ts';
+import { type Hub, Subscriber } from './subscriber.ts';
 import { Tree, type TreeView } from './tree.ts';
 import type { CachedObject, CacheOptions, Snapshot, SubscribeOptions, Subscription, WatchCache } from './types.ts';
 import { Waiters } from './waiters.ts';
-import { EventWindow } from './window.ts';
+import { EventWindow, tooOld } from './window.ts';
 
 /** How long a request waits for a cache to be loaded: as long as the reference server lets it wait for its store. */
 const loadPatienceMs = 34_000;
@@ -47,12 +49,12 @@ class Cache implements WatchCache {
       get revision() {
         return revision();
       },
-      clock,
       window: this.#window,
+      history: new HistoryReader(options, this.#window, () => this.#flush()),
       directory: new Directory(options.indexedFields),
+      bookmarks: new Bookmarks(clock, () => this.#ask()),
       open: new Set(),
       awake: [],
-      progress: () => this.#ask(),
     };
   }
 
@@ -98,7 +100,6 @@ class Cache implements WatchCache {
   }
 
   subscribe(options: SubscribeOptions): Subscription {
-    if (options.after < this.oldest) throw tooOld(options.after, this.oldest);
     const subscriber = new Subscriber(this.#hub, options);
     if (this.#closed) subscriber.end(undefined);
     return subscriber;
@@ -129,15 +130,16 @@ class Cache implements WatchCache {
   }
 
   /**
-   * What happened since the last state is not known: whoever has not reached `revision` must begin anew, and so must
-   * all when the store has gone back behind what they have seen.
+   * What happened since the last state is not in the window: whoever has not reached `revision` takes it from the
+   * store's history. All must begin anew when the store has gone back behind what they have seen.
    */
   #load(tree: Tree, revision: number): void {
     const back = revision < this.#revision;
     this.#tree = tree;
     this.#window.reset(revision);
-    for (const subscriber of this.#hub.open) {
-      if (back || !subscriber.hasReached(revision)) subscriber.end(tooOld(subscriber.revision, revision));
+    for (const subscriber of [...this.#hub.open]) {
+      if (back) subscriber.end(tooOld(subscriber.revision, revision));
+      else subscriber.catchUp();
     }
     this.#advance(revision);
   }
@@ -161,20 +163,29 @@ class Cache implements WatchCache {
   #advance(revision: number): void {
     this.#revision = revision;
     this.#snapshot = undefined;
-    const { awake } = this.#hub;
-    for (const subscriber of awake) subscriber.flush();
-    awake.length = 0;
+    this.#flush();
     this.#waiters.reached(revision);
   }
 
-  /** The answer counts for those who wait now; whoever comes before it arrives makes it ask once more. */
-  #ask(): void {
+  #flush(): void {
+    const { awake } = this.#hub;
+    for (const subscriber of awake) subscriber.flush();
+    awake.length = 0;
+  }
+
+  /**
+   * The answer counts for those who wait now; whoever comes before it arrives makes it ask once more. False when the
+   * store is not being followed.
+   */
+  #ask(): boolean {
     if (this.#asked) this.#askAgain = true;
     else this.#asked = this.#feeder.progress();
+    return this.#asked;
   }
 
   #answered(): void {
     this.#asked = false;
+    this.#hub.bookmarks.send();
     const again = this.#askAgain && this.#waiters.size > 0;
     this.#askAgain = false;
     if (again) this.#ask();
@@ -183,7 +194,7 @@ class Cache implements WatchCache {
   #following(): void {
     this.#asked = false;
     this.#askAgain = false;
-    if (this.#waiters.size > 0) this.#ask();
+    if (this.#waiters.size > 0 || this.#hub.bookmarks.waiting) this.#ask();
     this.#requests.reached(0);
     this.#settleReady?.resolve();
   }

@@ -1,4 +1,4 @@
-import type { Clock } from '../meta/index.ts';
+import { type Clock, type StatusError, statusError } from '../meta/index.ts';
 import type { Change } from './change.ts';
 
 /** Counted for each change beyond the bytes of its object, so that many small ones are bounded as well. */
@@ -124,4 +124,9 @@ function heldBytes(change: Change): number {
 
 function objectBytes(change: Change): number {
   return (change.current ?? change.previous)?.bytes.length ?? 0;
+}
+
+/** `revision`: the one asked for; `oldest`: the first one that would have done. */
+export function tooOld(revision: number, oldest: number): StatusError {
+  return statusError.expired(`too old resource version: ${revision} (${oldest})`);
 }

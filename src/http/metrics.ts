@@ -59,7 +59,7 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
   return {
     inFlight,
     series({ verb, path, query, resource }) {
-      const dryRun = query.size > 0 && query.has('dryRun') ? 'All' : '';
+      const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
       const declared = resource === undefined ? undefined : declaredAt(registry(), resource);
       if (resource === undefined || declared === undefined) {
         const place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;

@@ -32,7 +32,7 @@ const write = (schema: StructSchema, value: JsonObject) =>
 
 let server: Fixture;
 beforeAll(async () => {
-  server = await makeFixture();
+  server = await makeFixture({ features: { WatchList: true } });
   for (let i = 0; i < count; i++) {
     const name = `c${String(i).padStart(4, '0')}`;
     await server.send('POST', configMaps, { body: { metadata: { name }, data: { text: 'ü'.repeat(1_000) } } });

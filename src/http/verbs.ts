@@ -370,7 +370,7 @@ async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
 function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOptions {
   return {
     requester: user,
-    dryRun: Array.isArray(dryRun) && dryRun.length > 0,
+    dryRun: Array.isArray(dryRun) && dryRun.includes('All'),
     // Who deletes an object comes to own nothing of it.
     fieldManager: '',
     fieldValidation: 'Ignore',

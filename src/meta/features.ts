@@ -13,7 +13,7 @@ const off = { default: false };
 
 const field = (...paths: string[]) => `${paths.map((path) => `\`${path}\``).join(', ')}: kept in objects`;
 
-/** The gates on which something in this server depends, by name, as release 1.33 has them but for two that say otherwise. */
+/** The gates on which something in this server depends, by name, as release 1.33 has them but for one that says otherwise. */
 export const featureGates = {
   AllAlpha: alpha('every alpha feature is on that has no switch of its own'),
   AllBeta: beta('every beta feature is on that has no switch of its own, also those that are off otherwise', off),
@@ -51,8 +51,7 @@ export const featureGates = {
   JobManagedBy: beta(field('job.spec.managedBy')),
   JobPodReplacementPolicy: beta(field('job.spec.podReplacementPolicy', 'status.terminating')),
   JobSuccessPolicy: stable(field('job.spec.successPolicy')),
-  // On by default since 1.34: lists in pieces cost nothing that way.
-  ListFromCacheSnapshot: beta('lists at a version of the last 75 seconds may come from a snapshot of the watch cache'),
+  ListFromCacheSnapshot: alpha('lists at a version of the last 75 seconds may come from a snapshot of the watch cache'),
   MatchLabelKeysInPodAffinity: stable(field('podAffinity.*.matchLabelKeys', 'mismatchLabelKeys')),
   MatchLabelKeysInPodTopologySpread: beta(field('topologySpreadConstraints[].matchLabelKeys')),
   MaxUnavailableStatefulSet: alpha(field('statefulset.spec.updateStrategy.rollingUpdate.maxUnavailable')),
@@ -81,8 +80,7 @@ export const featureGates = {
   TopologyAwareHints: stable(field('endpointslice.endpoints[].hints')),
   UserNamespacesSupport: beta(field('pod.spec.hostUsers')),
   VolumeAttributesClass: beta(field('volumeAttributesClassName'), off),
-  // On by default in 1.32 and since 1.34: clients count on it, and it costs nothing.
-  WatchList: beta('a watch may begin with what is there (`sendInitialEvents`)'),
+  WatchList: beta('a watch may begin with what is there (`sendInitialEvents`)', off),
 } satisfies { [name: string]: FeatureGate };
 
 export type FeatureName = keyof typeof featureGates;

@@ -10,7 +10,7 @@ import {
 import { unknownKind } from './body.ts';
 import type { Core } from './core.ts';
 import type { Strategy } from './definition.ts';
-import { dryRunErrors, invalidOptions, readFlag, readInteger } from './parameters.ts';
+import { dryRunErrors, invalidOptions, isDryRun, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
 
 /** How an object is to be deleted. */
@@ -92,7 +92,7 @@ export function readDeleteOptions(
   const found = unsafe ? [...errors, ...aloneErrors(body)] : errors;
   if (found.length > 0) throw invalidOptions(names, 'DeleteOptions', found);
   return {
-    dryRun: dryRun.length > 0,
+    dryRun: isDryRun(dryRun),
     gracePeriodSeconds: given.gracePeriodSeconds ?? undefined,
     policy: known ?? (orphan === undefined ? undefined : orphan ? 'Orphan' : 'Background'),
     uid: given.preconditions?.uid ?? undefined,

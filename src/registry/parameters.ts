@@ -146,7 +146,7 @@ export function readWriteOptions(
   if (errors.length > 0) throw invalidOptions(names, optionsKinds[verb], errors);
   return {
     requester,
-    dryRun: (parameters.dryRun ?? []).length > 0,
+    dryRun: isDryRun(parameters.dryRun ?? []),
     fieldManager: managerName(fieldManager, parameters.userAgent),
     fieldValidation: validation,
     force: force === true,
@@ -178,7 +178,9 @@ function managerErrors(fieldManager: string): FieldError[] {
   return errors;
 }
 
-/** `All` is the only dry run there is; without a value it is one too, in which admission may do things on the side. */
+/** `All` is the only dry run there is. A `dryRun` without a value asks for none. */
+export const isDryRun = (values: readonly string[]): boolean => values.includes('All');
+
 export function dryRunErrors(values: readonly string[]): FieldError[] {
   return values.every((value) => value === 'All' || value === '')
     ? []

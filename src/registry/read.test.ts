@@ -271,6 +271,24 @@ describe('a list in pieces', () => {
     expect(rest.names).toEqual(['bb', 'c', 'e']);
   });
 
+  it('reads one entry more than the piece from the store, whatever follows', async () => {
+    const made = bench();
+    const list = made.store.list.bind(made.store);
+    let entries = 0;
+    made.store.list = async (range) => {
+      const found = await list(range);
+      entries += found.entries.length;
+      return found;
+    };
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
+    const first = await made.registry.list(made.target('configmaps'), { limit: '2' });
+    await made.create('configmaps', note('i'));
+    entries = 0;
+    const next = await made.registry.list(made.target('configmaps'), { limit: '2', continue: first.continue() });
+    expect([[...next.items].map(({ name }) => name), next.remaining()]).toEqual([['c', 'd'], 4]);
+    expect(entries).toBe(3);
+  });
+
   it('counts what remains only when no selector is in the way', async () => {
     const { names } = await five();
     const some = await names('configmaps', { limit: '1', labelSelector: 'app=y' });

@@ -204,13 +204,15 @@ async function fromStore(
   const { format } = resource;
   const prefix = rangeOf(resource, selection);
   const limit = paged?.limit ?? Number.POSITIVE_INFINITY;
+  const all = selection.name === '' && selection.matches === undefined;
   const page: CachedObject[] = [];
   let from = after === '' ? undefined : prefix + after;
   for (;;) {
     const found = await core.store.list({
       prefix,
       revision,
-      limit: batch,
+      // One more than the page needs tells that there is more.
+      limit: Math.min(batch, all ? limit - page.length + 1 : batch),
       ...(from === undefined ? {} : { after: from }),
     });
     for (const entry of found.entries) {

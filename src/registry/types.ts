@@ -176,7 +176,10 @@ export interface StreamEvent extends WatchEvent {
   readonly endsInitialEvents?: boolean;
 }
 
-/** Fails with a StatusError when the changes can no longer be told without a gap (410) or the server goes down. */
+/**
+ * Fails with a StatusError when the changes can no longer be told without a gap (410) or the server goes down. Ends by
+ * itself when its time is over or its client is too slow.
+ */
 export interface WatchStream extends AsyncIterable<readonly StreamEvent[]> {
   /** Ends the watch; an iteration under way ends cleanly. Idempotent. */
   close(): void;

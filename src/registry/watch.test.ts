@@ -3,6 +3,8 @@ import type { JsonObject } from '../meta/index.ts';
 import { type StreamEvent, type Target, type View, viewEvent, type WatchOptions } from './index.ts';
 import { type Bench, bench, failure, merge, note, remove } from './testing/fixtures.ts';
 
+/** With the feature that lets a watch begin with what is there. */
+const streaming = { features: { WatchList: true } };
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Everything that a watch tells until nothing more comes. */
@@ -127,6 +129,33 @@ describe('watch', () => {
     expect([watcher.ended, watcher.error]).toEqual([true, undefined]);
   });
 
+  it('begins anywhere in the history of the store, also where the cache was never there', async () => {
+    const made = bench();
+    await made.create('configmaps', note('a', {}, { labels: { in: 'yes' } }));
+    for (const value of ['1', '2']) await made.change('configmaps', 'a', merge({ data: { x: value } }));
+    await made.change('configmaps', 'a', merge({ metadata: { labels: { in: 'no' } } }));
+    await made.write('configmaps', { name: 'a' }, remove());
+    const again = bench({ store: made.store });
+    const all = await watch(again, { resourceVersion: '2' });
+    const selected = await watch(again, { resourceVersion: '1', labelSelector: 'in=yes' });
+    await settle();
+    await again.create('configmaps', note('b', {}, { labels: { in: 'yes' } }));
+    await settle();
+    expect(all.seen).toEqual(['MODIFIED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
+    expect(selected.seen).toEqual(['ADDED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
+  });
+
+  it('ends without an event when its client is too slow, who may come back where it was', async () => {
+    const made = bench({ watchBufferBytes: 2_000 });
+    const stream = await made.registry.watch(made.target('configmaps'), { resourceVersion: '1' });
+    const events = stream[Symbol.asyncIterator]();
+    const first = events.next();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await made.create('configmaps', note(name));
+    expect((await first).value).toHaveLength(1);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+    expect((await watch(made, { resourceVersion: '2' })).seen).toHaveLength(7);
+  });
+
   it('fails at its first step when the version is too old', async () => {
     const made = bench();
     for (const name of ['a', 'b']) await made.create('deployments', { metadata: { name } });
@@ -142,13 +171,17 @@ describe('bookmarks', () => {
     const made = bench();
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { allowWatchBookmarks: 'true', timeoutSeconds: '90' });
+    // Other kinds are written; the bookmarks tell the revision of the store all the same.
     await made.create('deployments', { metadata: { name: 'd' } });
     made.clock.advance(61_000);
     await settle();
     expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK']);
+    expect(watcher.events[1]?.revision).toBe(3);
+    await made.create('deployments', { metadata: { name: 'e' } });
     made.clock.advance(30_000);
     await settle();
     expect(watcher.seen).toEqual(['ADDED a', 'BOOKMARK', 'BOOKMARK']);
+    expect(watcher.events[2]?.revision).toBe(4);
     expect(watcher.ended).toBe(true);
   });
 
@@ -164,7 +197,7 @@ describe('bookmarks', () => {
 describe('streaming list', () => {
   const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
   it('closes the initial events with a bookmark', async () => {
-    const made = bench();
+    const made = bench(streaming);
     for (const name of ['b', 'a', 'c']) await made.create('configmaps', note(name));
     const watcher = await watch(made, options);
     await made.create('configmaps', note('later'));
@@ -176,7 +209,7 @@ describe('streaming list', () => {
   });
 
   it('sends none when asked to', async () => {
-    const made = bench();
+    const made = bench(streaming);
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
     await made.create('configmaps', note('b'));
@@ -185,7 +218,7 @@ describe('streaming list', () => {
   });
 
   it('hands on a large state in steps', async () => {
-    const made = bench();
+    const made = bench(streaming);
     await Promise.all(Array.from({ length: 600 }, (_, i) => made.create('configmaps', note(`n${i}`))));
     const stream = await made.registry.watch(made.target('configmaps'), options);
     const sizes: number[] = [];
@@ -220,8 +253,18 @@ describe('refusals', () => {
     [{ timeoutSeconds: 'soon' }, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'],
   ];
   it.each(cases)('%j', async (options, code, message) => {
-    const { registry, target } = bench();
+    const { registry, target } = bench(streaming);
     expect(await failure(registry.watch(target('configmaps'), options))).toMatchObject({ code, message });
+  });
+
+  it.each(['true', 'false'])('sendInitialEvents=%s without the feature WatchList', async (sendInitialEvents) => {
+    const { registry, target } = bench();
+    const options = { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' };
+    const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    expect(await failure(registry.watch(target('configmaps'), options))).toMatchObject({
+      code: 422,
+      message: `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: ${why}`,
+    });
   });
 
   it('there is no status to watch', async () => {
@@ -237,7 +280,7 @@ describe('refusals', () => {
 
 describe('events as they are sent', () => {
   const shown = async (view: View, plural = 'configmaps', place: Partial<Target> = {}) => {
-    const made = bench();
+    const made = bench(streaming);
     await made.create(plural, plural === 'widgets' ? { metadata: { name: 'a' }, size: 2 } : note('a'));
     const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
     const { events } = await watch(made, options, place, plural);

@@ -16,8 +16,9 @@ const initialBatch = 250;
 const initialSlice = 1_000;
 
 /**
- * What brings a client up to date, then everything that changes. A state from which changes can no longer be told is
- * a failure of the first step of the iteration, as it is of any later one.
+ * What brings a client up to date, then everything that changes. A version whose history the store has given up is a
+ * failure of the first step of the iteration, as it is of any later one. The iteration of a client that is too slow
+ * ends as if its time were over.
  */
 export async function watch(core: Core, target: Target, options: WatchOptions): Promise<WatchStream> {
   const { seconds } = readNumbers(options);
@@ -41,11 +42,14 @@ export async function watch(core: Core, target: Target, options: WatchOptions): 
     selection.matches,
     initial === true && bookmarks ? snapshot.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
-    () => subscribe(core, target, selection, exact ? revision : snapshot.revision, bookmarks),
+    subscribe(core, target, selection, exact ? revision : snapshot.revision, bookmarks),
   );
   const length = seconds > 0 ? seconds : core.watchSeconds + core.random.integer(core.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
-  stream.endAfter(core.clock.after(timeoutMs, () => stream.end()));
+  const end = () => stream.end();
+  // The last bookmark tells how far the store is; when it cannot be asked, how far the cache is.
+  const over = bookmarks ? () => void current(core, resource).then(end, end) : end;
+  stream.endAfter(core.clock.after(timeoutMs, over));
   return stream;
 }
 
@@ -76,9 +80,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   #closing: number | undefined;
   /** How far the cache is; undefined when the client wants no bookmarks. */
   readonly #progress: (() => number) | undefined;
-  #subscription: Subscription | undefined;
-  /** Why there is no subscription. */
-  readonly #failure: unknown;
+  readonly #subscription: Subscription;
   #cancel: (() => void) | undefined;
   #begun = false;
   #waiting = false;
@@ -91,17 +93,13 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     matches: Selection['matches'],
     closing: number | undefined,
     progress: (() => number) | undefined,
-    subscribe: () => Subscription,
+    subscription: Subscription,
   ) {
     this.#initial = initial;
     this.#matches = matches;
     this.#closing = closing;
     this.#progress = progress;
-    try {
-      this.#subscription = subscribe();
-    } catch (error) {
-      this.#failure = error;
-    }
+    this.#subscription = subscription;
   }
 
   endAfter(cancel: () => void): void {
@@ -110,7 +108,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
 
   /** The time is over: whoever waits for more is told how much of the history that was, and the iteration ends. */
   end(): void {
-    if (this.#waiting && this.#progress !== undefined && this.#subscription !== undefined) {
+    if (this.#waiting && this.#progress !== undefined) {
       const { revision } = this.#subscription;
       // A watch that starts in the future has nothing to tell of what comes before its start.
       if (revision <= this.#progress()) this.#last = revision;
@@ -122,7 +120,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#ended = true;
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#subscription?.close();
+    this.#subscription.close();
   }
 
   async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
@@ -132,7 +130,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
       // Where little matches, others get their turn all the same.
       if (!this.#begun) await nextTurn();
     }
-    if (this.#ended || this.#subscription === undefined) return this.#finish();
+    if (this.#ended) return this.#finish();
     this.#waiting = true;
     try {
       const result = await this.#subscription.next();
@@ -177,7 +175,6 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#last = undefined;
     if (last !== undefined) return { done: false, value: [bookmarkEvent(last)] };
     this.close();
-    if (this.#failure !== undefined) throw toStatusError(this.#failure);
     return { done: true, value: undefined };
   }
 

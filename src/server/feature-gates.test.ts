@@ -19,6 +19,7 @@ describe('a gate', () => {
         'DynamicResourceAllocation',
         'ImageVolume',
         'VolumeAttributesClass',
+        'WatchList',
       ];
       if (stage === 'alpha') expect(on).toBe(false);
       if (stage === 'beta') expect(on).toBe(!offInBeta.includes(name));
@@ -28,7 +29,7 @@ describe('a gate', () => {
 
   it.each([
     ['AllowUnsafeMalformedObjectDeletion', true, undefined],
-    ['WatchList', false, undefined],
+    ['WatchList', true, undefined],
     ['AllAlpha', true, undefined],
     ['SidecarContainers', true, undefined],
     ['SidecarContainers', false, 'cannot set feature gate SidecarContainers to false, feature is locked to true'],
@@ -49,7 +50,7 @@ describe('a gate', () => {
   ])('%s=%j: %j', (name, on, problem) => expect(checkGate(name, on)).toBe(problem));
 
   it('is warned of when its time is over', () => {
-    expect(gateWarnings(switched('WatchList=false,AllAlpha=true'))).toEqual([]);
+    expect(gateWarnings(switched('WatchList=true,AllAlpha=true'))).toEqual([]);
     const old = 'SidecarContainers=true,InPlacePodVerticalScalingAllocatedStatus=true';
     expect(gateWarnings(switched(old))).toEqual([
       '--feature-gates names the stable feature SidecarContainers=true: a later release will not know it any more',
@@ -74,7 +75,7 @@ describe('a gate', () => {
   it('tells its stage and default in the help', () => {
     const usage = (wanted: string) =>
       featureList.flatMap(([name, gate]) => (name === wanted ? gateUsage(name, gate) : []));
-    expect(usage('WatchList')).toEqual(['WatchList=true|false (BETA - default=true)']);
+    expect(usage('WatchList')).toEqual(['WatchList=true|false (BETA - default=false)']);
     expect(usage('LoadBalancerIPMode')).toEqual(['LoadBalancerIPMode=true|false (STABLE - default=true, locked)']);
   });
 });
@@ -87,8 +88,8 @@ describe('features', () => {
   });
 
   it('follow their own switch before that of their stage', () => {
-    expect(resolveFeatures(switched('AllBeta=false')).WatchList).toBe(false);
-    expect(resolveFeatures(switched('AllBeta=false,WatchList=true')).WatchList).toBe(true);
+    expect(resolveFeatures(switched('AllBeta=false')).OpenAPIEnums).toBe(false);
+    expect(resolveFeatures(switched('AllBeta=false,OpenAPIEnums=true')).OpenAPIEnums).toBe(true);
     expect(resolveFeatures(switched('AllBeta=true'))).toMatchObject({ ImageVolume: true, PodLevelResources: false });
     expect(resolveFeatures(switched('AllAlpha=true'))).toMatchObject({ ImageVolume: false, PodLevelResources: true });
   });

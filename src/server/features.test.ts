@@ -123,7 +123,7 @@ describe('what the server offers', () => {
   });
 
   it('begins no watch with what is there without WatchList', async () => {
-    const { request } = await start({ WatchList: false });
+    const { request } = await start();
     const url = '/api/v1/namespaces?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
     const { status, text } = await request('GET', url);
     expect(status).toBe(422);
@@ -243,10 +243,11 @@ describe('what is switched off of the API', () => {
 
 describe('features', () => {
   it('are told by a metric, by stage', async () => {
-    const { metric } = await start({ AllAlpha: true, WatchList: false });
+    const { metric } = await start({ AllAlpha: true, OpenAPIEnums: false });
     const state = (name: string, stage: string) =>
       metric(`kubernetes_feature_enabled{name="${name}",stage="${stage}"}`);
     expect(await state('WatchList', 'BETA')).toBe('0');
+    expect(await state('OpenAPIEnums', 'BETA')).toBe('0');
     expect(await state('APIResponseCompression', 'BETA')).toBe('1');
     expect(await state('PodLevelResources', 'ALPHA')).toBe('1');
     expect(await state('HPAScaleToZero', 'ALPHA')).toBe('1');

@@ -96,7 +96,7 @@ export function optionTypes(): string {
 const keyOf = (name: string) => flagList.find((flag) => flag.name === name)?.key ?? name;
 
 const featureIntroduction = [
-  'For `--feature-gates`, such as `--feature-gates=WatchList=false,AllAlpha=true`. Alpha features are off and beta features',
+  'For `--feature-gates`, such as `--feature-gates=WatchList=true,AllAlpha=true`. Alpha features are off and beta features',
   'on unless the table says otherwise; a stable or deprecated one that is named is told of in the log. To switch a locked',
   'feature, or an unknown one, is an error. "Kept in objects" means that without the feature the fields are dropped',
   'from what is written, unless the object had such fields before.',

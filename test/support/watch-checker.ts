@@ -323,7 +323,9 @@ export class Watcher {
   /** Nothing up to a bookmark may be outstanding. */
   #takeBookmark(version: number): void {
     this.#counts.bookmarks++;
-    if (version < this.#highest) throw new Error(`a bookmark goes back to ${version}, from ${this.#highest}`);
+    // Who came back with an old version may have been further in an earlier watch.
+    const reached = this.#version ?? 0;
+    if (version < reached) throw new Error(`a bookmark goes back to ${version}, from ${reached}`);
     const { entries } = this.#journal;
     for (; (entries[this.#next]?.revision ?? Number.POSITIVE_INFINITY) <= version; this.#next++) {
       const event = eventOf(entries[this.#next] as Entry, this.selection);

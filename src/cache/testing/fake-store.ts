@@ -17,6 +17,7 @@ import {
 interface Follower {
   readonly prefix: string;
   readonly sink: WatchSink;
+  open: boolean;
 }
 
 /** A small store in memory whose failures are at the test's command. Watches deliver within `commit`. */
@@ -39,6 +40,11 @@ export class FakeStore implements Store {
     return this.#states.at(-1)!.revision;
   }
 
+  /** The first revision that is kept. */
+  get oldest(): number {
+    return this.#compacted;
+  }
+
   get followers(): number {
     return this.#followers.size;
   }
@@ -53,9 +59,8 @@ export class FakeStore implements Store {
   }
 
   async list({ prefix, after, revision, limit }: ListRange): Promise<ListResult> {
-    // Without entries it is only asked how far back it goes.
-    if (limit !== 0) this.calls.lists++;
-    const failure = limit === 0 ? undefined : this.listFailures.shift();
+    this.calls.lists++;
+    const failure = this.listFailures.shift();
     if (failure !== undefined) throw new StoreError(failure, 'as told');
     const state = this.#at(revision);
     const entries = [...state.entries.values()]
@@ -97,21 +102,23 @@ export class FakeStore implements Store {
 
   watch(prefix: string, after: number, sink: WatchSink): Watch {
     this.calls.watches++;
+    const follower = { prefix, sink, open: true };
     const failure = this.watchFailures.shift();
-    if (failure !== undefined) throw new StoreError(failure, 'as told');
-    const follower = { prefix, sink };
-    queueMicrotask(() => this.#start(follower, after));
+    queueMicrotask(() => this.#start(follower, after, failure));
     return {
       progress: () => {
         this.calls.progress++;
         const { latest } = this;
         const answer = () => {
-          if (this.#followers.has(follower)) sink.batch(latest, []);
+          if (follower.open) sink.batch(latest, []);
         };
         if (this.holdProgress) this.#held.push(answer);
         else queueMicrotask(answer);
       },
-      close: () => this.#followers.delete(follower),
+      close: () => {
+        follower.open = false;
+        this.#followers.delete(follower);
+      },
     };
   }
 
@@ -121,9 +128,7 @@ export class FakeStore implements Store {
 
   /** Ends every watch. */
   fail(code: StoreErrorCode): void {
-    const followers = [...this.#followers];
-    this.#followers.clear();
-    for (const { sink } of followers) sink.error(new StoreError(code, 'as told'));
+    for (const follower of [...this.#followers]) this.#end(follower, new StoreError(code, 'as told'));
   }
 
   async compact(revision: number): Promise<void> {
@@ -134,15 +139,25 @@ export class FakeStore implements Store {
     this.fail('closed');
   }
 
-  #start(follower: Follower, after: number): void {
-    if (after + 1 < this.#compacted) {
-      follower.sink.error(new StoreError('compacted', 'as told', { revision: this.#compacted }));
-      return;
+  #start(follower: Follower, after: number, failure: StoreErrorCode | undefined): void {
+    if (!follower.open) return;
+    const { latest } = this;
+    if (failure !== undefined) {
+      this.#end(follower, new StoreError(failure, 'as told'));
+    } else if (after < this.#compacted) {
+      this.#end(follower, new StoreError('compacted', 'as told', { revision: this.#compacted }));
+    } else if (after > latest) {
+      this.#end(follower, new StoreError('future', 'as told', { revision: latest }));
+    } else {
+      for (const { revision, changes } of this.#log) if (revision > after) deliver(follower, revision, changes);
+      if (follower.open) this.#followers.add(follower);
     }
-    for (const { revision, changes } of this.#log) {
-      if (revision > after) deliver(follower, revision, changes);
-    }
-    this.#followers.add(follower);
+  }
+
+  #end(follower: Follower, error: StoreError): void {
+    follower.open = false;
+    this.#followers.delete(follower);
+    follower.sink.error(error);
   }
 
   #at(revision = this.latest) {
@@ -155,7 +170,8 @@ export class FakeStore implements Store {
   }
 }
 
-function deliver({ prefix, sink }: Follower, revision: number, changes: readonly Change[]): void {
+function deliver({ prefix, sink, open }: Follower, revision: number, changes: readonly Change[]): void {
+  if (!open) return;
   const concerned = changes.filter(({ key }) => key.startsWith(prefix));
   if (concerned.length > 0) sink.batch(revision, concerned);
 }

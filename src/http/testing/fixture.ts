@@ -19,6 +19,7 @@ import {
   type ByteString,
   bufferOf,
   type Clock,
+  type Features,
   type Json,
   namesFor,
   statusError,
@@ -86,6 +87,7 @@ interface Answer {
 export interface FixtureOptions {
   readonly domain?: string;
   readonly limits?: Partial<InFlightLimits>;
+  readonly features?: Partial<Features>;
   readonly clock?: Clock;
   readonly checks?: readonly HealthCheck[];
   readonly resources?: typeof builtinResources;
@@ -139,6 +141,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     },
     definitions: options.resources ?? builtinResources,
     admission: [],
+    features: options.features ?? {},
     answers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });
   const errors: Fixture['errors'] = [];

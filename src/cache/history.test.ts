@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../store/index.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { prefix, put, Reader, settle, setup, tell } from './testing/objects.ts';
+import type { SubscribeOptions } from './types.ts';
+
+const bufferBytes = 1 << 20;
+
+/** A cache that was loaded after `commits` have been made. */
+async function late(
+  commits: readonly (readonly ReturnType<typeof put>[])[],
+  options: Parameters<typeof setup>[0] = {},
+) {
+  const all = setup(options);
+  for (const writes of commits) all.store.write(writes);
+  await all.cache.ready();
+  await settle();
+  const subscribe = (more: Partial<SubscribeOptions> = {}) => all.cache.subscribe({ after: 1, bufferBytes, ...more });
+  const follow = (more: Partial<SubscribeOptions> = {}) => new Reader(subscribe(more));
+  return { ...all, subscribe, follow };
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, i) => [put(`a/${i % 50}`, {})]);
+
+describe('a subscription that starts before the event window', () => {
+  it('is given the changes of the store, then those of the window, then the live ones', async () => {
+    const { store, follow } = await late([[put('a/x', {})], [put('a/x', { node: 'n' }), put('b/y', {})], [put('a/x')]]);
+    store.write([put('a/z', {})]);
+    const reader = follow({ after: 2 });
+    const whole = follow();
+    await settle();
+    store.write([put('b/y')]);
+    await settle();
+    const expected = ['MODIFIED a/x 3', 'ADDED b/y 3', 'DELETED a/x 4', 'ADDED a/z 5', 'DELETED b/y 6'];
+    expect(reader.told).toEqual(expected);
+    expect(whole.told).toEqual(['ADDED a/x 2', ...expected]);
+    expect(reader.events[2]?.object).toMatchObject({ revision: 4, bytes: '{"rv":"4","node":"n","padding":""}' });
+  });
+
+  it('sees what enters and leaves its selection as the window tells it', async () => {
+    const steps = ['no', 'yes', 'yes', 'no', 'yes'].map((value) => [put('a/t', { labels: { in: value } })]);
+    const { follow } = await late([...steps, [put('a/t')]]);
+    const matches: SubscribeOptions['matches'] = ({ labels }) => labels['in'] === 'yes';
+    const reader = follow({ matches });
+    await settle();
+    expect(reader.told).toEqual(['ADDED a/t 3', 'MODIFIED a/t 4', 'DELETED a/t 5', 'ADDED a/t 6', 'DELETED a/t 7']);
+    expect(reader.events[2]?.object?.bytes).toBe('{"rv":"5","labels":{"in":"yes"},"padding":""}');
+  });
+
+  it('is found by namespace, name and indexed field', async () => {
+    const { follow } = await late([
+      [put('a/x', { node: 'n1' }), put('b/x', { node: 'n2' })],
+      [put('a/x', { node: 'n2' })],
+    ]);
+    const readers = [
+      follow({ namespace: 'b' }),
+      follow({ name: 'x' }),
+      follow({ namespace: 'a', name: 'x' }),
+      follow({ field: { path: 'spec.nodeName', value: 'n1' } }),
+    ];
+    await settle();
+    expect(readers.map(({ told }) => told)).toEqual([
+      ['ADDED b/x 2'],
+      ['ADDED a/x 2', 'ADDED b/x 2', 'MODIFIED a/x 3'],
+      ['ADDED a/x 2', 'MODIFIED a/x 3'],
+      ['ADDED a/x 2', 'DELETED a/x 3'],
+    ]);
+  });
+
+  it('ends with 410 when the store has compacted its revision, and only then', async () => {
+    const { store, subscribe, follow } = await late(many(5));
+    await store.compact(4);
+    const early = subscribe({ after: 3 });
+    await expect(early.next()).rejects.toMatchObject({
+      code: 410,
+      reason: 'Expired',
+      message: 'too old resource version: 3 (4)',
+    });
+    await expect(early.next()).resolves.toEqual({ value: undefined, done: true });
+    const kept = follow({ after: 4 });
+    const both = [follow({ after: 2 }), follow({ after: 4 })];
+    await settle(10);
+    expect([kept.told, kept.end]).toEqual([['ADDED a/3 5', 'ADDED a/4 6'], undefined]);
+    expect(both.map(({ told, end }) => [told.length, end])).toEqual([
+      [0, 'too old resource version: 2 (4)'],
+      [2, undefined],
+    ]);
+  });
+
+  it('goes back to the history when the window leaves it behind', async () => {
+    const { store, subscribe } = await late([], { windowBytes: 128 * 5 });
+    for (const writes of many(5)) store.write(writes);
+    const subscription = subscribe({ after: 2 });
+    for (let i = 5; i < 10; i++) store.write([put(`a/${i}`, {})]);
+    const told: string[] = [];
+    while (told.length < 9) told.push(...((await subscription.next()).value ?? []).map(tell));
+    expect(told).toEqual(Array.from({ length: 9 }, (_, i) => `ADDED a/${i + 1} ${i + 3}`));
+  });
+
+  it('has missed nothing when the cache could not follow the store for a while', async () => {
+    const { store, clock, cache, follow } = await late([[put('a/x', {})]]);
+    const reader = follow({ after: 2 });
+    await settle();
+    store.fail('unavailable');
+    store.write([put('a/x', { node: 'n' })]);
+    store.watchFailures.push('compacted');
+    clock.advance(50);
+    await settle();
+    clock.advance(100);
+    await settle();
+    expect([cache.revision, cache.oldest, reader.told]).toEqual([3, 3, ['MODIFIED a/x 3']]);
+    store.write([put('a/x')]);
+    await settle();
+    expect(reader.told).toEqual(['MODIFIED a/x 3', 'DELETED a/x 4']);
+  });
+
+  it('gets no bookmark before it has caught up', async () => {
+    const { clock, subscribe } = await late(many(2_000));
+    const subscription = subscribe({ bookmarkMs: 1_000 });
+    await subscription.next();
+    clock.advance(1_000);
+    await settle();
+    let revision = 2;
+    while (revision < 2_001) {
+      for (const event of (await subscription.next()).value ?? []) {
+        revision++;
+        expect([event.type, event.revision]).toEqual([revision > 51 ? 'MODIFIED' : 'ADDED', revision]);
+      }
+    }
+    const last = subscription.next();
+    clock.advance(1_000);
+    expect((await last).value?.map(tell)).toEqual(['BOOKMARK 2001']);
+  });
+});
+
+describe('what a catch-up costs', () => {
+  it('nothing while it is not read, and a bounded number of events while its client is slow', async () => {
+    const { store, subscribe } = await late(many(5_000));
+    const { watches } = store.calls;
+    const subscription = subscribe();
+    await settle();
+    expect(store.calls.watches).toBe(watches);
+    const sizes: number[] = [];
+    let count = 0;
+    while (count < 5_000) {
+      const { value = [] } = await subscription.next();
+      sizes.push(value.length);
+      count += value.length;
+      await settle();
+      // What is not taken is not read: the position follows the client.
+      expect(subscription.revision).toBe(1 + count);
+    }
+    expect(Math.max(...sizes)).toBe(1_024);
+    // No read is open while nobody takes anything.
+    expect(store.followers).toBe(1);
+  });
+
+  it('a bounded number of bytes, but a commit is given whole', async () => {
+    const commits = Array.from({ length: 6 }, (_, i) =>
+      Array.from({ length: 3 }, (_unused, j) => put(`a/${i}-${j}`, { padding: 400_000 })),
+    );
+    const { subscribe } = await late(commits);
+    const subscription = subscribe();
+    const sizes: number[] = [];
+    while (sizes.reduce((a, b) => a + b, 0) < 18) {
+      sizes.push((await subscription.next()).value?.length ?? 0);
+      await settle();
+    }
+    expect(sizes.every((size) => size === 3)).toBe(true);
+  });
+
+  it('keeps nothing that is outside of the selection', async () => {
+    const { store, subscribe } = await late([...many(5_000), [put('b/x', {})]]);
+    const { watches } = store.calls;
+    const { value } = await subscribe({ namespace: 'b' }).next();
+    expect(value?.map(tell)).toEqual(['ADDED b/x 5002']);
+    expect(store.calls.watches - watches).toBe(1);
+  });
+
+  it('one read of the history for all that come at once, with events that they share', async () => {
+    const { store, cache } = setup();
+    for (const writes of many(100)) store.write(writes);
+    await cache.ready();
+    const { watches } = store.calls;
+    const readers = Array.from(
+      { length: 200 },
+      (_, i) => new Reader(cache.subscribe({ after: 1 + (i % 50), bufferBytes })),
+    );
+    await settle(10);
+    for (const [i, { told }] of readers.entries()) expect(told).toHaveLength(100 - (i % 50));
+    expect(store.calls.watches - watches).toBe(1);
+    // The frames are shared as those of the window are.
+    expect(readers[0]?.events.at(-1)).toBe(readers[1]?.events.at(-1));
+  });
+
+  it('holds nobody up who has room when another has none', async () => {
+    const { store, subscribe, follow } = await late(many(4_000));
+    const slow = subscribe();
+    await slow.next();
+    const reader = follow({ after: 2_000 });
+    await settle(10);
+    expect(reader.told).toHaveLength(2_001);
+    let count = 1;
+    while (count < 4_000) count += (await slow.next()).value?.length ?? 0;
+    expect([count, slow.revision, store.followers]).toEqual([4_000, 4_001, 1]);
+  });
+
+  it('is over when all its subscribers have closed, or the cache has', async () => {
+    const { store, clock, cache, subscribe } = await late(many(10));
+    const [first, second] = [subscribe(), subscribe()];
+    const pending = [first.next(), second.next()];
+    first.close();
+    second.close();
+    await Promise.all(pending);
+    await settle();
+    expect(store.followers).toBe(1);
+    const third = subscribe().next();
+    cache.close();
+    await expect(third).resolves.toEqual({ value: undefined, done: true });
+    await settle();
+    expect([store.followers, clock.pending]).toEqual([0, 0]);
+  });
+});
+
+describe('failures of the store during a catch-up', () => {
+  it('are waited out, each time longer', async () => {
+    const { store, clock, follow } = await late(many(3));
+    const reader = follow();
+    store.watchFailures.push('unavailable', 'unavailable');
+    for (const delay of [50, 100]) {
+      await settle();
+      expect([reader.told, reader.end]).toEqual([[], undefined]);
+      clock.advance(delay);
+    }
+    await settle();
+    expect(reader.told).toHaveLength(3);
+  });
+
+  it('end the subscription when the store has gone back, or is closed', async () => {
+    const { store, follow } = await late(many(3));
+    store.watchFailures.push('future');
+    const reader = follow();
+    await settle();
+    expect(reader.end).toContain('too old resource version: 1');
+    const last = follow();
+    await store.close();
+    await settle();
+    expect(last.end).toBe('done');
+  });
+
+  it('a replica that has not reached the window yet is asked again', async () => {
+    const { store, clock, follow } = await late(many(3));
+    const watch = store.watch.bind(store);
+    store.watch = (_prefix, _after, sink) => {
+      store.watch = watch;
+      queueMicrotask(() => {
+        const { key, value = Buffer.alloc(0) } = put('a/0', {});
+        sink.batch(2, [{ key, entry: { key, value, revision: 2 }, previous: undefined }]);
+        sink.batch(2, []);
+      });
+      return { progress() {}, close() {} };
+    };
+    const reader = follow();
+    await settle();
+    expect(reader.told).toEqual(['ADDED a/0 2']);
+    clock.advance(50);
+    await settle();
+    expect(reader.told).toEqual(['ADDED a/0 2', 'ADDED a/1 3', 'ADDED a/2 4']);
+  });
+});
+
+describe('over the store in memory', () => {
+  it('joins the window while the store is written to', async () => {
+    const clock = new ManualClock();
+    const store = openMemoryStore({ clock });
+    for (let i = 0; i < 2_500; i++) await store.commit([], [put(`a/${i}`, {})]);
+    const { cache } = setup({ store, clock, windowBytes: 128 * 50 });
+    await cache.ready();
+    const readers = [1, 1_000, 2_499].map((after) => new Reader(cache.subscribe({ after, bufferBytes })));
+    for (let i = 0; i < 300; i++) await store.commit([], [put(`b/${i}`, {}), { key: `/other${prefix}x` }]);
+    await settle(20);
+    for (const [i, after] of [1, 1_000, 2_499].entries()) {
+      expect(readers[i]?.events.map(({ revision }) => revision)).toEqual(
+        Array.from({ length: 2_801 - after }, (_, j) => after + 1 + j),
+      );
+    }
+    await store.close();
+  });
+});

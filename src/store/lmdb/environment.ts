@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Database, RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
 import { failure, foreignFile, inUse, openToOthers, otherFormat } from './failure.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type State,
   textKeys,
 } from './records.ts';
+import { Table } from './table.ts';
 
 /** The open files of a store, used by nobody else. */
 export interface Environment {
@@ -36,15 +37,6 @@ export interface Environment {
   readonly leases: Table<Pointer, LeaseKey>;
   readonly state: State;
   close(): Promise<void>;
-}
-/** A table whose keys are of a type of our own. */
-export interface Table<V, K> {
-  get(key: K): V | undefined;
-  /** Holds until the next read of any table. */
-  getBinaryFast(key: K): Uint8Array | undefined;
-  put(key: K, value: V): unknown;
-  remove(key: K): unknown;
-  getRange(range: { start: K; end?: K; limit?: number }): Iterable<{ key: K; value: V }>;
 }
 
 const formatKey = Buffer.from('format');
@@ -131,10 +123,10 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
     checkFormat(root, path);
     const text = { keyEncoder: textKeys, encoder: pointerValues };
     const tables = {
-      records: table<Buffer, Position>(root, 'records', { keyEncoder: positionKeys }),
-      heads: table<Pointer, ByteString>(root, 'heads', text),
-      long: table<Pointer, ByteString>(root, 'long', text),
-      leases: table<Pointer, LeaseKey>(root, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
+      records: new Table<Buffer, Position>(root, path, 'records', { keyEncoder: positionKeys }),
+      heads: new Table<Pointer, ByteString>(root, path, 'heads', text),
+      long: new Table<Pointer, ByteString>(root, path, 'long', text),
+      leases: new Table<Pointer, LeaseKey>(root, path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
     };
     const state = root.get(stateKey);
     claim(root, path, 1);
@@ -147,10 +139,6 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
     await root.close();
     throw error;
   }
-}
-
-function table<V, K>(root: RootDatabase<Buffer, Buffer>, name: string, options: object): Table<V, K> {
-  return root.openDB(name, options as object & { name: string }) as unknown as Database<V> & Table<V, K>;
 }
 
 /**

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ByteString } from '../../meta/index.ts';
 import { compareKeys } from '../keys.ts';
 import { sortedMap } from '../sorted.ts';
-import type { Table } from './environment.ts';
 import type { Pointer } from './records.ts';
+import type { Table } from './table.ts';
 
 /** Keys up to this length (bytes) are stored as they are. */
 const longestStored = 1024;
@@ -30,7 +30,7 @@ export class Heads {
   ) {
     this.#short = short;
     this.#long = long;
-    for (const { value } of long.getRange({ start: '' as ByteString })) this.#order.set(keyOf(value), value);
+    for (const { value } of long.range({ start: '' as ByteString })) this.#order.set(keyOf(value), value);
   }
 
   get(key: ByteString): Pointer | undefined {
@@ -63,7 +63,7 @@ export class Heads {
       start: start.slice(0, longestStored) as ByteString,
       ...(end === undefined ? {} : { end: storable(end) }),
     };
-    for (const head of this.#short.getRange({ ...stored, limit: limit + 1 })) {
+    for (const head of this.#short.range({ ...stored, limit: limit + 1 })) {
       if (head.key >= start && heads.length < limit) heads.push(head);
     }
     if (this.#order.isEmpty) return heads;

@@ -207,7 +207,7 @@ class LmdbStore implements Store {
     const now = this.#clock.now();
     const due: LeaseKey[] = [];
     const start = { expires: 0, revision: 0, ordinal: 0 };
-    for (const { key } of this.#environment.leases.getRange({ start, limit: expiriesAStep })) {
+    for (const { key } of this.#environment.leases.range({ start, limit: expiriesAStep })) {
       if (key.expires <= now) {
         due.push(key);
         continue;

@@ -4,7 +4,7 @@ import type { KeyRange, Readable } from '../check.ts';
 import { afterPrefix, keyText } from '../keys.ts';
 import type { Entry, ListResult } from '../store.ts';
 import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
-import type { Environment, Table } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';
 import {
@@ -17,6 +17,7 @@ import {
   recordValue,
   Slab,
 } from './records.ts';
+import type { Table } from './table.ts';
 
 // What one turn of the event loop does at the most.
 const keysATurn = 512;
@@ -45,10 +46,9 @@ export class Reader {
 
   /** Holds until the next read. */
   record(position: Position): Buffer {
-    const record = this.#records.getBinaryFast(position);
+    const record = this.#records.bytes(position);
     if (record === undefined) throw damaged(`record ${position.revision}.${position.ordinal} is missing`);
-    // Large ones are a view of the file that is not a Buffer.
-    return Buffer.isBuffer(record) ? record : Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+    return record;
   }
 
   /** What the key held at `revision`. */

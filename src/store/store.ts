@@ -131,6 +131,8 @@ export type StoreErrorCode =
   | 'closed'
   /** The disk is full, the file is read-only, foreign, of another format, or in use by another process; the network fails. */
   | 'unavailable'
+  /** What has been stored cannot be read: the file has lost its end, or a page of it is not what was written. */
+  | 'damaged'
   /** The outcome of a commit is not known. */
   | 'uncertain';
 

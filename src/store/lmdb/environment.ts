@@ -1,18 +1,8 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
+import { checkDataFile } from './data-file.ts';
 import { failure, foreignFile, inUse, openToOthers, otherFormat } from './failure.ts';
 import {
   decodeState,
@@ -44,10 +34,6 @@ export const stateKey = Buffer.from('state');
 const formatMark = 'multi-version store ';
 const formatVersion = 1;
 const emptyState: State = { latest: 1, oldest: 1, swept: 1 };
-
-// Every file of the library has this number in its first page.
-const magicAt = 24;
-const magic = 0xbeefc0de;
 
 const fileNames = ['data.mdb', 'lock.mdb'];
 
@@ -84,12 +70,7 @@ function checkFiles(path: string): void {
   accessSync(path, constants.W_OK);
   const [data, lock] = fileNames.map((name) => join(path, name));
   for (const file of [data, lock]) if (file !== undefined && existsSync(file)) accessSync(file, constants.W_OK);
-  if (data === undefined || !existsSync(data) || statSync(data).size === 0) return;
-  const start = Buffer.alloc(magicAt + 4);
-  const file = openSync(data, 'r');
-  readSync(file, start);
-  closeSync(file);
-  if (start.readUInt32LE(magicAt) !== magic && start.readUInt32BE(magicAt) !== magic) throw foreignFile(path);
+  if (data !== undefined && existsSync(data)) checkDataFile(data);
 }
 
 /** Takes every right but those in `mode` away. Throws when the file belongs to another user. */
@@ -131,8 +112,13 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
     const state = root.get(stateKey);
     claim(root, path, 1);
     const close = async () => {
-      await root.close();
-      released();
+      try {
+        await root.close();
+      } catch (error) {
+        throw failure(path, error);
+      } finally {
+        released();
+      }
     };
     return { path, root, ...tables, state: state === undefined ? emptyState : decodeState(state), close };
   } catch (error) {

@@ -24,6 +24,7 @@ import type {
 import { Alarm, keepHistory } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
 import { type Environment, openEnvironment } from './environment.ts';
+import { failure } from './failure.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Reader } from './reader.ts';
 import { type LeaseKey, makeRecord, recordDeletes, recordExpires, recordKey, recordValue, Slab } from './records.ts';
@@ -160,7 +161,14 @@ class LmdbStore implements Store {
   #committed(outcome: Outcome, guards: readonly KeyGuard[]): CommitResult {
     const { ok, revision } = outcome;
     if (!ok) return { ok, revision, found: guards.map(({ key }) => this.#reader.entry(key, revision)) };
-    if (outcome.written.length > 0) this.#publish(revision, outcome.written);
+    if (outcome.written.length > 0) {
+      try {
+        this.#publish(revision, outcome.written);
+      } catch (error) {
+        // It is committed all the same, and no watch may go on without it.
+        this.#hub.fail(failure(this.#environment.path, error));
+      }
+    }
     return { ok, revision };
   }
 

@@ -8,6 +8,7 @@ import type { Environment } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';
 import {
+  isRecord,
   type Pointer,
   type Position,
   recordCount,
@@ -26,12 +27,14 @@ const bytesATurn = 2 * 1024 * 1024;
 /** Reads at any revision that is kept. Every method but `list` does all its work before it returns. */
 export class Reader {
   readonly heads: Heads;
+  readonly #path: string;
   readonly #records: Table<Buffer, Position>;
   readonly #readable: () => Readable;
   readonly #slab = new Slab();
   readonly #pins = new Set<{ readonly revision: number }>();
 
   constructor(environment: Environment, readable: () => Readable) {
+    this.#path = environment.path;
     this.#records = environment.records;
     this.#readable = readable;
     this.heads = new Heads(environment.heads, environment.long, (pointer) => recordKey(this.record(pointer)));
@@ -47,8 +50,9 @@ export class Reader {
   /** Holds until the next read. */
   record(position: Position): Buffer {
     const record = this.#records.bytes(position);
-    if (record === undefined) throw damaged(`record ${position.revision}.${position.ordinal} is missing`);
-    return record;
+    if (record !== undefined && isRecord(record)) return record;
+    const what = `record ${position.revision}.${position.ordinal} ${record === undefined ? 'is missing' : 'is no record'}`;
+    throw damaged(this.#path, what);
   }
 
   /** What the key held at `revision`. */

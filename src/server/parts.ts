@@ -24,7 +24,7 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
-import { storeStatus } from './component-status.ts';
+import { checkStore, storeStatus } from './component-status.ts';
 import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -199,13 +199,10 @@ async function openStore(settings: ServerSettings, clock: Outside['clock']): Pro
 
 function healthChecks(names: Names, store: Store, state: ServerState): HealthCheck[] {
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
-  const revision = async () => {
-    await store.revision();
-  };
   return [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
-    { name: names.storeCheck, check: revision, endpoints: everywhere },
+    { name: names.storeCheck, check: () => checkStore(store), endpoints: everywhere },
     {
       name: 'shutdown',
       check: () => {

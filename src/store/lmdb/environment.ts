@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
 import { checkDataFile } from './data-file.ts';
-import { failure, foreignFile, inUse, openToOthers, otherFormat } from './failure.ts';
+import { failure, foreignFile, inUse, lost, notOpen, openToOthers, otherFormat } from './failure.ts';
 import {
   decodeState,
   type LeaseKey,
@@ -25,7 +25,14 @@ export interface Environment {
   readonly heads: Table<Pointer, ByteString>;
   readonly long: Table<Pointer, ByteString>;
   readonly leases: Table<Pointer, LeaseKey>;
+  /** As it was found when the files were opened. */
   readonly state: State;
+  /**
+   * Closes the files and opens them again: what the library asks for when it could not tell the disk of a transaction.
+   * While that has not succeeded, every other method but `close` fails as `unavailable`. Fails as `damaged` when revision
+   * `answered` is not there any more.
+   */
+  reopen(answered: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,25 +50,100 @@ const opened = new Set<string>();
 /**
  * Opens the store in a directory, and makes both when they are missing. Directory and files are for their owner alone,
  * whatever they were before. Fails as `unavailable` when the files cannot be written or be kept from others, are not a
- * store of this format, or are in use.
+ * store of this format, or are in use; as `damaged` when they are not whole.
  */
 export async function openEnvironment(path: string, mapSize: number): Promise<Environment> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const place = realpathSync(path);
     if (opened.has(place)) throw inUse(path);
-    checkFiles(path);
-    // Before there are files in it: the library makes them for a group to read.
-    restrict(path, 0o700);
     opened.add(place);
+    const files = new Files(path, mapSize, () => opened.delete(place));
     try {
-      return await openFiles(path, mapSize, () => opened.delete(place));
+      await files.reopen(emptyState.latest);
     } catch (error) {
-      opened.delete(place);
+      await files.close();
       throw error;
     }
+    return files;
   } catch (error) {
     throw failure(path, error);
+  }
+}
+
+class Files implements Environment {
+  readonly path: string;
+  readonly records: Table<Buffer, Position>;
+  readonly heads: Table<Pointer, ByteString>;
+  readonly long: Table<Pointer, ByteString>;
+  readonly leases: Table<Pointer, LeaseKey>;
+  readonly #mapSize: number;
+  readonly #released: () => void;
+  #root: RootDatabase<Buffer, Buffer> | undefined;
+  #state = emptyState;
+
+  constructor(path: string, mapSize: number, released: () => void) {
+    const text = { keyEncoder: textKeys, encoder: pointerValues };
+    this.path = path;
+    this.records = new Table(path, 'records', { keyEncoder: positionKeys });
+    this.heads = new Table(path, 'heads', text);
+    this.long = new Table(path, 'long', text);
+    this.leases = new Table(path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues });
+    this.#mapSize = mapSize;
+    this.#released = released;
+  }
+
+  get root(): RootDatabase<Buffer, Buffer> {
+    if (this.#root === undefined) throw notOpen(this.path);
+    return this.#root;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  async reopen(answered: number): Promise<void> {
+    try {
+      await this.#closeRoot();
+      checkFiles(this.path);
+      // Before there are files in it: the library makes them for a group to read.
+      restrict(this.path, 0o700);
+      const root = await openRoot(this.path, this.#mapSize);
+      this.#root = root;
+      for (const name of fileNames) restrict(join(this.path, name), 0o600);
+      claim(root, this.path, 0);
+      checkFormat(root, this.path);
+      for (const table of this.#tables) table.open(root);
+      const found = root.get(stateKey);
+      claim(root, this.path, 1);
+      const state = found === undefined ? emptyState : decodeState(found);
+      if (state.latest < answered) throw lost(this.path, answered, state.latest);
+      this.#state = state;
+    } catch (error) {
+      await this.#closeRoot();
+      throw failure(this.path, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#closeRoot();
+    } catch (error) {
+      throw failure(this.path, error);
+    } finally {
+      this.#released();
+    }
+  }
+
+  get #tables() {
+    return [this.records, this.heads, this.long, this.leases];
+  }
+
+  async #closeRoot(): Promise<void> {
+    const root = this.#root;
+    this.#root = undefined;
+    for (const table of this.#tables) table.close();
+    await root?.close();
   }
 }
 
@@ -84,10 +166,10 @@ function restrict(file: string, mode: number): void {
   }
 }
 
-async function openFiles(path: string, mapSize: number, released: () => void): Promise<Environment> {
+async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buffer, Buffer>> {
   // Loaded here, because a program that keeps its data in memory should not wait for it.
   const { open } = await import('lmdb');
-  const root = open<Buffer, Buffer>({
+  return open<Buffer, Buffer>({
     path,
     mapSize,
     noSubdir: false,
@@ -98,33 +180,6 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
     // Writes are gathered here, not by the library.
     eventTurnBatching: false,
   });
-  try {
-    for (const name of fileNames) restrict(join(path, name), 0o600);
-    claim(root, path, 0);
-    checkFormat(root, path);
-    const text = { keyEncoder: textKeys, encoder: pointerValues };
-    const tables = {
-      records: new Table<Buffer, Position>(root, path, 'records', { keyEncoder: positionKeys }),
-      heads: new Table<Pointer, ByteString>(root, path, 'heads', text),
-      long: new Table<Pointer, ByteString>(root, path, 'long', text),
-      leases: new Table<Pointer, LeaseKey>(root, path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
-    };
-    const state = root.get(stateKey);
-    claim(root, path, 1);
-    const close = async () => {
-      try {
-        await root.close();
-      } catch (error) {
-        throw failure(path, error);
-      } finally {
-        released();
-      }
-    };
-    return { path, root, ...tables, state: state === undefined ? emptyState : decodeState(state), close };
-  } catch (error) {
-    await root.close();
-    throw error;
-  }
 }
 
 /**

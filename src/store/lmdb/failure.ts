@@ -62,5 +62,7 @@ export const inUse = (path: string) =>
 export const damaged = (path: string, what: string, cause?: unknown) =>
   new StoreError('damaged', `the data in ${path} is damaged: ${what}; move it away and restore a backup`, { cause });
 
-export const broken = (path: string, cause: unknown) =>
-  unavailable(`writing to ${path} failed earlier: check the disk and restart`, cause);
+export const notOpen = (path: string) => unavailable(`the data in ${path} is not open: check the disk`);
+
+export const lost = (path: string, answered: number, found: number) =>
+  damaged(path, `revision ${answered} was written, and the last one that is there is ${found}`);

@@ -20,7 +20,8 @@ export interface Head {
 export class Heads {
   readonly #short: Table<Pointer, ByteString>;
   readonly #long: Table<Pointer, ByteString>;
-  readonly #order = sortedMap<ByteString, Pointer>(compareKeys);
+  readonly #keyOf: (pointer: Pointer) => ByteString;
+  #order = sortedMap<ByteString, Pointer>(compareKeys);
 
   /** `keyOf` finds the key of a record. */
   constructor(
@@ -30,7 +31,15 @@ export class Heads {
   ) {
     this.#short = short;
     this.#long = long;
-    for (const { value } of long.range({ start: '' as ByteString })) this.#order.set(keyOf(value), value);
+    this.#keyOf = keyOf;
+    this.load();
+  }
+
+  /** Takes what is kept in memory from the tables. */
+  load(): void {
+    const order = sortedMap<ByteString, Pointer>(compareKeys);
+    for (const { value } of this.#long.range({ start: '' as ByteString })) order.set(this.#keyOf(value), value);
+    this.#order = order;
   }
 
   get(key: ByteString): Pointer | undefined {

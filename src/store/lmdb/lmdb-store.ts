@@ -10,16 +10,17 @@ import {
   type KeyWrite,
 } from '../check.ts';
 import { keyText } from '../keys.ts';
-import type {
-  CommitResult,
-  GetResult,
-  Guard,
-  ListRange,
-  ListResult,
-  Store,
-  Watch,
-  WatchSink,
-  Write,
+import {
+  type CommitResult,
+  type GetResult,
+  type Guard,
+  type ListRange,
+  type ListResult,
+  type Store,
+  StoreError,
+  type Watch,
+  type WatchSink,
+  type Write,
 } from '../store.ts';
 import { Alarm, keepHistory } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
@@ -74,7 +75,16 @@ class LmdbStore implements Store {
     const readable = () => this.#writer.state;
     this.#reader = new Reader(environment, readable);
     this.#hub = new WatchHub({ readable, replay: (after, prefix) => this.#reader.replay(after, prefix) });
-    this.#writer = new GroupCommit(environment, this.#reader, () => Math.min(this.#reader.pinned, this.#hub.lagging));
+    this.#writer = new GroupCommit(
+      environment,
+      this.#reader,
+      () => Math.min(this.#reader.pinned, this.#hub.lagging),
+      () => {
+        // Watches that begin anew find these commits in the history.
+        this.#hub.fail(new StoreError('unavailable', 'the store was opened again'));
+        this.#expiry.by(clock.now());
+      },
+    );
     this.#expiry = new Alarm(clock, () => void this.#expire().catch(() => this.#retryExpiry()));
     this.#expiry.by(clock.now());
     this.#stopKeeping = keepHistory(

@@ -1,17 +1,29 @@
 import type { RootDatabase } from 'lmdb';
-import { failure } from './failure.ts';
+import { failure, notOpen } from './failure.ts';
 
 /**
  * A table of the open files, with keys of a type of its own. What is read is valid whatever the library does next, but
  * for `bytes`. Fails as `damaged` or `unavailable`, never with an error of the library.
  */
 export class Table<V, K> {
-  readonly #database: Native<V, K>;
   readonly #path: string;
+  readonly #name: string;
+  readonly #options: object;
+  #opened: Native<V, K> | undefined;
 
-  constructor(root: RootDatabase<Buffer, Buffer>, path: string, name: string, options: object) {
-    this.#database = root.openDB(name, options as object & { name: string }) as unknown as Native<V, K>;
+  constructor(path: string, name: string, options: object) {
     this.#path = path;
+    this.#name = name;
+    this.#options = options;
+  }
+
+  open(root: RootDatabase<Buffer, Buffer>): void {
+    this.#opened = root.openDB(this.#name, this.#options as object & { name: string }) as unknown as Native<V, K>;
+  }
+
+  /** From now on everything fails as `unavailable` until it is open again. */
+  close(): void {
+    this.#opened = undefined;
   }
 
   get(key: K): V | undefined {
@@ -51,9 +63,14 @@ export class Table<V, K> {
     void this.#database.remove(key);
   }
 
+  get #database(): Native<V, K> {
+    if (this.#opened === undefined) throw notOpen(this.#path);
+    return this.#opened;
+  }
+
   #failed(error: unknown): Error {
     // A read transaction that met an error answers nothing any more.
-    this.#database.resetReadTxn();
+    this.#opened?.resetReadTxn();
     return failure(this.#path, error);
   }
 }

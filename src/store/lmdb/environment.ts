@@ -193,13 +193,17 @@ function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number
 }
 
 function checkFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
+  if (hasFormat(root, path)) return;
+  if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
+  root.putSync(formatKey, Buffer.from(`${formatMark}${formatVersion}`));
+}
+
+/** Whether the files say that they are a store of this format. Throws when they say something else. */
+export function hasFormat(root: RootDatabase<Buffer, Buffer>, path: string): boolean {
   const found = root.get(formatKey)?.toString('latin1');
-  if (found === undefined) {
-    if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
-    root.putSync(formatKey, Buffer.from(`${formatMark}${formatVersion}`));
-    return;
-  }
+  if (found === undefined) return false;
   if (!found.startsWith(formatMark)) throw foreignFile(path);
   const version = Number(found.slice(formatMark.length));
   if (version !== formatVersion) throw otherFormat(path, version, formatVersion);
+  return true;
 }

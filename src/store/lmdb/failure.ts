@@ -62,6 +62,11 @@ export const inUse = (path: string) =>
 export const damaged = (path: string, what: string, cause?: unknown) =>
   new StoreError('damaged', `the data in ${path} is damaged: ${what}; move it away and restore a backup`, { cause });
 
+export const noStore = (path: string) => unavailable(`there is no data in ${path}: name the directory of a store`);
+
+export const notCopied = (path: string, cause: unknown) =>
+  unavailable(`the copy in ${path} cannot be written: ${messageOf(cause)}`, cause);
+
 export const notOpen = (path: string) => unavailable(`the data in ${path} is not open: check the disk`);
 
 export const lost = (path: string, answered: number, found: number) =>

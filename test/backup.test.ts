@@ -68,7 +68,8 @@ describe('orch backup', { timeout: 60_000 }, () => {
   it('copies the state of one revision while the server is written, and a server starts on it', async () => {
     let done = false;
     const writers = [0, 1, 2, 3].map((writer) => write(writer, () => done));
-    await expect.poll(async () => (await server.request('GET', configMaps)).body.items.length).toBeGreaterThan(40);
+    const written = async () => (await server.request('GET', configMaps)).body.items.length as number;
+    await expect.poll(written, { timeout: 30_000 }).toBeGreaterThan(40);
     const copies = [];
     for (const name of ['one', 'two'])
       copies.push({ to: join(folder, name), ...(await runBeside(...args(join(folder, name)))) });

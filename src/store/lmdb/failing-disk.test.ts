@@ -56,7 +56,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
       expect(await keys()).toEqual(['a', ...Array.from({ length: round }, (_, i) => `b${i}`), long]);
       expect(await put(`b${round}`)).toEqual({ ok: true, revision: 3 + round });
     }
-    await expect.poll(() => told).toEqual([3, 4, 5]);
+    await expect.poll(() => told, { timeout: 10_000 }).toEqual([3, 4, 5]);
     await store.close();
     store = await openLmdbStore({ path, clock });
     expect(await keys()).toEqual(['a', 'b0', 'b1', 'b2', long]);
@@ -105,7 +105,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
     expect(await put('c')).toEqual({ ok: true, revision: 4 });
     expect(told).toEqual(['unavailable']);
     const anew = follow(2);
-    await expect.poll(() => anew).toEqual([3, 4]);
+    await expect.poll(() => anew, { timeout: 10_000 }).toEqual([3, 4]);
     expect(await keys()).toEqual(['a', 'c', long, `${long}2`]);
   });
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+export const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 /** Ends the process with a sentence a person can act on when this Node is too old to run the project. */
 function requireNode() {
@@ -79,12 +79,15 @@ function newest(paths) {
  * @param {string} name what is shown before the output
  * @param {string} script the tool's JavaScript entry, relative to the project
  * @param {string[]} args
+ * @param {number} [node] the major version of the Node that runs it; another one than this is fetched
  */
-export function run(name, script, args) {
+export function run(name, script, args, node = major) {
   console.log(`\n— ${name}`);
-  const child = spawnSync(process.execPath, [join(root, script), ...args], {
+  const [command, ...before] = node === major ? [process.execPath] : ['npx', '--yes', `node@${node}`];
+  const child = spawnSync(command, [...before, join(root, script), ...args], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
+    shell: node !== major && process.platform === 'win32',
   });
   return child.status ?? 1;
 }

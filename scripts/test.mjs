@@ -1,18 +1,27 @@
-// npm test [-- FILTER…]: types, style, promises, layers, dead code, then every test. Filters go to the test runner.
-import { build, run } from './setup.mjs';
+// npm test [-- --nodes=20,22,24] [FILTER…]: types, style, promises, layers, dead code, then every test: on this Node,
+// or on the newest release of each that is named. Filters go to the test runner.
+import { build, major, run } from './setup.mjs';
 
 build();
-const filters = process.argv.slice(2);
+const option = '--nodes=';
+const args = process.argv.slice(2);
+const filters = args.filter((arg) => !arg.startsWith(option));
+const nodes = args.filter((arg) => arg.startsWith(option)).flatMap((arg) => arg.slice(option.length).split(','));
+if (nodes.some((node) => !/^\d+$/.test(node))) {
+  console.error('--nodes lists major versions of Node: --nodes=20,22,24');
+  process.exit(2);
+}
+/** @type {[name: string, script: string, args: string[], node?: number][]} */
 const checks = [
   ['types', 'node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']],
   ['style', 'node_modules/@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']],
   ['promises and sizes', 'node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', '.']],
   ['dead code', 'node_modules/knip/bin/knip.js', []],
-  ['tests', 'node_modules/vitest/vitest.mjs', ['run', ...filters]],
 ];
-const failed = checks
-  .filter(([name, script, args]) => run(String(name), String(script), /** @type {string[]} */ (args)) !== 0)
-  .map(([name]) => name);
+for (const node of nodes.length > 0 ? nodes.map(Number) : [major]) {
+  checks.push([`tests on Node ${node}`, 'node_modules/vitest/vitest.mjs', ['run', ...filters], node]);
+}
+const failed = checks.filter((check) => run(...check) !== 0).map(([name]) => name);
 if (failed.length > 0) {
   console.error(`\nfailed: ${failed.join(', ')}`);
   process.exit(1);

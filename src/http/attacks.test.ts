@@ -463,3 +463,40 @@ describe('an answer that breaks off', () => {
     expect(got).not.toContain('\r\n0\r\n');
   });
 });
+
+it('a session that ends with an error while streams still come on it harms nobody', async () => {
+  const { port } = await start(answerOf({ body: 'fine' as ByteString }));
+  const frame = (kind: number, flags: number, stream: number, payload: Buffer) => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head[3] = kind;
+    head[4] = flags;
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, payload]);
+  };
+  const [data, headers, settings, goaway, endHeaders] = [0, 1, 4, 7, 4];
+  // The last stream, and an error of the protocol.
+  const error = Buffer.from('0000000000000001', 'hex');
+  // POST https://a/
+  const post = Buffer.from('83878441' + '0161', 'hex');
+  const socket = tls.connect({ port, host: '127.0.0.1', ca, ALPNProtocols: ['h2'] });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect');
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(settings, 0, 0, Buffer.of())]));
+  socket.write(
+    Buffer.concat([
+      frame(goaway, 0, 0, error),
+      ...[1, 3, 5].flatMap((stream) => [
+        frame(headers, endHeaders, stream, post),
+        frame(data, 0, stream, Buffer.alloc(100)),
+      ]),
+    ]),
+  );
+  await new Promise((resolve) => socket.resume().once('close', resolve));
+  const session = http2.connect(`https://127.0.0.1:${port}`, { ca });
+  const stream = session.request({ ':path': '/' });
+  let got = '';
+  for await (const piece of stream) got += String(piece);
+  expect(got).toBe('fine');
+  session.close();
+});

@@ -65,9 +65,13 @@ export function createConnections(): Connections {
         ...ends,
         finish,
       };
-      // Node closes a session when its client sends a GOAWAY. It then refuses the streams that still come while it reads
-      // them, which corrupts its memory: a session is never closed, but destroyed once it is idle.
-      if (session !== undefined) session.close = finish;
+      // Node closes a session when its client sends a GOAWAY, and destroys it when that tells of an error. It then refuses
+      // the streams that still come while it reads them, which corrupts its memory or ends the process: a session is never
+      // closed, but destroyed once it is idle, and never while it is reading.
+      if (session !== undefined) {
+        session.close = finish;
+        destroyLater(session);
+      }
       const key = session ?? socket;
       open.set(key, connection);
       key.once('close', () => {
@@ -142,6 +146,12 @@ function endsOfSession(session: ServerHttp2Session, socket: TLSSocket, requests:
       socket.destroy();
     },
   };
+}
+
+/** From now on the session is destroyed in a later turn than the one that asks for it. */
+function destroyLater(session: ServerHttp2Session): void {
+  const destroy = session.destroy.bind(session);
+  session.destroy = (...why) => void setImmediate(() => destroy(...why));
 }
 
 /** How soon the end of a stream is on its way where anything moves (ms). */

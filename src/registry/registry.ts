@@ -73,7 +73,7 @@ const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailu
 
 /** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, names, clock, random, admission, observer = blind } = options;
+  const { store, names, clock, observer = blind } = options;
   const features = { ...defaultFeatures, ...options.features };
   const made = makeResources(options.definitions, {
     store,
@@ -86,26 +86,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
   const { resources } = made;
-  const core: Core = {
-    store,
-    names,
-    clock,
-    random,
-    resources,
-    admission: createChain(admission, { clock, timer: observer.admission }),
-    answers: options.answers ?? new Map(),
-    listings: options.listings ?? new Map(),
-    openClaims: options.openClaims,
-    tokenKey: options.tokenKey ?? random.uuid() + random.uuid(),
-    historyMs: options.historyMs ?? 5 * 60_000,
-    watchBufferBytes: options.watchBufferBytes ?? 8 * 1024 * 1024,
-    watchSeconds: options.watchSeconds ?? 1_800,
-    features,
-    observer,
-    garbageCollector: options.garbageCollector ?? false,
-    allowPrivileged: options.allowPrivileged ?? false,
-    nodeAddresses: options.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
-  };
+  const core = coreOf(options, { resources, features, observer });
   const places = placesOf(resources);
   return {
     resources: resources.filter(({ definition }) => definition.versions.length > 0),
@@ -142,6 +123,30 @@ export function createRegistry(options: RegistryOptions): Registry {
     features,
     encode,
     close: made.close,
+  };
+}
+
+function coreOf(
+  { store, names, clock, random, admission, ...given }: RegistryOptions,
+  made: Pick<Core, 'resources' | 'features' | 'observer'>,
+): Core {
+  return {
+    store,
+    names,
+    clock,
+    random,
+    admission: createChain(admission, { clock, timer: made.observer.admission }),
+    answers: given.answers ?? new Map(),
+    listings: given.listings ?? new Map(),
+    openClaims: given.openClaims,
+    tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
+    historyMs: given.historyMs ?? 5 * 60_000,
+    watchBufferBytes: given.watchBufferBytes ?? 8 * 1024 * 1024,
+    watchSeconds: given.watchSeconds ?? 1_800,
+    garbageCollector: given.garbageCollector ?? false,
+    allowPrivileged: given.allowPrivileged ?? false,
+    nodeAddresses: given.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
+    ...made,
   };
 }
 

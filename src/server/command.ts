@@ -5,6 +5,7 @@ import { version } from './version.ts';
 const usage = `orch — a cluster API server
 
   orch serve [flags]    serve the API; "orch serve --help" lists the flags
+  orch backup DIR       copy the data directory of a server, which may be running; "orch backup --help" tells more
   orch --version        print the version
   orch --help           print this
 `;
@@ -16,9 +17,12 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     process.stdout.write(usage);
   } else if (command === '--version') {
     process.stdout.write(`orch ${version}\n`);
+  } else if (command === 'backup') {
+    const { backup } = await import('./backup.ts');
+    await backup(rest);
   } else if (command !== 'serve') {
     process.stderr.write(
-      `orch: unknown command ${JSON.stringify(command)}${didYouMean(command, ['serve'])}\n\n${usage}`,
+      `orch: unknown command ${JSON.stringify(command)}${didYouMean(command, ['serve', 'backup'])}\n\n${usage}`,
     );
     process.exitCode = 2;
   } else if (rest.includes('--help') || rest.includes('-h')) {

@@ -2,6 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
+import type { CommitResult } from '../store/index.ts';
 import { componentStatuses, type Health, probeLocal } from './component-status.ts';
 import { issueCertificate } from './x509.ts';
 
@@ -9,15 +10,15 @@ const ok: Health = { healthy: true, message: 'ok' };
 
 describe('componentStatuses', () => {
   const names = namesFor('k8s.io');
-  const conditions = async (revision: () => Promise<number>, probe: (port: number) => Health) => {
-    const statuses = await componentStatuses({ revision }, names, async (port) => probe(port));
+  const conditions = async (commit: () => Promise<CommitResult>, probe: (port: number) => Health) => {
+    const statuses = await componentStatuses({ commit }, names, async (port) => probe(port));
     return statuses.map(({ metadata, conditions: found }) => [metadata.name, found]);
   };
   const is = (status: string, message: string) => [{ type: 'Healthy', status, message }];
 
   it('tells of the store and of the components beside the server', async () => {
     const found = await conditions(
-      async () => 7,
+      async () => ({ ok: true, revision: 7 }),
       (port) => (port === 10_259 ? { healthy: false, message: 'connect ECONNREFUSED' } : ok),
     );
     expect(found).toEqual([

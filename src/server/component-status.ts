@@ -2,6 +2,11 @@ import https from 'node:https';
 import type { ApiObject, Names } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 
+/** Rejects when the store cannot be read or written; after a failed write it tries one. */
+export async function checkStore(store: Pick<Store, 'commit'>): Promise<void> {
+  await store.commit([], []);
+}
+
 /** The condition of a component: what its health check says, or why it says nothing. */
 export interface Health {
   readonly healthy: boolean;
@@ -19,7 +24,7 @@ const components = [
 
 /** The components of a control plane as ComponentStatuses. Never fails: what is wrong stands in the objects. */
 export async function componentStatuses(
-  store: Pick<Store, 'revision'>,
+  store: Pick<Store, 'commit'>,
   names: Names,
   probe: Probe,
 ): Promise<ApiObject[]> {
@@ -31,9 +36,9 @@ export async function componentStatuses(
   return Promise.all(healths.map(async ([name, health]) => statusOf(name, await health)));
 }
 
-async function storeHealth(store: Pick<Store, 'revision'>): Promise<Health> {
+async function storeHealth(store: Pick<Store, 'commit'>): Promise<Health> {
   try {
-    await store.revision();
+    await checkStore(store);
     return { healthy: true, message: 'ok' };
   } catch {
     return { healthy: false, message: 'the backing store is not available' };

@@ -60,3 +60,13 @@ async function writeWhole(path: string, text: string, mode: number): Promise<voi
   }
   await rename(partial, path);
 }
+
+/** The names in the folder have reached the disk. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -26,7 +26,7 @@ import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { admissionWorld } from './admission-world.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
-import { componentStatuses, probeLocal } from './component-status.ts';
+import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
 import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
@@ -98,15 +98,15 @@ export async function createParts(
       settings.disableAdmissionPlugins,
     ),
   });
-  const hookChecks = state.hooks.checks(clock, settings.livezGracePeriod);
-  const checks = [...healthChecks(names, store), ...hookChecks, ...readinessChecks(names, store, registry, state)];
-  const health = createHealth(checks, (check, error) => {
-    log.error('health check failed', { check, error });
-  });
+  const checks = [
+    ...healthChecks(names, store),
+    ...state.hooks.checks(clock, settings.livezGracePeriod),
+    ...readinessChecks(names, store, registry, state),
+  ];
   const surface = createSurface({
     registry,
     names,
-    health,
+    health: createHealth(checks, (check, error) => log.error('health check failed', { check, error })),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
@@ -229,12 +229,8 @@ function healthChecks(names: Names, store: Store): HealthCheck[] {
   return [
     { name: 'ping', check: () => {}, endpoints: everywhere },
     { name: 'log', check: () => {}, endpoints: everywhere },
-    { name: names.storeCheck, check: () => answers(store), endpoints: everywhere },
+    { name: names.storeCheck, check: () => checkStore(store), endpoints: everywhere },
   ];
-}
-
-async function answers(store: Store): Promise<void> {
-  await store.revision();
 }
 
 function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
@@ -249,7 +245,7 @@ function readinessChecks(names: Names, store: Store, registry: Registry, state: 
     if (state.closing) throw new Error('the server is shutting down');
   };
   return [
-    { name: `${names.storeCheck}-readiness`, check: () => answers(store), endpoints: ['readyz'] },
+    { name: `${names.storeCheck}-readiness`, check: () => checkStore(store), endpoints: ['readyz'] },
     { name: 'informer-sync', check: synced, endpoints: ['readyz'] },
     { name: 'shutdown', check: open, endpoints: ['readyz'] },
   ];

@@ -58,22 +58,9 @@ export async function startServer(settings: ServerSettings, outside: Partial<Out
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
   let trusted: (() => string) | undefined;
-  const keepPresence = createPresence({
-    ...world,
-    ...parts,
-    client,
-    names,
-    clientCa: () => trusted?.(),
-    closing: () => state.closing,
-  });
-  const keepService = createApiService({
-    client,
-    names,
-    settings,
-    ...world,
-    interfaces: networkInterfaces,
-    port: () => port,
-  });
+  const writer = { ...world, ...parts, client, names };
+  const keepPresence = createPresence({ ...writer, clientCa: () => trusted?.(), closing: () => state.closing });
+  const keepService = createApiService({ ...writer, settings, interfaces: networkInterfaces, port: () => port });
   try {
     await createOwnObjects(client, names, [serviceRange(names, settings)]);
     hooks.done(

@@ -23,7 +23,8 @@ export interface Store {
   /**
    * Writes `writes` if every one of `guards` holds, else writes nothing.
    * A refused commit tells what the guarded keys held instead. One that changes nothing (no write at all, or only
-   * deletions of absent keys) takes no revision and answers the present one.
+   * deletions of absent keys) takes no revision and answers the present one. It fails while the store cannot be written:
+   * from a write that failed for the store's own reasons until one has succeeded, which it tries itself.
    */
   commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult>;
   /**
@@ -131,6 +132,8 @@ export type StoreErrorCode =
   | 'closed'
   /** The disk is full, the file is read-only, foreign, of another format, or in use by another process; the network fails. */
   | 'unavailable'
+  /** What has been stored cannot be read: the file has lost its end, or a page of it is not what was written. */
+  | 'damaged'
   /** The outcome of a commit is not known. */
   | 'uncertain';
 

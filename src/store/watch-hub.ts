@@ -97,9 +97,14 @@ export class WatchHub {
   /** Ends every watch, and all later ones, as `closed`. */
   close(): void {
     this.#open = false;
+    this.fail(closedError());
+  }
+
+  /** Ends every watch with this error. */
+  fail(error: StoreError): void {
     for (const watcher of this.#watchers) {
       this.#remove(watcher);
-      queueMicrotask(() => call(() => watcher.sink.error(closedError())));
+      queueMicrotask(() => call(() => watcher.sink.error(error)));
     }
   }
 

@@ -1,19 +1,9 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database, RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import type { ByteString } from '../../meta/index.ts';
-import { failure, foreignFile, inUse, openToOthers, otherFormat } from './failure.ts';
+import { checkDataFile } from './data-file.ts';
+import { failure, foreignFile, inUse, lost, notOpen, openToOthers, otherFormat } from './failure.ts';
 import {
   decodeState,
   type LeaseKey,
@@ -25,6 +15,7 @@ import {
   type State,
   textKeys,
 } from './records.ts';
+import { Table } from './table.ts';
 
 /** The open files of a store, used by nobody else. */
 export interface Environment {
@@ -34,17 +25,15 @@ export interface Environment {
   readonly heads: Table<Pointer, ByteString>;
   readonly long: Table<Pointer, ByteString>;
   readonly leases: Table<Pointer, LeaseKey>;
+  /** As it was found when the files were opened. */
   readonly state: State;
+  /**
+   * Closes the files and opens them again: what the library asks for when it could not tell the disk of a transaction.
+   * While that has not succeeded, every other method but `close` fails as `unavailable`. Fails as `damaged` when revision
+   * `answered` is not there any more.
+   */
+  reopen(answered: number): Promise<void>;
   close(): Promise<void>;
-}
-/** A table whose keys are of a type of our own. */
-export interface Table<V, K> {
-  get(key: K): V | undefined;
-  /** Holds until the next read of any table. */
-  getBinaryFast(key: K): Uint8Array | undefined;
-  put(key: K, value: V): unknown;
-  remove(key: K): unknown;
-  getRange(range: { start: K; end?: K; limit?: number }): Iterable<{ key: K; value: V }>;
 }
 
 const formatKey = Buffer.from('format');
@@ -54,10 +43,6 @@ const formatMark = 'multi-version store ';
 const formatVersion = 1;
 const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
-// Every file of the library has this number in its first page.
-const magicAt = 24;
-const magic = 0xbeefc0de;
-
 const fileNames = ['data.mdb', 'lock.mdb'];
 
 /** Directories that this process has opened. */
@@ -66,25 +51,100 @@ const opened = new Set<string>();
 /**
  * Opens the store in a directory, and makes both when they are missing. Directory and files are for their owner alone,
  * whatever they were before. Fails as `unavailable` when the files cannot be written or be kept from others, are not a
- * store of this format, or are in use.
+ * store of this format, or are in use; as `damaged` when they are not whole.
  */
 export async function openEnvironment(path: string, mapSize: number): Promise<Environment> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const place = realpathSync(path);
     if (opened.has(place)) throw inUse(path);
-    checkFiles(path);
-    // Before there are files in it: the library makes them for a group to read.
-    restrict(path, 0o700);
     opened.add(place);
+    const files = new Files(path, mapSize, () => opened.delete(place));
     try {
-      return await openFiles(path, mapSize, () => opened.delete(place));
+      await files.reopen(emptyState.latest);
     } catch (error) {
-      opened.delete(place);
+      await files.close();
       throw error;
     }
+    return files;
   } catch (error) {
     throw failure(path, error);
+  }
+}
+
+class Files implements Environment {
+  readonly path: string;
+  readonly records: Table<Buffer, Position>;
+  readonly heads: Table<Pointer, ByteString>;
+  readonly long: Table<Pointer, ByteString>;
+  readonly leases: Table<Pointer, LeaseKey>;
+  readonly #mapSize: number;
+  readonly #released: () => void;
+  #root: RootDatabase<Buffer, Buffer> | undefined;
+  #state = emptyState;
+
+  constructor(path: string, mapSize: number, released: () => void) {
+    const text = { keyEncoder: textKeys, encoder: pointerValues };
+    this.path = path;
+    this.records = new Table(path, 'records', { keyEncoder: positionKeys });
+    this.heads = new Table(path, 'heads', text);
+    this.long = new Table(path, 'long', text);
+    this.leases = new Table(path, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues });
+    this.#mapSize = mapSize;
+    this.#released = released;
+  }
+
+  get root(): RootDatabase<Buffer, Buffer> {
+    if (this.#root === undefined) throw notOpen(this.path);
+    return this.#root;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  async reopen(answered: number): Promise<void> {
+    try {
+      await this.#closeRoot();
+      checkFiles(this.path);
+      // Before there are files in it: the library makes them for a group to read.
+      restrict(this.path, 0o700);
+      const root = await openRoot(this.path, this.#mapSize);
+      this.#root = root;
+      for (const name of fileNames) restrict(join(this.path, name), 0o600);
+      claim(root, this.path, 0);
+      checkFormat(root, this.path);
+      for (const table of this.#tables) table.open(root);
+      const found = root.get(stateKey);
+      claim(root, this.path, 1);
+      const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey));
+      if (state.latest < answered) throw lost(this.path, answered, state.latest);
+      this.#state = state;
+    } catch (error) {
+      await this.#closeRoot();
+      throw failure(this.path, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#closeRoot();
+    } catch (error) {
+      throw failure(this.path, error);
+    } finally {
+      this.#released();
+    }
+  }
+
+  get #tables() {
+    return [this.records, this.heads, this.long, this.leases];
+  }
+
+  async #closeRoot(): Promise<void> {
+    const root = this.#root;
+    this.#root = undefined;
+    for (const table of this.#tables) table.close();
+    await root?.close();
   }
 }
 
@@ -93,12 +153,7 @@ function checkFiles(path: string): void {
   accessSync(path, constants.W_OK);
   const [data, lock] = fileNames.map((name) => join(path, name));
   for (const file of [data, lock]) if (file !== undefined && existsSync(file)) accessSync(file, constants.W_OK);
-  if (data === undefined || !existsSync(data) || statSync(data).size === 0) return;
-  const start = Buffer.alloc(magicAt + 4);
-  const file = openSync(data, 'r');
-  readSync(file, start);
-  closeSync(file);
-  if (start.readUInt32LE(magicAt) !== magic && start.readUInt32BE(magicAt) !== magic) throw foreignFile(path);
+  if (data !== undefined && existsSync(data)) checkDataFile(data);
 }
 
 /** Takes every right but those in `mode` away. Throws when the file belongs to another user. */
@@ -112,10 +167,10 @@ function restrict(file: string, mode: number): void {
   }
 }
 
-async function openFiles(path: string, mapSize: number, released: () => void): Promise<Environment> {
+async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buffer, Buffer>> {
   // Loaded here, because a program that keeps its data in memory should not wait for it.
   const { open } = await import('lmdb');
-  const root = open<Buffer, Buffer>({
+  return open<Buffer, Buffer>({
     path,
     mapSize,
     noSubdir: false,
@@ -126,33 +181,6 @@ async function openFiles(path: string, mapSize: number, released: () => void): P
     // Writes are gathered here, not by the library.
     eventTurnBatching: false,
   });
-  try {
-    for (const name of fileNames) restrict(join(path, name), 0o600);
-    claim(root, path, 0);
-    checkFormat(root, path);
-    const text = { keyEncoder: textKeys, encoder: pointerValues };
-    const tables = {
-      records: table<Buffer, Position>(root, 'records', { keyEncoder: positionKeys }),
-      heads: table<Pointer, ByteString>(root, 'heads', text),
-      long: table<Pointer, ByteString>(root, 'long', text),
-      leases: table<Pointer, LeaseKey>(root, 'leases', { keyEncoder: leaseKeys, encoder: pointerValues }),
-    };
-    const found = root.get(stateKey);
-    const state = found === undefined ? emptyState : decodeState(found, root.get(marksKey));
-    claim(root, path, 1);
-    const close = async () => {
-      await root.close();
-      released();
-    };
-    return { path, root, ...tables, state, close };
-  } catch (error) {
-    await root.close();
-    throw error;
-  }
-}
-
-function table<V, K>(root: RootDatabase<Buffer, Buffer>, name: string, options: object): Table<V, K> {
-  return root.openDB(name, options as object & { name: string }) as unknown as Database<V> & Table<V, K>;
 }
 
 /**
@@ -166,13 +194,17 @@ function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number
 }
 
 function checkFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
+  if (hasFormat(root, path)) return;
+  if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
+  root.putSync(formatKey, Buffer.from(`${formatMark}${formatVersion}`));
+}
+
+/** Whether the files say that they are a store of this format. Throws when they say something else. */
+export function hasFormat(root: RootDatabase<Buffer, Buffer>, path: string): boolean {
   const found = root.get(formatKey)?.toString('latin1');
-  if (found === undefined) {
-    if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
-    root.putSync(formatKey, Buffer.from(`${formatMark}${formatVersion}`));
-    return;
-  }
+  if (found === undefined) return false;
   if (!found.startsWith(formatMark)) throw foreignFile(path);
   const version = Number(found.slice(formatMark.length));
   if (version !== formatVersion) throw otherFormat(path, version, formatVersion);
+  return true;
 }

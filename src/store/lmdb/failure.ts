@@ -3,6 +3,8 @@ import { StoreError } from '../store.ts';
 
 const { EACCES, EDQUOT, EEXIST, EFBIG, EIO, ENOSPC, ENOTDIR, EPERM, EROFS } = constants.errno;
 // Numbers that the library gives to its own errors.
+const pageNotFound = -30797;
+const corrupted = -30796;
 const versionMismatch = -30794;
 const notADatabase = -30793;
 const mapFull = -30792;
@@ -13,10 +15,14 @@ const readOnly: readonly unknown[] = [EACCES, EPERM, EROFS, 'EACCES', 'EPERM', '
 const failing: readonly unknown[] = [EIO, 'EIO'];
 const inTheWay: readonly unknown[] = [EEXIST, ENOTDIR, 'EEXIST', 'ENOTDIR'];
 const foreign: readonly unknown[] = [notADatabase, versionMismatch];
+// The last one comes from decoding what is shorter than it can be.
+const broke: readonly unknown[] = [pageNotFound, corrupted, 'ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS'];
 
 const unavailable = (message: string, cause?: unknown) => new StoreError('unavailable', message, { cause });
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'failed');
 
 /** What a failure of the file system or of the library means, and what a person can do about it. */
 export function failure(path: string, error: unknown): StoreError {
@@ -31,7 +37,8 @@ export function failure(path: string, error: unknown): StoreError {
   }
   if (inTheWay.includes(code)) return unavailable(`${path} is not a directory: choose another path`, error);
   if (foreign.includes(code)) return foreignFile(path, error);
-  return unavailable(`the data in ${path} cannot be used: ${error instanceof Error ? error.message : 'failed'}`, error);
+  if (broke.includes(code)) return damaged(path, messageOf(error), error);
+  return unavailable(`the data in ${path} cannot be used: ${messageOf(error)}`, error);
 }
 
 export const foreignFile = (path: string, cause?: unknown) =>
@@ -51,7 +58,16 @@ export const openToOthers = (path: string, cause: unknown) =>
 export const inUse = (path: string) =>
   unavailable(`the data in ${path} is in use by another process: stop that one, or choose another directory`);
 
-export const damaged = (what: string) => unavailable(`the data is damaged: ${what}; restore it from a backup`);
+/** `path`: the damaged file, or the directory that it is in. */
+export const damaged = (path: string, what: string, cause?: unknown) =>
+  new StoreError('damaged', `the data in ${path} is damaged: ${what}; move it away and restore a backup`, { cause });
 
-export const broken = (path: string, cause: unknown) =>
-  unavailable(`writing to ${path} failed earlier: check the disk and restart`, cause);
+export const noStore = (path: string) => unavailable(`there is no data in ${path}: name the directory of a store`);
+
+export const notCopied = (path: string, cause: unknown) =>
+  unavailable(`the copy in ${path} cannot be written: ${messageOf(cause)}`, cause);
+
+export const notOpen = (path: string) => unavailable(`the data in ${path} is not open: check the disk`);
+
+export const lost = (path: string, answered: number, found: number) =>
+  damaged(path, `revision ${answered} was written, and the last one that is there is ${found}`);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { KeyGuard } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
-import { broken, failure } from './failure.ts';
+import { failure } from './failure.ts';
 import type { Reader } from './reader.ts';
 import type { State } from './records.ts';
 import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
@@ -40,13 +40,19 @@ export class GroupCommit {
   #state: State;
   #running: Promise<void> | undefined;
   #closing = false;
-  #broken: unknown;
+  /** Why the last transaction was not written: until one is, even those that change nothing are. */
+  #failing: unknown;
+  /** The files must be opened again before anything else. */
+  #broken = false;
+  /** Called when there are commits that nobody has been told of. */
+  readonly #found: () => void;
 
-  constructor(environment: Environment, reader: Reader, retention: Retention, needed: () => number) {
+  constructor(environment: Environment, reader: Reader, retention: Retention, needed: () => number, found: () => void) {
     this.#environment = environment;
     this.#reader = reader;
     this.#retention = retention;
     this.#needed = needed;
+    this.#found = found;
     this.#state = environment.state;
   }
 
@@ -86,13 +92,13 @@ export class GroupCommit {
   }
 
   #sweepable(): boolean {
-    return this.#broken === undefined && this.#state.swept < Math.min(this.#state.oldest, this.#needed());
+    return this.#failing === undefined && this.#state.swept < Math.min(this.#state.oldest, this.#needed());
   }
 
   async #next(): Promise<void> {
     const requests = this.#take();
     try {
-      if (this.#broken !== undefined) throw broken(this.#environment.path, this.#broken);
+      if (this.#broken) await this.#reopen();
       const { openMs, keepMs } = this.#retention;
       const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
       transaction.age(keepMs);
@@ -100,7 +106,7 @@ export class GroupCommit {
       // More than it adds: else the backlog of a busy store would only grow.
       const examined = Math.max(recordsASweep, 2 * transaction.added);
       transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined);
-      if (transaction.changes) await this.#write(transaction);
+      if (transaction.changes || this.#failing !== undefined) await this.#write(transaction);
       const before = this.#state;
       for (const [i, { done }] of requests.entries()) {
         const outcome = outcomes[i] as Outcome;
@@ -131,14 +137,27 @@ export class GroupCommit {
       await transaction.write();
     } catch (error) {
       const cause = await causeOf(error);
+      this.#failing = cause;
       // Whatever failed before the new root was written has left nothing behind.
       if (this.#works()) throw cause;
-      this.#broken = cause;
-      throw new StoreError('uncertain', `writing to ${this.#environment.path} failed: check the disk and restart`, {
-        cause,
-      });
+      this.#broken = true;
+      // Reads need it at once. If it fails, the next request tries again.
+      await this.#reopen().catch(() => undefined);
+      throw new StoreError('uncertain', `writing to ${this.#environment.path} failed: check the disk`, { cause });
     }
+    this.#failing = undefined;
     transaction.settle();
+  }
+
+  /** Opens the files again, after a transaction of which nobody knows whether it is there. */
+  async #reopen(): Promise<void> {
+    const { latest } = this.#state;
+    await this.#environment.reopen(latest);
+    const { state } = this.#environment;
+    this.#reader.heads.load();
+    this.#state = state;
+    this.#broken = false;
+    if (state.latest > latest) this.#found();
   }
 
   /** Whether a transaction can still be begun. */

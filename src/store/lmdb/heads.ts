@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ByteString } from '../../meta/index.ts';
 import { compareKeys } from '../keys.ts';
 import { sortedMap } from '../sorted.ts';
-import type { Table } from './environment.ts';
 import type { Pointer } from './records.ts';
+import type { Table } from './table.ts';
 
 /** Keys up to this length (bytes) are stored as they are. */
 const longestStored = 1024;
@@ -20,7 +20,8 @@ export interface Head {
 export class Heads {
   readonly #short: Table<Pointer, ByteString>;
   readonly #long: Table<Pointer, ByteString>;
-  readonly #order = sortedMap<ByteString, Pointer>(compareKeys);
+  readonly #keyOf: (pointer: Pointer) => ByteString;
+  #order = sortedMap<ByteString, Pointer>(compareKeys);
 
   /** `keyOf` finds the key of a record. */
   constructor(
@@ -30,7 +31,15 @@ export class Heads {
   ) {
     this.#short = short;
     this.#long = long;
-    for (const { value } of long.getRange({ start: '' as ByteString })) this.#order.set(keyOf(value), value);
+    this.#keyOf = keyOf;
+    this.load();
+  }
+
+  /** Takes what is kept in memory from the tables. */
+  load(): void {
+    const order = sortedMap<ByteString, Pointer>(compareKeys);
+    for (const { value } of this.#long.range({ start: '' as ByteString })) order.set(this.#keyOf(value), value);
+    this.#order = order;
   }
 
   get(key: ByteString): Pointer | undefined {
@@ -63,7 +72,7 @@ export class Heads {
       start: start.slice(0, longestStored) as ByteString,
       ...(end === undefined ? {} : { end: storable(end) }),
     };
-    for (const head of this.#short.getRange({ ...stored, limit: limit + 1 })) {
+    for (const head of this.#short.range({ ...stored, limit: limit + 1 })) {
       if (head.key >= start && heads.length < limit) heads.push(head);
     }
     if (this.#order.isEmpty) return heads;

@@ -11,20 +11,22 @@ import {
 } from '../check.ts';
 import { defaultHistoryMs, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
-import type {
-  CommitResult,
-  GetResult,
-  Guard,
-  ListRange,
-  ListResult,
-  Store,
-  Watch,
-  WatchSink,
-  Write,
+import {
+  type CommitResult,
+  type GetResult,
+  type Guard,
+  type ListRange,
+  type ListResult,
+  type Store,
+  StoreError,
+  type Watch,
+  type WatchSink,
+  type Write,
 } from '../store.ts';
 import { Alarm, every } from '../timers.ts';
 import { WatchHub } from '../watch-hub.ts';
 import { type Environment, openEnvironment } from './environment.ts';
+import { failure } from './failure.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Reader } from './reader.ts';
 import { type LeaseKey, makeRecord, recordDeletes, recordExpires, recordKey, recordValue, Slab } from './records.ts';
@@ -75,9 +77,19 @@ class LmdbStore implements Store {
     this.#reader = new Reader(environment, readable);
     this.#hub = new WatchHub({ readable, replay: (after, prefix) => this.#reader.replay(after, prefix) });
     const opened = clock.monotonic();
-    const openMs = () => environment.state.openMs + Math.floor(clock.monotonic() - opened);
-    const needed = () => Math.min(this.#reader.pinned, this.#hub.lagging);
-    this.#writer = new GroupCommit(environment, this.#reader, { openMs, keepMs: historyMs }, needed);
+    const { openMs: before } = environment.state;
+    const openMs = () => before + Math.floor(clock.monotonic() - opened);
+    this.#writer = new GroupCommit(
+      environment,
+      this.#reader,
+      { openMs, keepMs: historyMs },
+      () => Math.min(this.#reader.pinned, this.#hub.lagging),
+      () => {
+        // Watches that begin anew find these commits in the history.
+        this.#hub.fail(new StoreError('unavailable', 'the store was opened again'));
+        this.#expiry.by(clock.now());
+      },
+    );
     this.#expiry = new Alarm(clock, () => void this.#expire().catch(() => this.#retryExpiry()));
     this.#expiry.by(clock.now());
     this.#stopTicking = historyMs === 0 ? () => undefined : every(clock, markingMs(historyMs), () => this.#tick());
@@ -159,7 +171,14 @@ class LmdbStore implements Store {
   #committed(outcome: Outcome, guards: readonly KeyGuard[]): CommitResult {
     const { ok, revision } = outcome;
     if (!ok) return { ok, revision, found: guards.map(({ key }) => this.#reader.entry(key, revision)) };
-    if (outcome.written.length > 0) this.#publish(revision, outcome.written);
+    if (outcome.written.length > 0) {
+      try {
+        this.#publish(revision, outcome.written);
+      } catch (error) {
+        // It is committed all the same, and no watch may go on without it.
+        this.#hub.fail(failure(this.#environment.path, error));
+      }
+    }
     return { ok, revision };
   }
 
@@ -213,7 +232,7 @@ class LmdbStore implements Store {
     const now = this.#clock.now();
     const due: LeaseKey[] = [];
     const start = { expires: 0, revision: 0, ordinal: 0 };
-    for (const { key } of this.#environment.leases.getRange({ start, limit: expiriesAStep })) {
+    for (const { key } of this.#environment.leases.range({ start, limit: expiriesAStep })) {
       if (key.expires <= now) {
         due.push(key);
         continue;

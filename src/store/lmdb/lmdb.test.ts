@@ -27,6 +27,8 @@ storeContract('lmdb', async () => {
 });
 
 const value = new Uint8Array([1]);
+// Nothing is read-only to the superuser.
+const unprivileged = { env: { ...process.env, ...(process.getuid?.() === 0 ? { STORE_USER: '65534' } : {}) } };
 const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
 const door = new URL('../../../dist/server/store.js', import.meta.url).href;
 
@@ -225,8 +227,7 @@ describe('lmdb', () => {
       chmodSync(join(path, 'data.mdb'), what === 'file' ? 0o444 : 0o666);
       if (what === 'directory') for (const name of ['data.mdb', 'lock.mdb']) rmSync(join(path, name));
       chmodSync(path, what === 'file' ? 0o777 : 0o555);
-      // Nothing is read-only to the superuser.
-      const other = run('open', process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {});
+      const other = run('open', unprivileged);
       const event = await other.next();
       chmodSync(path, 0o777);
       expect(event).toMatchObject({
@@ -240,7 +241,7 @@ describe('lmdb', () => {
       await (await reopen()).close();
       for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o666);
       chmodSync(path, 0o777);
-      const other = run('open', { uid: 65534, gid: 65534 });
+      const other = run('open', unprivileged);
       expect(await other.next()).toMatchObject({
         code: 'unavailable',
         message: expect.stringMatching(/is open to others and belongs to another user: make this user its owner/),
@@ -251,7 +252,7 @@ describe('lmdb', () => {
     test('a directory that cannot be made', async () => {
       mkdirSync(join(path, 'locked'), { mode: 0o555 });
       path = join(path, 'locked');
-      const other = run('open', process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}, join(path, 'data'));
+      const other = run('open', unprivileged, join(path, 'data'));
       expect(await other.next()).toMatchObject({ code: 'unavailable' });
       await other.kill();
     });

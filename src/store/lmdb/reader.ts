@@ -4,10 +4,11 @@ import type { KeyRange, Readable } from '../check.ts';
 import { afterPrefix, keyText } from '../keys.ts';
 import type { Entry, ListResult } from '../store.ts';
 import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
-import type { Environment, Table } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { damaged } from './failure.ts';
 import { Heads } from './heads.ts';
 import {
+  isRecord,
   type Pointer,
   type Position,
   recordCount,
@@ -17,6 +18,7 @@ import {
   recordValue,
   Slab,
 } from './records.ts';
+import type { Table } from './table.ts';
 
 // What one turn of the event loop does at the most.
 const keysATurn = 512;
@@ -25,12 +27,14 @@ const bytesATurn = 2 * 1024 * 1024;
 /** Reads at any revision that is kept. Every method but `list` does all its work before it returns. */
 export class Reader {
   readonly heads: Heads;
+  readonly #path: string;
   readonly #records: Table<Buffer, Position>;
   readonly #readable: () => Readable;
   readonly #slab = new Slab();
   readonly #pins = new Set<{ readonly revision: number }>();
 
   constructor(environment: Environment, readable: () => Readable) {
+    this.#path = environment.path;
     this.#records = environment.records;
     this.#readable = readable;
     this.heads = new Heads(environment.heads, environment.long, (pointer) => recordKey(this.record(pointer)));
@@ -45,10 +49,10 @@ export class Reader {
 
   /** Holds until the next read. */
   record(position: Position): Buffer {
-    const record = this.#records.getBinaryFast(position);
-    if (record === undefined) throw damaged(`record ${position.revision}.${position.ordinal} is missing`);
-    // Large ones are a view of the file that is not a Buffer.
-    return Buffer.isBuffer(record) ? record : Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+    const record = this.#records.bytes(position);
+    if (record !== undefined && isRecord(record)) return record;
+    const what = `record ${position.revision}.${position.ordinal} ${record === undefined ? 'is missing' : 'is no record'}`;
+    throw damaged(this.#path, what);
   }
 
   /** What the key held at `revision`. */

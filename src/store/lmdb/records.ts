@@ -132,6 +132,10 @@ export function completeRecord(record: Buffer, count: number, previous: Pointer 
   else writePointer(previous, record, previousAt);
 }
 
+/** Whether these can be the bytes of a record. */
+export const isRecord = (bytes: Buffer) =>
+  bytes.length >= keyAt && bytes.length >= keyAt + bytes.readUInt16BE(keyLengthAt) && recordCount(bytes) > 0;
+
 export const recordDeletes = (record: Buffer) => record[0] === 1;
 export const recordCount = (record: Buffer) => record.readUInt32BE(countAt);
 export const recordExpires = (record: Buffer) => record.readUIntBE(expiresAt, 6);

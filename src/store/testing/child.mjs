@@ -64,6 +64,12 @@ async function fill(/** @type {import('../index.ts').Store} */ store) {
   say('closed');
 }
 
+// By itself and not by its parent: the program that runs it may be in a place that only the superuser can reach.
+const user = Number(process.env['STORE_USER']);
+if (user > 0) {
+  process.setgid?.(user);
+  process.setuid?.(user);
+}
 try {
   const store = await openLmdbStore({ path, clock, mapSize: 1 << 20 });
   say('open');

@@ -1,0 +1,128 @@
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Store, StoreError } from '../store.ts';
+import { drivenClock } from '../testing/driven-clock.ts';
+import { canFailMetaWrites, failMetaWrites } from '../testing/fail-meta-writes.ts';
+import { openLmdbStore } from './lmdb-store.ts';
+
+const value = Buffer.of(1);
+const long = 'k'.repeat(5000);
+
+describe.skipIf(!canFailMetaWrites)('a transaction of which the library could not tell the disk', () => {
+  let directory: string;
+  let path: string;
+  let file: string;
+  let store: Store;
+  const clock = drivenClock();
+
+  beforeEach(async () => {
+    // The library tells it there as well.
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    directory = mkdtempSync(join(tmpdir(), 'store-disk-'));
+    path = join(directory, 'data');
+    file = join(path, 'data.mdb');
+    store = await openLmdbStore({ path, clock });
+    const writes = ['a', long].map((key) => ({ key, value }));
+    expect(await store.commit([], writes)).toEqual({ ok: true, revision: 2 });
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+    vi.restoreAllMocks();
+  });
+
+  const put = (key: string) => store.commit([], [{ key, value }]);
+  const keys = async () => (await store.list({ prefix: '' })).entries.map(({ key }) => key);
+  /** What a watch tells: revisions, and the code of the error that ends it. */
+  function follow(after: number): (number | string)[] {
+    const told: (number | string)[] = [];
+    store.watch('', after, {
+      batch: (revision) => told.push(revision),
+      error: (error) => told.push(error.code),
+    });
+    return told;
+  }
+
+  test('is uncertain; then everything goes on, and watches miss nothing', async () => {
+    const told = follow(2);
+    for (let round = 0; round < 3; round++) {
+      failMetaWrites(file);
+      await expect(put('lost')).rejects.toMatchObject({
+        code: 'uncertain',
+        message: expect.stringMatching(/check the disk$/),
+      });
+      expect(await keys()).toEqual(['a', ...Array.from({ length: round }, (_, i) => `b${i}`), long]);
+      expect(await put(`b${round}`)).toEqual({ ok: true, revision: 3 + round });
+    }
+    await expect.poll(() => told, { timeout: 10_000 }).toEqual([3, 4, 5]);
+    await store.close();
+    store = await openLmdbStore({ path, clock });
+    expect(await keys()).toEqual(['a', 'b0', 'b1', 'b2', long]);
+  });
+
+  test('is uncertain for everyone in it, and those who wait behind it are served', async () => {
+    failMetaWrites(file);
+    const first = [put('x'), put('y')];
+    await new Promise(setImmediate);
+    const second = [put('z')];
+    const outcomes = await Promise.allSettled([...first, ...second]);
+    for (const outcome of outcomes.slice(0, 2)) expect(outcome).toMatchObject({ reason: { code: 'uncertain' } });
+    expect(outcomes[2]).toMatchObject({ value: { ok: true, revision: 3 } });
+    expect(await keys()).toEqual(['a', long, 'z']);
+  });
+
+  test('fails everything as unavailable while the files cannot be opened again, and a commit of nothing tells when they can', async () => {
+    failMetaWrites(file);
+    renameSync(path, `${path}.away`);
+    await expect(put('b')).rejects.toMatchObject({ code: 'uncertain' });
+    for (const call of [
+      () => put('b'),
+      () => store.get('a'),
+      () => store.list({ prefix: '' }),
+      () => store.commit([], []),
+    ]) {
+      const error: unknown = await call().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error).toMatchObject({ code: 'unavailable' });
+    }
+    renameSync(`${path}.away`, path);
+    expect(await store.commit([], [])).toEqual({ ok: true, revision: 2 });
+    expect(await put('b')).toEqual({ ok: true, revision: 3 });
+    expect(await keys()).toEqual(['a', 'b', long]);
+  });
+
+  test('may be there after all: watches end, and begin anew with it', async () => {
+    const told = follow(2);
+    failMetaWrites(file);
+    renameSync(path, `${path}.away`);
+    await expect(put('b')).rejects.toMatchObject({ code: 'uncertain' });
+    const other = await openLmdbStore({ path: `${path}.away`, clock });
+    await other.commit([], [{ key: `${long}2`, value }]);
+    await other.close();
+    renameSync(`${path}.away`, path);
+    expect(await put('c')).toEqual({ ok: true, revision: 4 });
+    expect(told).toEqual(['unavailable']);
+    const anew = follow(2);
+    await expect.poll(() => anew, { timeout: 10_000 }).toEqual([3, 4]);
+    expect(await keys()).toEqual(['a', 'c', long, `${long}2`]);
+  });
+
+  test('never goes on from less than what was answered', async () => {
+    copyFileSync(file, join(directory, 'older'));
+    await put('b');
+    failMetaWrites(file);
+    renameSync(path, `${path}.away`);
+    await expect(put('c')).rejects.toMatchObject({ code: 'uncertain' });
+    copyFileSync(join(directory, 'older'), join(`${path}.away`, 'data.mdb'));
+    renameSync(`${path}.away`, path);
+    for (let i = 0; i < 2; i++) {
+      await expect(put('d')).rejects.toMatchObject({
+        code: 'damaged',
+        message: expect.stringContaining('revision 3 was written, and the last one that is there is 2') as string,
+      });
+      await expect(store.get('a')).rejects.toMatchObject({ code: 'unavailable' });
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import type { RootDatabase } from 'lmdb';
+import { failure, notOpen } from './failure.ts';
+
+/**
+ * A table of the open files, with keys of a type of its own. What is read is valid whatever the library does next, but
+ * for `bytes`. Fails as `damaged` or `unavailable`, never with an error of the library.
+ */
+export class Table<V, K> {
+  readonly #path: string;
+  readonly #name: string;
+  readonly #options: object;
+  #opened: Native<V, K> | undefined;
+
+  constructor(path: string, name: string, options: object) {
+    this.#path = path;
+    this.#name = name;
+    this.#options = options;
+  }
+
+  open(root: RootDatabase<Buffer, Buffer>): void {
+    this.#opened = root.openDB(this.#name, this.#options as object & { name: string }) as unknown as Native<V, K>;
+  }
+
+  /** From now on everything fails as `unavailable` until it is open again. */
+  close(): void {
+    this.#opened = undefined;
+  }
+
+  get(key: K): V | undefined {
+    try {
+      return this.#database.get(key);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /** Exactly the bytes of the value. They hold until the next read of any table. */
+  bytes(key: K): Buffer | undefined {
+    try {
+      const found = this.#database.getBinaryFast(key);
+      // The library hands out one large buffer for all values and only sets its `length`, which `subarray` ignores.
+      return found && Buffer.from(found.buffer, found.byteOffset, found.length);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  range(range: { start: K; end?: K; limit?: number }): readonly { readonly key: K; readonly value: V }[] {
+    try {
+      return [...this.#database.getRange(range)];
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /** Part of a transaction. */
+  put(key: K, value: V): void {
+    void this.#database.put(key, value);
+  }
+
+  /** Part of a transaction. */
+  remove(key: K): void {
+    void this.#database.remove(key);
+  }
+
+  get #database(): Native<V, K> {
+    if (this.#opened === undefined) throw notOpen(this.#path);
+    return this.#opened;
+  }
+
+  #failed(error: unknown): Error {
+    // A read transaction that met an error answers nothing any more.
+    this.#opened?.resetReadTxn();
+    return failure(this.#path, error);
+  }
+}
+
+/** The methods of the library, which declares them for its own kinds of keys. */
+interface Native<V, K> {
+  get(key: K): V | undefined;
+  getBinaryFast(key: K): Uint8Array<ArrayBuffer> | undefined;
+  put(key: K, value: V): unknown;
+  remove(key: K): unknown;
+  getRange(range: { start: K; end?: K; limit?: number }): Iterable<{ key: K; value: V }>;
+  resetReadTxn(): void;
+}

@@ -84,11 +84,7 @@ export async function createParts(
     features,
     tokenKey,
     observer: observerOf(metrics, log),
-    garbageCollector: settings.enableGarbageCollector,
-    watchSeconds: settings.minRequestTimeout,
-    allowPrivileged: settings.allowPrivileged,
-    historyMs: settings.etcdCompactionInterval,
-    nodeAddresses: settings.kubeletPreferredAddressTypes,
+    ...registrySettings(settings),
     answers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     listings: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
@@ -132,6 +128,14 @@ export async function createParts(
   });
   return { store, registry, inFlight, relay, yaml, handler };
 }
+
+const registrySettings = (settings: ServerSettings) => ({
+  garbageCollector: settings.enableGarbageCollector,
+  watchSeconds: settings.minRequestTimeout,
+  allowPrivileged: settings.allowPrivileged,
+  historyMs: settings.etcdCompactionInterval,
+  nodeAddresses: settings.kubeletPreferredAddressTypes,
+});
 
 /** Services without the kinds that say whose an address is have no addresses. */
 function claimsOf(

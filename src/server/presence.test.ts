@@ -103,7 +103,8 @@ describe('API services of the server itself', () => {
   });
 
   it('have a priority in every group and version that can be served', async () => {
-    const started = await start({ runtimeConfig: { 'api/all': true } });
+    const featureGates = { AllAlpha: true, AllBeta: true };
+    const started = await start({ runtimeConfig: { 'api/all': true }, featureGates });
     await settle(started);
     const found = await specs(started);
     for (const definition of builtinResources) {

@@ -58,6 +58,7 @@ describe('while a large object is under way others have turns', () => {
     const own = { apiVersion, kind, metadata: { name: 'growing', labels: { c: 'd' } } } as JsonObject;
     expect(await during('PATCH', applied, own, 'application/apply-patch+yaml')).toBeGreaterThan(10);
     expect(await during('GET', at, undefined, 'application/yaml')).toBeGreaterThan(5);
+    expect(await during('GET', url, undefined, 'application/yaml')).toBeGreaterThan(5);
     expect(await during('DELETE', at)).toBeGreaterThan(3);
   });
 });

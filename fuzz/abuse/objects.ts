@@ -192,12 +192,13 @@ const largeObjects: Scenario = {
     const slow: string[] = [];
     for (const [name, { collection, object, patch }] of Object.entries(largest)) {
       const path = `${collection}/${name}`;
-      const step = async (what: string, ask: ReturnType<typeof asAdmin>) => {
-        const answer = await client.http1(ask);
+      const timed = async <T>(what: string, work: Promise<T>) => {
+        const result = await work;
         const turn = await longestTurn();
         if (turn > most) slow.push(`${what} ${name}: ${Math.round(turn)} ms`);
-        return answer;
+        return result;
       };
+      const step = (what: string, ask: ReturnType<typeof asAdmin>) => timed(what, client.http1(ask));
       const created = await step('create', asAdmin('POST', collection, { metadata: { name }, ...object }));
       hold(created.status < 500, `creating ${name} gives ${created.status}: ${shown(created.body)}`);
       if (created.status >= 300) continue;
@@ -218,7 +219,7 @@ const largeObjects: Scenario = {
           await step(`read ${accept}`, { user: 'admin', method: 'GET', path, headers: { accept } }),
         );
       }
-      await usable(client, collection, name);
+      await timed('use', usable(client, collection, name));
     }
     hold(!full || slow.length === 0, `hold the event loop for more than ${most} ms: ${slow.join(', ')}`);
   },

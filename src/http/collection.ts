@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { prettyJson, stringifyYaml } from '../codec/index.ts';
-import { type ByteString, encodeText, type Json, type JsonObject } from '../meta/index.ts';
+import { prettyJson, stringifyYaml, stringifyYamlInSteps } from '../codec/index.ts';
+import { type ByteString, encodeText, type Json, type JsonObject, type Steps } from '../meta/index.ts';
 import { type ObjectList, type Target, type View, viewList, viewObject } from '../registry/index.ts';
 import { type Form, headersOf, readOwnBytes } from './media.ts';
 import type { Protobuf } from './protobuf.ts';
@@ -32,14 +32,12 @@ async function* inTurns(
   rest: Iterator<ByteString>,
   end: string,
 ): AsyncGenerator<ByteString> {
-  yield first;
-  let piece = second;
-  for (;;) {
-    await nextTurn();
-    const next = rest.next();
-    if (next.done === true) break;
-    yield piece;
+  let piece = first;
+  for (let next: IteratorResult<ByteString> = { value: second }; next.done !== true; next = rest.next()) {
+    // A step of the writing of a large item has no text of its own.
+    if (piece !== '') yield piece;
     piece = next.value;
+    await nextTurn();
   }
   yield (piece + end) as ByteString;
 }
@@ -114,7 +112,7 @@ async function* protobufPieces(
   yield (piece + tail) as ByteString;
 }
 
-/** The list in another form, made from its pieces: each holds whole items. */
+/** The list in another form, made from its pieces: each holds whole items. Of a large item some steps give an empty piece. */
 function* rewritten(target: Target, list: ObjectList, view: View, form: Form): Generator<ByteString> {
   const empty = [...viewList(target, { ...list, items: [] }, view)].join('');
   const opening = empty.slice(0, -closing.length);
@@ -129,7 +127,10 @@ function* rewritten(target: Target, list: ObjectList, view: View, form: Form): G
     const items = itemsOf(over ? piece.slice(0, -closing.length) : piece);
     let text = begun ? '' : frame.head;
     for (const item of items) {
-      text += (begun ? frame.between : frame.first) + frame.item(item);
+      const steps = frame.item(item);
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) yield '' as ByteString;
+      text += (begun ? frame.between : frame.first) + step.value;
       begun = true;
     }
     if (over) text += begun ? frame.tail : frame.emptyTail;
@@ -152,7 +153,7 @@ interface Frame {
   readonly tail: string;
   /** The end of a list that has no items. */
   readonly emptyTail: string;
-  readonly item: (value: Json) => string;
+  readonly item: (value: Json) => Steps<string>;
 }
 
 const itemsField = (fields: JsonObject) => (Object.hasOwn(fields, 'rows') ? 'rows' : 'items');
@@ -166,7 +167,10 @@ function prettyFrame(fields: JsonObject): Frame {
     between: ',\n    ',
     tail: '\n  ]\n}',
     emptyTail: ']\n}',
-    item: (value) => prettyJson(value).replaceAll('\n', '\n    '),
+    // biome-ignore lint/correctness/useYield: indenting is one step
+    *item(value) {
+      return prettyJson(value).replaceAll('\n', '\n    ');
+    },
   };
 }
 
@@ -183,6 +187,9 @@ function yamlFrame(fields: JsonObject): Frame {
     between: '\n- ',
     tail: `\n${after}`,
     emptyTail: ` []\n${after}`,
-    item: (value) => stringifyYaml(value).trimEnd().replaceAll('\n', '\n  '),
+    *item(value) {
+      const text = yield* stringifyYamlInSteps(value);
+      return text.trimEnd().replaceAll('\n', '\n  ');
+    },
   };
 }

@@ -1,17 +1,17 @@
 import { parseJson } from '../../src/codec/index.ts';
 import { difference, equalSets, intersection, union } from '../../src/merge/field-set.ts';
 import {
-  applyIntent,
+  applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   operationFindings,
   readOperations,
   strategicMergePatch,
-  trackUpdate,
+  updateManagedFields,
   visitedBy,
 } from '../../src/merge/index.ts';
 import { thing } from '../../src/merge/testing/thing.ts';
-import type { OwnedType } from '../../src/merge/transition.ts';
+import type { ManagedType } from '../../src/merge/transition.ts';
 import { parseFieldSet, toWire } from '../../src/merge/wire-form.ts';
 import {
   type ApiObject,
@@ -209,7 +209,7 @@ const strategic: Target = {
 };
 
 /** An object and its owners, seen through the one version that there is. */
-const owned: OwnedType = {
+const owned: ManagedType = {
   names,
   version: (apiVersion) =>
     apiVersion !== 'v1'
@@ -218,7 +218,7 @@ const owned: OwnedType = {
           schema,
           writable: (fields) => fields,
           convert: (object) => object,
-          normal: (object) => type.decode(object).value as ApiObject,
+          normalize: (object) => type.decode(object).value as ApiObject,
         },
 };
 const writer = (manager: string) => ({ manager, apiVersion: 'v1', now: '2024-01-01T00:00:00Z' });
@@ -236,9 +236,9 @@ const apply: Target = {
   run: (bytes) => {
     const [first, second] = readPair(bytes).map(objectIn) as [JsonObject, JsonObject];
     const request = { type: owned, writer: writer('one'), force: true };
-    const live = atOnce(applyIntent({ ...request, live: undefined, intent: first }));
-    const after = atOnce(applyIntent({ ...request, live, intent: second, writer: writer('two') }));
-    const again = atOnce(applyIntent({ ...request, live: after, intent: second, writer: writer('two') }));
+    const live = atOnce(applyConfiguration({ ...request, live: undefined, applyConfig: first }));
+    const after = atOnce(applyConfiguration({ ...request, live, applyConfig: second, writer: writer('two') }));
+    const again = atOnce(applyConfiguration({ ...request, live: after, applyConfig: second, writer: writer('two') }));
     law(jsonEqual(again, after), 'the same apply again changes nothing');
   },
 };
@@ -287,16 +287,16 @@ const update: Target = {
       ApiObject,
     ];
     const live = atOnce(
-      applyIntent({
+      applyConfiguration({
         type: owned,
         writer: writer('one'),
         force: false,
         live: undefined,
-        intent: withoutOwners(first),
+        applyConfig: withoutOwners(first),
       }),
     );
     second.metadata ??= {};
-    atOnce(trackUpdate({ type: owned, writer: writer('two'), before: live, after: second }));
+    atOnce(updateManagedFields({ type: owned, writer: writer('two'), before: live, after: second }));
   },
 };
 

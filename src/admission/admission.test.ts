@@ -3,11 +3,11 @@ import { namesFor, statusError } from '../meta/index.ts';
 import {
   absentPlugins,
   admissionPlugins,
-  admit,
   createChain,
   makePlugins,
   namespaceLifecycle,
-  review,
+  runMutating,
+  runValidating,
 } from './index.ts';
 import { fakeWorld } from './testing/world.ts';
 import type { AdmissionPlugin, AdmissionRequest, StepTimer } from './types.ts';
@@ -43,8 +43,8 @@ describe('chain', () => {
       },
     });
     const chain = createChain([plugin('a'), plugin('b', true), plugin('c')]);
-    await admit(chain, request());
-    await expect(review(chain, request())).rejects.toThrow('no');
+    await runMutating(chain, request());
+    await expect(runValidating(chain, request())).rejects.toThrow('no');
     expect(calls).toEqual(['a mutates', 'b mutates', 'c mutates', 'a validates', 'b validates']);
   });
 });
@@ -67,16 +67,16 @@ describe('times', () => {
     });
     const plugins = [takes('a', 250), takes('b', 500), takes('c', 1_000, true), takes('d', 9)];
     const chain = createChain(plugins, { clock: { now: () => now }, timer });
-    expect(await admit(chain, request())).toBe(false);
+    expect(await runMutating(chain, request())).toBe(false);
     expect(told).toEqual([]);
-    await expect(review(chain, request())).rejects.toThrow('no');
+    await expect(runValidating(chain, request())).rejects.toThrow('no');
     expect(told).toEqual([
       'validate CREATE a: 0.25',
       'validate CREATE b: 0.5',
       'validate CREATE c refused: 1',
       'validate CREATE all refused: 1.75',
     ]);
-    await review(
+    await runValidating(
       createChain(plugins.slice(0, 2), { clock: { now: () => now }, timer }),
       request({ operation: 'UPDATE' }),
     );
@@ -92,7 +92,7 @@ describe('namespace lifecycle', () => {
   const outcome = async (part: Partial<AdmissionRequest>, later = false) => {
     const lookup = (name: string) => (later ? Promise.resolve(namespaces.get(name)) : namespaces.get(name));
     try {
-      await admit(createChain([namespaceLifecycle(lookup, names)]), request(part));
+      await runMutating(createChain([namespaceLifecycle(lookup, names)]), request(part));
       return 'admitted';
     } catch (error) {
       return error;
@@ -170,7 +170,7 @@ describe('places', () => {
       },
     ]);
     for (const operation of ['CREATE', 'UPDATE', 'UPDATE', 'DELETE'] as const) {
-      await admit(chain, request({ operation }));
+      await runMutating(chain, request({ operation }));
     }
     expect(seen).toEqual(['UPDATE', 'UPDATE']);
     expect(asked).toEqual(['CREATE configmaps/', 'UPDATE configmaps/', 'DELETE configmaps/', 'CONNECT configmaps/']);

@@ -1,4 +1,4 @@
-import { refusal } from './fields.ts';
+import { forbidden } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
 
 /** Lets everything pass. */
@@ -7,7 +7,7 @@ export const alwaysAdmit = (): AdmissionPlugin => ({ name: 'AlwaysAdmit' });
 /** Lets nothing pass. */
 export function alwaysDeny(): AdmissionPlugin {
   const deny = (request: AdmissionRequest): never => {
-    throw refusal(request, 'admission control is denying all modifications');
+    throw forbidden(request, 'admission control is denying all modifications');
   };
   return { name: 'AlwaysDeny', mutate: deny, validate: deny };
 }

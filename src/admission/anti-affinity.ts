@@ -1,8 +1,8 @@
-import { fieldsOf, objectsOf, on, refusal, specOf, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import { fieldsOf, forbidden, objectsOf, on, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** A pod may keep others off its node, and off nothing larger. */
-export function limitAntiAffinity({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+export function limitAntiAffinity({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   const allowed = `${names.labels}/hostname`;
   return {
     name: 'LimitPodHardAntiAffinityTopology',
@@ -13,7 +13,7 @@ export function limitAntiAffinity({ names }: Pick<AdmissionWorld, 'names'>): Adm
       const wrong = terms.find(({ topologyKey }) => topologyKey !== allowed);
       if (wrong === undefined) return;
       const what = `has TopologyKey ${textOf(wrong['topologyKey'])} but only key ${allowed} is allowed`;
-      throw refusal(request, `affinity.PodAntiAffinity.RequiredDuringScheduling ${what}`);
+      throw forbidden(request, `affinity.PodAntiAffinity.RequiredDuringScheduling ${what}`);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { jsonEqual } from '../meta/index.ts';
-import { fieldsOf, on, refusal, specOf, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import { fieldsOf, forbidden, on, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<AdmissionWorld, 'names' | 'authorize'>;
+type World = Pick<PluginInitializer, 'names' | 'authorize'>;
 
 const requestsOf = (domain: string) => `certificatesigningrequests.certificates.${domain}`;
 
@@ -33,7 +33,7 @@ export function certificateSigning(world: World): AdmissionPlugin {
 export function certificateSubjectRestriction({
   names,
   organizationsOf,
-}: Pick<AdmissionWorld, 'names' | 'organizationsOf'>): AdmissionPlugin {
+}: Pick<PluginInitializer, 'names' | 'organizationsOf'>): AdmissionPlugin {
   const signer = `${names.labels}/kube-apiserver-client`;
   return {
     name: 'CertificateSubjectRestriction',
@@ -43,9 +43,9 @@ export function certificateSubjectRestriction({
       if (signerName !== signer) return;
       const pem = Buffer.from(textOf(encoded), 'base64').toString('latin1');
       const organizations = organizationsOf(pem);
-      if (organizations === undefined) throw refusal(request, 'failed to parse CSR: it cannot be read');
+      if (organizations === undefined) throw forbidden(request, 'failed to parse CSR: it cannot be read');
       if (!organizations.includes('system:masters')) return;
-      throw refusal(request, `use of ${signer} signer with system:masters group is not allowed`);
+      throw forbidden(request, `use of ${signer} signer with system:masters group is not allowed`);
     },
   };
 }
@@ -65,5 +65,5 @@ async function checkSigner({ authorize, names }: World, request: AdmissionReques
   for (const name of [signer, `${domain}/*`]) {
     if ((await authorize(request.user, { ...wish, name })).allowed) return;
   }
-  throw refusal(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
+  throw forbidden(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
 }

@@ -14,18 +14,18 @@ interface Phase extends Timed {
 }
 
 /** The steps for one place, so that a write meets no plugin that is not meant for it. */
-interface Lane {
+interface PluginSet {
   readonly admit: Phase;
   readonly validate: Phase;
 }
-type Lanes = { readonly [operation in AdmissionOperation]: Lane };
+type PluginSets = { readonly [operation in AdmissionOperation]: PluginSet };
 
 /** Plugins in their order, sorted out by place as places are seen. */
 export interface AdmissionChain {
   readonly plugins: readonly AdmissionPlugin[];
   readonly timing: Timing;
   /** By group, resource and subresource: names of what is served, so there are never many. */
-  readonly lanes: Map<string, Map<string, Map<string, Lanes>>>;
+  readonly pluginSets: Map<string, Map<string, Map<string, PluginSets>>>;
 }
 
 interface Timing {
@@ -39,22 +39,22 @@ const untimed: Timing = { clock: { now: () => 0 }, timer: () => nothing };
 export const createChain = (plugins: readonly AdmissionPlugin[], timing = untimed): AdmissionChain => ({
   plugins,
   timing,
-  lanes: new Map(),
+  pluginSets: new Map(),
 });
 
 /**
  * Lets every plugin change the object, in their order, and says whether any may have.
  * @throws StatusError of the first that refuses
  */
-export async function admit(chain: AdmissionChain, request: AdmissionRequest): Promise<boolean> {
-  const phase = laneOf(chain, request).admit;
+export async function runMutating(chain: AdmissionChain, request: AdmissionRequest): Promise<boolean> {
+  const phase = pluginsFor(chain, request).admit;
   await pass(phase, request, chain.timing.clock);
   return phase.steps.length > 0 && request.object !== undefined;
 }
 
 /** Lets every plugin judge the object as it is to be stored. @throws StatusError of the first that refuses */
-export function review(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
-  return pass(laneOf(chain, request).validate, request, chain.timing.clock);
+export function runValidating(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
+  return pass(pluginsFor(chain, request).validate, request, chain.timing.clock);
 }
 
 async function pass(phase: Phase, request: AdmissionRequest, clock: Timing['clock']): Promise<void> {
@@ -78,20 +78,20 @@ async function pass(phase: Phase, request: AdmissionRequest, clock: Timing['cloc
   phase.passed((last - began) / 1000);
 }
 
-function laneOf(chain: AdmissionChain, { operation, resource, subresource }: AdmissionRequest): Lane {
-  const lanes = chain.lanes.get(resource.group)?.get(resource.resource)?.get(subresource);
-  return (lanes ?? addLanes(chain, resource.group, resource.resource, subresource))[operation];
+function pluginsFor(chain: AdmissionChain, { operation, resource, subresource }: AdmissionRequest): PluginSet {
+  const lanes = chain.pluginSets.get(resource.group)?.get(resource.resource)?.get(subresource);
+  return (lanes ?? addPlugins(chain, resource.group, resource.resource, subresource))[operation];
 }
 
-function addLanes(chain: AdmissionChain, group: string, resource: string, subresource: string): Lanes {
-  const { plugins, lanes } = chain;
+function addPlugins(chain: AdmissionChain, group: string, resource: string, subresource: string): PluginSets {
+  const { plugins, pluginSets } = chain;
   const { timer } = chain.timing;
   const id = formatGroupResource({ group, resource });
   const timed = (plugin: string, type: StepLabels['type'], operation: AdmissionOperation): Timed => ({
     passed: timer({ plugin, type, operation, rejected: false }),
     rejected: timer({ plugin, type, operation, rejected: true }),
   });
-  const lane = (operation: AdmissionOperation): Lane => {
+  const lane = (operation: AdmissionOperation): PluginSet => {
     const meant = plugins.filter(({ handles }) => handles?.({ operation, resource: id, subresource }) ?? true);
     const phase = (type: StepLabels['type'], part: 'mutate' | 'validate'): Phase => ({
       ...timed('', type, operation),
@@ -101,14 +101,14 @@ function addLanes(chain: AdmissionChain, group: string, resource: string, subres
     });
     return { admit: phase('admit', 'mutate'), validate: phase('validate', 'validate') };
   };
-  const made: Lanes = {
+  const made: PluginSets = {
     CREATE: lane('CREATE'),
     UPDATE: lane('UPDATE'),
     DELETE: lane('DELETE'),
     CONNECT: lane('CONNECT'),
   };
-  const byResource = lanes.get(group) ?? new Map<string, Map<string, Lanes>>();
-  const bySubresource = byResource.get(resource) ?? new Map<string, Lanes>();
-  lanes.set(group, byResource.set(resource, bySubresource.set(subresource, made)));
+  const byResource = pluginSets.get(group) ?? new Map<string, Map<string, PluginSets>>();
+  const bySubresource = byResource.get(resource) ?? new Map<string, PluginSets>();
+  pluginSets.set(group, byResource.set(resource, bySubresource.set(subresource, made)));
   return made;
 }

@@ -1,10 +1,10 @@
 import { type ApiObject, compareQuantities } from '../meta/index.ts';
 import { amountOf } from './amounts.ts';
-import { annotationOf, fieldsOf, on, refusal, specOf, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import { annotationOf, fieldsOf, forbidden, on, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** A claim grows only while it is bound, and when its storage class allows that. */
-export function claimResize({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function claimResize({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const classOf = (claim: ApiObject): string =>
     annotationOf(claim, `volume.beta.${names.labels}/storage-class`) ?? textOf(specOf(claim)['storageClassName']);
   return {
@@ -15,7 +15,7 @@ export function claimResize({ names, objects }: Pick<AdmissionWorld, 'names' | '
       if (object === undefined || oldObject === undefined) return;
       if (compareQuantities(sizeOf(object), sizeOf(oldObject)) <= 0) return;
       if (fieldsOf(oldObject['status'])['phase'] !== 'Bound') {
-        throw refusal(request, 'Only bound persistent volume claims can be expanded');
+        throw forbidden(request, 'Only bound persistent volume claims can be expanded');
       }
       const name = classOf(object);
       const found =
@@ -24,7 +24,7 @@ export function claimResize({ names, objects }: Pick<AdmissionWorld, 'names' | '
           : await objects.get(`storageclasses.storage.${names.domain}`, '', name);
       if (found?.['allowVolumeExpansion'] === true) return;
       const rule = 'only dynamically provisioned pvc can be resized';
-      throw refusal(request, `${rule} and the storageclass that provisions the pvc must support resize`);
+      throw forbidden(request, `${rule} and the storageclass that provisions the pvc must support resize`);
     },
   };
 }

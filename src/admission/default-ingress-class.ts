@@ -1,8 +1,8 @@
 import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** An ingress that names no class gets the one that is marked as the default; of several, the youngest. */
-export function defaultIngressClass({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function defaultIngressClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const { domain, labels } = names;
   return {
     name: 'DefaultIngressClass',

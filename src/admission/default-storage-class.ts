@@ -1,8 +1,8 @@
 import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** A claim that names no storage class gets the one that is marked as the default; of several, the youngest. */
-export function defaultStorageClass({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function defaultStorageClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const { domain, labels } = names;
   const marks = [`storageclass.${labels}/is-default-class`, `storageclass.beta.${labels}/is-default-class`];
   return {

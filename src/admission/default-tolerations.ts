@@ -1,11 +1,11 @@
 import { fieldsAt, listAt, objectsOf, on, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Pods stay for a while on nodes that fail, instead of leaving at once. */
 export function defaultTolerations({
   names,
   tolerationSeconds,
-}: Pick<AdmissionWorld, 'names' | 'tolerationSeconds'>): AdmissionPlugin {
+}: Pick<PluginInitializer, 'names' | 'tolerationSeconds'>): AdmissionPlugin {
   const taints = [
     { key: `node.${names.labels}/not-ready`, seconds: tolerationSeconds.notReady },
     { key: `node.${names.labels}/unreachable`, seconds: tolerationSeconds.unreachable },

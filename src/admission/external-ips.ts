@@ -1,4 +1,4 @@
-import { on, refusal, specOf, textsOf } from './fields.ts';
+import { forbidden, on, specOf, textsOf } from './fields.ts';
 import type { AdmissionPlugin } from './types.ts';
 
 /** No service draws in the traffic of more outside addresses than it does already. */
@@ -9,7 +9,7 @@ export function denyExternalIps(): AdmissionPlugin {
     validate: (request) => {
       const known = new Set(textsOf(specOf(request.oldObject)['externalIPs']));
       if (textsOf(specOf(request.object)['externalIPs']).every((address) => known.has(address))) return;
-      throw refusal(request, 'Use of external IPs is denied by admission control');
+      throw forbidden(request, 'Use of external IPs is denied by admission control');
     },
   };
 }

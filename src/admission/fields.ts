@@ -59,7 +59,7 @@ export const isMirror = (pod: ApiObject, { labels }: Names): boolean =>
   annotationOf(pod, `${labels}/config.mirror`) !== undefined;
 
 /** The refusal of a request by a plugin. Where no name is known yet, it tells what one is to begin with. */
-export const refusal = ({ resource, name, object }: AdmissionRequest, why: string): StatusError =>
+export const forbidden = ({ resource, name, object }: AdmissionRequest, why: string): StatusError =>
   statusError.forbidden(resource, name || (object?.metadata.generateName ?? 'Unknown'), why);
 
 /** What is wrong with the server's own configuration, or with that of a namespace: no reason of the wire fits. */

@@ -1,15 +1,15 @@
 /** What may change or refuse a write on its way to the store. */
-export { type AdmissionChain, admit, createChain, review } from './chain.ts';
+export { type AdmissionChain, createChain, runMutating, runValidating } from './chain.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
 export { absentPlugins, admissionPlugins, makePlugins } from './plugins.ts';
 export { systemPriorities } from './priority.ts';
 export type {
   AdmissionPlugin,
   AdmissionRequest,
-  AdmissionWorld,
   Awaitable,
   KindPlace,
   NamespaceLookup,
   ObjectLookup,
+  PluginInitializer,
   StepTimer,
 } from './types.ts';

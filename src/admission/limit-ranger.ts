@@ -12,17 +12,17 @@ import {
   containersOf,
   fieldsAt,
   fieldsOf,
+  forbidden,
   initContainersOf,
   listed,
   objectsOf,
-  refusal,
   specOf,
   textOf,
 } from './fields.ts';
-import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** Limit ranges of a namespace give containers what they do not ask for, and bound what may be asked for. */
-export function limitRanger({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function limitRanger({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   /** The limits of each range. */
   const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<JsonObject[][]> => {
     // What is on its way out need not fit any more.
@@ -49,7 +49,7 @@ export function limitRanger({ names, objects }: Pick<AdmissionWorld, 'names' | '
       const check = request.resource.resource === 'pods' ? checkPod : checkClaim;
       for (const limits of await limitsFor(request)) {
         const found = limits.flatMap((limit) => check(specOf(object), limit));
-        if (found.length > 0) throw refusal(request, listed(found));
+        if (found.length > 0) throw forbidden(request, listed(found));
       }
     },
   };

@@ -1,5 +1,5 @@
 import { type Names, StatusError, statusError } from '../meta/index.ts';
-import { refusal } from './fields.ts';
+import { forbidden } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup } from './types.ts';
 
 const namespaces = { group: '', resource: 'namespaces' };
@@ -35,7 +35,7 @@ function check(request: AdmissionRequest, found: { readonly terminating: boolean
   if (found === undefined) throw statusError.notFound(namespaces, namespace);
   if (operation !== 'CREATE' || !found.terminating) return;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  const { code, reason, message, details } = refusal(request, why);
+  const { code, reason, message, details } = forbidden(request, why);
   const cause = {
     reason: 'NamespaceTerminating',
     message: `namespace ${namespace} is being terminated`,

@@ -1,6 +1,6 @@
 import { StatusError, statusError } from '../meta/index.ts';
-import { refusal } from './fields.ts';
-import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import { forbidden } from './fields.ts';
+import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 const notOfNamespaces = ({ resource }: AdmissionPlace) => resource !== 'namespaces';
 
@@ -8,7 +8,7 @@ const notOfNamespaces = ({ resource }: AdmissionPlace) => resource !== 'namespac
 export function namespaceAutoProvision({
   namespace: lookup,
   createNamespace,
-}: Pick<AdmissionWorld, 'namespace' | 'createNamespace'>): AdmissionPlugin {
+}: Pick<PluginInitializer, 'namespace' | 'createNamespace'>): AdmissionPlugin {
   return {
     name: 'NamespaceAutoProvision',
     handles: (place) => place.operation === 'CREATE' && notOfNamespaces(place),
@@ -19,14 +19,14 @@ export function namespaceAutoProvision({
         await createNamespace(namespace);
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;
-        if (error.code !== 409) throw refusal(request, error.message);
+        if (error.code !== 409) throw forbidden(request, error.message);
       }
     },
   };
 }
 
 /** Nothing is written into, or deleted from, a namespace that does not exist. */
-export function namespaceExists({ namespace: lookup }: Pick<AdmissionWorld, 'namespace'>): AdmissionPlugin {
+export function namespaceExists({ namespace: lookup }: Pick<PluginInitializer, 'namespace'>): AdmissionPlugin {
   return {
     name: 'NamespaceExists',
     handles: (place) => place.operation !== 'CONNECT' && notOfNamespaces(place),

@@ -3,7 +3,7 @@ import { type JsonObject, statusError } from '../meta/index.ts';
 import { alwaysDeny } from './always.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
 import { limitAntiAffinity } from './anti-affinity.ts';
-import { admit, createChain, review } from './chain.ts';
+import { createChain, runMutating, runValidating } from './chain.ts';
 import { denyExternalIps } from './external-ips.ts';
 import { namespaceAutoProvision, namespaceExists } from './namespace-presence.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
@@ -80,10 +80,10 @@ describe('namespaces that are not there', () => {
   it('hold nothing that could be written', async () => {
     const chain = createChain([namespaceExists(world([]))]);
     const gone = { code: 404, message: 'namespaces "new" not found' };
-    await expect(review(chain, requestFor('pods', {}, { namespace: 'new' }))).rejects.toMatchObject(gone);
+    await expect(runValidating(chain, requestFor('pods', {}, { namespace: 'new' }))).rejects.toMatchObject(gone);
     const removal = { namespace: 'new', operation: 'DELETE' } as const;
-    await expect(review(chain, requestFor('pods', {}, removal))).rejects.toMatchObject(gone);
-    await expect(review(chain, requestFor('pods', {}, { namespace: 'there' }))).resolves.toBeUndefined();
+    await expect(runValidating(chain, requestFor('pods', {}, removal))).rejects.toMatchObject(gone);
+    await expect(runValidating(chain, requestFor('pods', {}, { namespace: 'there' }))).resolves.toBeUndefined();
   });
 });
 
@@ -188,7 +188,7 @@ describe('tolerations of a namespace', () => {
     expect(await create(allowed)).toBeTypeOf('object');
     const chain = createChain([podTolerations(inNamespace(allowed))]);
     const wide = requestFor('pods', podOf({}, { tolerations: [{ operator: 'Exists' }] }));
-    await expect(admit(chain, wide)).rejects.toMatchObject({
+    await expect(runMutating(chain, wide)).rejects.toMatchObject({
       code: 500,
       reason: '',
       message:

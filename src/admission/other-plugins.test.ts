@@ -7,7 +7,7 @@ import { defaultStorageClass } from './default-storage-class.ts';
 import { ownerReferencesPermission } from './owner-references.ts';
 import { storageProtection } from './storage-protection.ts';
 import { fakeWorld, held, old, outcome, requestFor } from './testing/world.ts';
-import type { Wish } from './types.ts';
+import type { ResourceAttributes } from './types.ts';
 
 const isDefault = (key: string, time = '2024-01-01T00:00:00Z') => ({
   metadata: { annotations: { [key]: 'true' }, creationTimestamp: time },
@@ -106,7 +106,7 @@ describe('growth of claims', () => {
 describe('certificates', () => {
   const resource = 'certificatesigningrequests.certificates.k8s.io';
   const csr = (status: JsonObject = {}) => ({ spec: { signerName: 'example.com/s' }, status });
-  const wishes: Wish[] = [];
+  const wishes: ResourceAttributes[] = [];
   const allowing = (...signers: string[]) =>
     fakeWorld([], (wish) => {
       wishes.push(wish);

@@ -1,8 +1,8 @@
 import { formatGroupVersion, jsonEqual, type OwnerReference, parseGroupVersion } from '../meta/index.ts';
-import { refusal } from './fields.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld, Wish } from './types.ts';
+import { forbidden } from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ResourceAttributes } from './types.ts';
 
-type World = Pick<AdmissionWorld, 'authorize' | 'findKind'>;
+type World = Pick<PluginInitializer, 'authorize' | 'findKind'>;
 
 /**
  * Who changes the owners of an object may also delete it, and who lets it hold up the deletion of its owner may also
@@ -28,9 +28,9 @@ async function check(
   before: readonly OwnerReference[],
   after: readonly OwnerReference[],
 ): Promise<void> {
-  const refuseUnless = async (wish: Wish, rule: string) => {
+  const refuseUnless = async (wish: ResourceAttributes, rule: string) => {
     const { allowed, reason } = await authorize(request.user, wish);
-    if (!allowed) throw refusal(request, `${rule}: ${reason}, <nil>`);
+    if (!allowed) throw forbidden(request, `${rule}: ${reason}, <nil>`);
   };
   const { resource, subresource, namespace, name, operation } = request;
   if (operation !== 'CREATE') {
@@ -43,7 +43,7 @@ async function check(
     if (place === undefined) {
       const why = `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(told(apiVersion))}`;
       const what = `cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}`;
-      throw refusal(request, `cannot set blockOwnerDeletion in this case because ${what}: ${why}`);
+      throw forbidden(request, `cannot set blockOwnerDeletion in this case because ${what}: ${why}`);
     }
     const { group, version } = place;
     const wish = { verb: 'update', group, version, resource: place.resource, subresource: 'finalizers' };

@@ -22,14 +22,14 @@ import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account.ts';
 import { storageProtection } from './storage-protection.ts';
 import { taintNodes } from './taint-nodes.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** A plugin that a server may have. */
 interface PluginEntry {
   readonly name: string;
   /** Whether it takes part when nobody says otherwise. */
   readonly on: boolean;
-  readonly make: (world: AdmissionWorld) => AdmissionPlugin;
+  readonly make: (world: PluginInitializer) => AdmissionPlugin;
 }
 
 /** Every plugin, in the order in which they see a write. */
@@ -80,7 +80,7 @@ export const absentPlugins: readonly string[] = [
 
 /** The plugins that take part, in their order. A name that is switched both ways counts as switched off. */
 export function makePlugins(
-  world: AdmissionWorld,
+  world: PluginInitializer,
   enabled: readonly string[],
   disabled: readonly string[],
 ): AdmissionPlugin[] {

@@ -1,11 +1,11 @@
 import { setKey } from '../meta/index.ts';
-import { annotationOf, fieldsAt, fieldsOf, misconfigured, on, refusal, specOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import { annotationOf, fieldsAt, fieldsOf, forbidden, misconfigured, on, specOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 type Selector = readonly (readonly [key: string, value: string])[];
 
 /** The pods of a namespace run on the nodes that the namespace names. */
-export function podNodeSelector({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function podNodeSelector({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const key = `scheduler.alpha.${names.labels}/node-selector`;
   /** What the namespace asks for. @throws StatusError 403 when the pod asks for something else */
   const selectorFor = async (request: AdmissionRequest): Promise<Selector> => {
@@ -13,7 +13,7 @@ export function podNodeSelector({ names, objects }: Pick<AdmissionWorld, 'names'
     const selector = readSelector(namespace && annotationOf(namespace, key));
     const given = fieldsOf(specOf(request.object)['nodeSelector']);
     if (selector.some(([name, value]) => Object.hasOwn(given, name) && given[name] !== value)) {
-      throw refusal(request, 'pod node label selector conflicts with its namespace node label selector');
+      throw forbidden(request, 'pod node label selector conflicts with its namespace node label selector');
     }
     return selector;
   };

@@ -4,19 +4,19 @@ import {
   byName,
   containersOf,
   fieldsOf,
+  forbidden,
   initContainersOf,
   objectsOf,
   on,
-  refusal,
   specOf,
   textOf,
 } from './fields.ts';
 import { findViolations } from './pod-security-checks.ts';
 import { compareLevels, type LevelVersion, readPolicy, sameLevel, tellLevel } from './pod-security-policy.ts';
 import { tellDetails, tellReasons, type Violation } from './pod-security-text.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<AdmissionWorld, 'names' | 'objects'>;
+type World = Pick<PluginInitializer, 'names' | 'objects'>;
 
 /** Where the template of a workload's pods is. */
 const templates: { readonly [resource: string]: readonly string[] } = {
@@ -90,7 +90,7 @@ async function checkPod(
   const find = ({ level, minor }: LevelVersion) => findViolations(level, minor, spec, annotations, names);
   const enforced = enforces ? find(enforce) : [];
   if (enforced.length > 0) {
-    throw refusal(request, `violates PodSecurity "${tellLevel(enforce)}": ${tellDetails(enforced)}`);
+    throw forbidden(request, `violates PodSecurity "${tellLevel(enforce)}": ${tellDetails(enforced)}`);
   }
   // What is enforced and kept need not be looked at again.
   if (enforces && sameLevel(enforce, warn)) return;

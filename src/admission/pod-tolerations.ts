@@ -2,10 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
 import { isBestEffort } from './amounts.ts';
 import { annotationOf, fieldsAt, misconfigured, objectsOf, on, specOf } from './fields.ts';
 import { covers, mergeTolerations } from './tolerations.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** The pods of a namespace tolerate what the namespace adds, and no more than it allows. */
-export function podTolerations({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function podTolerations({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const { labels } = names;
   const listIn = async ({ namespace }: AdmissionRequest, key: string): Promise<JsonObject[]> => {
     const found = await objects.get('namespaces', '', namespace);

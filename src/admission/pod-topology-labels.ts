@@ -1,8 +1,8 @@
 import { fieldsAt, fieldsOf, on, specOf, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** A pod can tell where it runs: it gets the labels of its node that say so, with the node itself. */
-export function podTopologyLabels({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function podTopologyLabels({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const keys = ['zone', 'region'].map((word) => `topology.${names.labels}/${word}`);
   return {
     name: 'PodTopologyLabels',

@@ -1,6 +1,6 @@
 import { type ApiObject, type Json, jsonEqual } from '../meta/index.ts';
-import { numberOf, on, refusal, specOf, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import { forbidden, numberOf, on, specOf, textOf } from './fields.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** Priority classes that every server has: of pods without which the cluster, or a node, does not work. */
 export const systemPriorities = [
@@ -18,7 +18,7 @@ export const systemPriorities = [
 ] as const;
 
 /** A pod's priority is that of the class that it names, or of the default class; there is at most one such. */
-export function priority({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function priority({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const classes = `priorityclasses.scheduling.${names.domain}`;
   /** Should there ever be several, the least counts. */
   const defaultClass = async (): Promise<ApiObject | undefined> => {
@@ -29,7 +29,7 @@ export function priority({ names, objects }: Pick<AdmissionWorld, 'names' | 'obj
     const name = textOf(specOf(pod)['priorityClassName']);
     if (name === '') return defaultClass();
     const found = await objects.get(classes, '', name);
-    if (found === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`);
+    if (found === undefined) throw forbidden(request, `no PriorityClass with name ${name} was found`);
     return found;
   };
   const pods = on(['CREATE', 'UPDATE'], 'pods');
@@ -49,7 +49,7 @@ export function priority({ names, objects }: Pick<AdmissionWorld, 'names' | 'obj
       const other = await defaultClass();
       if (other === undefined || (oldObject !== undefined && other.metadata.name === object.metadata.name)) return;
       const name = other.metadata.name ?? '';
-      throw refusal(request, `PriorityClass ${name} is already marked as default. Only one default can exist`);
+      throw forbidden(request, `PriorityClass ${name} is already marked as default. Only one default can exist`);
     },
   };
 }
@@ -66,11 +66,11 @@ function setPriority(request: AdmissionRequest, pod: ApiObject, found: ApiObject
   const given = numberOf(spec['priority']);
   if (given !== undefined && given !== value) {
     const what = `the integer value of priority (${given}) ${computed} ${value}`;
-    throw refusal(request, `${what} from the given PriorityClass name`);
+    throw forbidden(request, `${what} from the given PriorityClass name`);
   }
   if (preemptionPolicy !== undefined && !jsonEqual(preemptionPolicy, policy)) {
     const what = `the string value of PreemptionPolicy (${textOf(preemptionPolicy)}) ${computed} ${textOf(policy)}`;
-    throw refusal(request, `${what} from the given PriorityClass name`);
+    throw forbidden(request, `${what} from the given PriorityClass name`);
   }
   spec['priority'] = value;
   spec['preemptionPolicy'] = policy;

@@ -1,7 +1,7 @@
 import { type ApiObject, compareQuantities, type StatusError, statusError } from '../meta/index.ts';
 import { type Amounts, addTo, lessAtLeastZero, readAmounts, tellAmounts, writeAmounts } from './amounts.ts';
 import { fieldsOf } from './fields.ts';
-import type { AdmissionWorld } from './types.ts';
+import type { PluginInitializer } from './types.ts';
 
 /** What is to be added to the quotas of a namespace, all of it or nothing. */
 interface Charge {
@@ -33,7 +33,7 @@ export interface Ledger {
   release(namespace: string, entries: readonly Entry[]): Promise<void>;
 }
 
-type World = Pick<AdmissionWorld, 'objects' | 'chargeQuota'>;
+type World = Pick<PluginInitializer, 'objects' | 'chargeQuota'>;
 
 interface Waiting {
   readonly charge: Charge | undefined;

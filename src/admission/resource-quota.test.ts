@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
-import { createChain, review } from './chain.ts';
+import { createChain, runValidating } from './chain.ts';
 import { fieldsOf } from './fields.ts';
 import { resourceQuota } from './resource-quota.ts';
 import { fakeWorld, old, outcome, podOf, requestFor } from './testing/world.ts';
-import type { AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** A store of quotas that compares and swaps, each time after `pause`. */
 function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => Promise.resolve()) {
@@ -20,7 +20,7 @@ function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => 
   };
   for (const quota of quotas) put(quota);
   const list = (resource: string) => (resource === 'resourcequotas' ? [...stored.values()] : []);
-  const world: AdmissionWorld = {
+  const world: PluginInitializer = {
     ...fakeWorld(),
     objects: {
       get: () => undefined,
@@ -304,7 +304,7 @@ describe('many at a time', () => {
   it('64 creators never get more than 10 pods past a quota of 10', async () => {
     const store = quotaStore([quota({ pods: '10' }, { pods: '0' })], () => new Promise((go) => void setImmediate(go)));
     const chain = createChain([resourceQuota(store.world)]);
-    const creators = Array.from({ length: 64 }, () => review(chain, requestFor('pods', podOf())));
+    const creators = Array.from({ length: 64 }, () => runValidating(chain, requestFor('pods', podOf())));
     const outcomes = await settled(creators);
     expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(10);
     expect(store.used()).toEqual({ pods: '10' });
@@ -322,7 +322,7 @@ describe('many at a time', () => {
         );
         const servers = [createChain([resourceQuota(store.world)]), createChain([resourceQuota(store.world)])] as const;
         const creators = Array.from({ length: 16 }, (_, i) =>
-          review(servers[i % 2 === 0 ? 0 : 1], requestFor('pods', podOf())),
+          runValidating(servers[i % 2 === 0 ? 0 : 1], requestFor('pods', podOf())),
         );
         const [outcomes] = await Promise.all([settled(creators), scheduler.waitIdle()]);
         const admitted = outcomes.filter((status) => status === 'fulfilled').length;
@@ -342,7 +342,7 @@ describe('a write that is not stored after all', () => {
     const undo: (() => Promise<void>)[] = [];
     const request = requestFor('pods', podOf(), { onAbandon: (step) => undo.push(step) });
     const chain = createChain([resourceQuota(store.world)]);
-    await review(chain, request);
+    await runValidating(chain, request);
     return () => Promise.all(undo.map((step) => step()));
   };
 

@@ -1,11 +1,11 @@
 import { type ApiObject, formatGroupResource } from '../meta/index.ts';
 import { type Amounts, lessAtLeastZero, readAmounts } from './amounts.ts';
-import { fieldsOf, refusal } from './fields.ts';
+import { fieldsOf, forbidden } from './fields.ts';
 import { createLedger, type Ledger } from './quota-ledger.ts';
 import { counts, isMetered, type Meter, meterOf } from './quota-usage.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<AdmissionWorld, 'names' | 'objects' | 'chargeQuota'>;
+type World = Pick<PluginInitializer, 'names' | 'objects' | 'chargeQuota'>;
 
 /**
  * Nothing is stored that would exceed a quota of its namespace. What a write takes up is added to the quota before it
@@ -49,7 +49,7 @@ async function charge(ledger: Ledger, request: AdmissionRequest, object: ApiObje
   const entries = await ledger.charge(namespace, {
     share: (quota) =>
       counts(quota, meter, object) ? shareOf(request, quota, object, meter, moreFor(quota)) : undefined,
-    refuse: (why) => refusal(request, why),
+    refuse: (why) => forbidden(request, why),
     rehearse: dryRun,
   });
   if (entries.length > 0) request.onAbandon?.(() => ledger.release(namespace, entries));
@@ -61,10 +61,10 @@ function shareOf(request: AdmissionRequest, quota: ApiObject, object: ApiObject,
   const { name = '' } = quota.metadata;
   const limited = Object.keys(fieldsOf(hard)).filter(meter.measures);
   const missing = meter.missing?.(object, limited);
-  if (missing !== undefined) throw refusal(request, `failed quota: ${name}: ${missing}`);
+  if (missing !== undefined) throw forbidden(request, `failed quota: ${name}: ${missing}`);
   const counted = readAmounts(used);
   if (limited.some((resource) => !counted.has(resource))) {
-    throw refusal(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
+    throw forbidden(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
   }
   const names = new Set(limited);
   return new Map([...more].filter(([resource, { nano }]) => names.has(resource) && nano > 0n));

@@ -1,9 +1,9 @@
 import { isExtended } from './amounts.ts';
 import { containersOf, fieldsAt, fieldsOf, initContainersOf, listAt, objectsOf, on, textOf } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Nodes with rare devices are kept free for pods that ask for those: such a pod tolerates their taint. */
-export function resourceTolerations({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+export function resourceTolerations({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   return {
     name: 'ExtendedResourceToleration',
     handles: on(['CREATE', 'UPDATE'], 'pods'),

@@ -1,17 +1,17 @@
 import { type ApiObject, type JsonObject, jsonCopy, setKey } from '../meta/index.ts';
 import { readAmounts, sameAmounts } from './amounts.ts';
-import { fieldsAt, fieldsOf, objectsOf, on, refusal, specOf, textOf } from './fields.ts';
+import { fieldsAt, fieldsOf, forbidden, objectsOf, on, specOf, textOf } from './fields.ts';
 import { mergeTolerations } from './tolerations.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** A pod takes over what its runtime class costs, and where it can run. */
-export function runtimeClass({ names, objects }: Pick<AdmissionWorld, 'names' | 'objects'>): AdmissionPlugin {
+export function runtimeClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const classOf = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject | undefined> => {
     const name = specOf(pod)['runtimeClassName'];
     if (name === undefined) return undefined;
     const found = await objects.get(`runtimeclasses.node.${names.domain}`, '', textOf(name));
     if (found !== undefined) return found;
-    throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(textOf(name))} not found`);
+    throw forbidden(request, `pod rejected: RuntimeClass ${JSON.stringify(textOf(name))} not found`);
   };
   return {
     name: 'RuntimeClass',
@@ -30,9 +30,9 @@ export function runtimeClass({ names, objects }: Pick<AdmissionWorld, 'names' | 
       const found = await classOf(request, pod);
       const { overhead } = specOf(pod);
       if (found?.['overhead'] !== undefined) {
-        if (!sameAmounts(fixedOf(found), readAmounts(overhead))) throw refusal(request, mismatch);
+        if (!sameAmounts(fixedOf(found), readAmounts(overhead))) throw forbidden(request, mismatch);
       } else if (overhead !== undefined) {
-        throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+        throw forbidden(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
       }
     },
   };
@@ -45,7 +45,7 @@ const fixedOf = ({ overhead }: ApiObject) => readAmounts(fieldsOf(overhead)['pod
 function setOverhead(request: AdmissionRequest, spec: JsonObject, found: ApiObject): void {
   if (found['overhead'] === undefined) return;
   const { overhead } = spec;
-  if (overhead !== undefined && !sameAmounts(fixedOf(found), readAmounts(overhead))) throw refusal(request, mismatch);
+  if (overhead !== undefined && !sameAmounts(fixedOf(found), readAmounts(overhead))) throw forbidden(request, mismatch);
   const { podFixed } = fieldsOf(found['overhead']);
   if (podFixed !== undefined) spec['overhead'] = jsonCopy(podFixed);
 }
@@ -57,7 +57,7 @@ function setScheduling(request: AdmissionRequest, spec: JsonObject, scheduling: 
     for (const [key, value] of Object.entries(wanted)) {
       if (Object.hasOwn(selector, key) && selector[key] !== value) {
         const here = `runtimeClass.scheduling.nodeSelector[${key}] = ${textOf(value)}`;
-        throw refusal(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${textOf(selector[key])}`);
+        throw forbidden(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${textOf(selector[key])}`);
       }
       setKey(selector, key, value);
     }

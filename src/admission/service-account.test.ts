@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { admit, createChain } from './chain.ts';
+import { createChain, runMutating } from './chain.ts';
 import { serviceAccount } from './service-account.ts';
 import { fakeWorld, held, old, outcome, podOf, requestFor } from './testing/world.ts';
 
@@ -117,7 +117,7 @@ describe('service account', () => {
   it('refuses before anything else is said of the pod', async () => {
     const chain = createChain([serviceAccount(fakeWorld([held('serviceaccounts', 'default', listing, 'n')]))]);
     const pod = podOf({}, { volumes: [{ name: 'v', secret: { secretName: 's' } }] });
-    await expect(admit(chain, requestFor('pods', pod))).rejects.toMatchObject({ code: 403 });
+    await expect(runMutating(chain, requestFor('pods', pod))).rejects.toMatchObject({ code: 403 });
   });
 
   it('looks at containers that are added later for a while', async () => {

@@ -4,17 +4,17 @@ import {
   annotationOf,
   containersOf,
   fieldsOf,
+  forbidden,
   initContainersOf,
   isMirror,
   listAt,
   objectsOf,
-  refusal,
   specOf,
   textOf,
 } from './fields.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<AdmissionWorld, 'names' | 'random' | 'objects'>;
+type World = Pick<PluginInitializer, 'names' | 'random' | 'objects'>;
 
 /**
  * Every pod runs as a service account that exists, `default` when it names none; it finds a token of the account where
@@ -28,7 +28,7 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
     const found = await objects.get('serviceaccounts', namespace, name);
     if (found !== undefined) return found;
     const missing = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`;
-    throw refusal(request, missing);
+    throw forbidden(request, missing);
   };
   const check = async (request: AdmissionRequest): Promise<void> => {
     const { object: pod, operation } = request;
@@ -36,13 +36,13 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
     if (operation === 'CREATE' && isMirror(pod, names)) return checkMirror(request, specOf(pod));
     if (textOf(specOf(pod)['serviceAccountName']) === '') {
       const { namespace, name } = request;
-      throw refusal(request, `no service account specified for pod ${namespace}/${name}`);
+      throw forbidden(request, `no service account specified for pod ${namespace}/${name}`);
     }
     const account = await accountOf(request, pod);
     const restricted = annotationOf(account, `${names.labels}/enforce-mountable-secrets`) ?? '';
     if (!/^(1|t|T|true|TRUE|True)$/.test(restricted)) return;
     const why = foreignSecret(specOf(pod), account, operation === 'CREATE');
-    if (why !== undefined) throw refusal(request, why);
+    if (why !== undefined) throw forbidden(request, why);
   };
   return {
     name: 'ServiceAccount',
@@ -112,7 +112,7 @@ const tokenVolume = (name: string, { rootAuthorityMap }: Names): JsonObject => (
 /** What a node agent runs on its own has no account, so it may need nothing that belongs to one. */
 function checkMirror(request: AdmissionRequest, spec: JsonObject): void {
   if (textOf(spec['serviceAccountName']) !== '') {
-    throw refusal(request, 'a mirror pod may not reference service accounts');
+    throw forbidden(request, 'a mirror pod may not reference service accounts');
   }
   const volumes = objectsOf(spec['volumes']);
   const sources = volumes.flatMap((volume) => objectsOf(fieldsOf(volume['projected'])['sources']));
@@ -121,9 +121,9 @@ function checkMirror(request: AdmissionRequest, spec: JsonObject): void {
     sources.some((source) => source['secret'] !== undefined) ||
     objectsOf(spec['imagePullSecrets']).length > 0 ||
     allContainersOf(spec).some((container) => secretsOfContainer(container).length > 0);
-  if (secretive) throw refusal(request, 'a mirror pod may not reference secrets');
+  if (secretive) throw forbidden(request, 'a mirror pod may not reference secrets');
   if (sources.some((source) => source['serviceAccountToken'] !== undefined)) {
-    throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections');
+    throw forbidden(request, 'a mirror pod may not use ServiceAccountToken volume projections');
   }
 }
 

@@ -1,8 +1,8 @@
 import { on } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Volumes and claims that are in use stay until they no longer are: a finalizer sees to it. */
-export function storageProtection({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+export function storageProtection({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   const finalizers: { readonly [resource: string]: string } = {
     persistentvolumes: `${names.labels}/pv-protection`,
     persistentvolumeclaims: `${names.labels}/pvc-protection`,

@@ -1,8 +1,8 @@
 import { fieldsAt, listAt, objectsOf, on } from './fields.ts';
-import type { AdmissionPlugin, AdmissionWorld } from './types.ts';
+import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** A new node takes no pods until it has been seen to be ready. */
-export function taintNodes({ names }: Pick<AdmissionWorld, 'names'>): AdmissionPlugin {
+export function taintNodes({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   const key = `node.${names.labels}/not-ready`;
   return {
     name: 'TaintNodesByCondition',

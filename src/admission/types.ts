@@ -69,7 +69,7 @@ export interface ObjectLookup {
 }
 
 /** What someone wants to do, as authorizers see it. */
-export interface Wish extends ResourcePlace {
+export interface ResourceAttributes extends ResourcePlace {
   readonly verb: string;
 }
 
@@ -82,12 +82,15 @@ export interface KindPlace {
 }
 
 /** What plugins are handed by the server that they are in. */
-export interface AdmissionWorld {
+export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
-  readonly authorize: (user: User, wish: Wish) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+  readonly authorize: (
+    user: User,
+    wish: ResourceAttributes,
+  ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
   /** Undefined when no resource serves the kind. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

@@ -1,4 +1,4 @@
 /** Addresses and node ports of services: who has which, taken in the commit of the service, and set right. */
-export { type AllocationOptions, createClaims } from './claims.ts';
-export { formatPortRange, type PortRange } from './port-pool.ts';
+export { type AllocationOptions, createAllocations } from './allocations.ts';
+export { formatPortRange, type PortRange } from './node-port-allocator.ts';
 export { repair } from './repair.ts';

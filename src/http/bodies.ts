@@ -19,8 +19,8 @@ import {
 } from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
-import type { Place } from './place.ts';
 import type { Protobuf } from './protobuf.ts';
+import type { Seat } from './seat.ts';
 import type { ApiRequest } from './types.ts';
 
 /** The largest body that is read (bytes). */
@@ -28,11 +28,11 @@ const maxBody = 3 * 1024 * 1024;
 
 interface Sent {
   readonly request: ApiRequest;
-  readonly place: Place;
+  readonly seat: Seat;
 }
 
 /** The whole body, with which the request enters its lane. Throws 400, 408, 413 or 429. */
-const receive = ({ request, place }: Sent): Promise<Uint8Array> => place.receive(request, maxBody);
+const receive = ({ request, seat }: Sent): Promise<Uint8Array> => seat.receive(request, maxBody);
 
 const listed = ['json', 'yaml', 'protobuf'] as const;
 const textTypes = ['json', 'yaml'] as const;

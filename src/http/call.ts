@@ -6,11 +6,11 @@ import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import type { AnswerFailure } from './media.ts';
 import type { Metrics } from './metrics.ts';
+import type { NodeProxy } from './node-proxy.ts';
 import type { FindType } from './openapi.ts';
-import type { Place } from './place.ts';
 import type { Protobuf } from './protobuf.ts';
-import type { Relay } from './relay.ts';
 import type { RequestInfo } from './request-info.ts';
+import type { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
 /** A request on its way: who makes it, and what it is about. */
@@ -20,7 +20,7 @@ export interface Call {
   readonly user: User;
   readonly series: Series;
   /** What the request has of that which is shared. A write enters its lane with its body. */
-  readonly place: Place;
+  readonly seat: Seat;
   /** Texts for `Warning` headers, of answers and refusals alike. */
   readonly warnings: Set<string>;
 }
@@ -38,9 +38,9 @@ export interface HandlerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Everything that is no resource. */
-  readonly surface: Surface;
+  readonly nonResource: NonResourceHandler;
   /** What goes on to nodes. */
-  readonly relay: Relay;
+  readonly nodeProxy: NodeProxy;
   readonly readYaml: ReadYaml;
 }
 
@@ -53,4 +53,4 @@ export interface Serving extends HandlerOptions {
 }
 
 /** Answers every path that is no resource. Throws StatusError. */
-export type Surface = (call: Call) => ApiResponse | Promise<ApiResponse>;
+export type NonResourceHandler = (call: Call) => ApiResponse | Promise<ApiResponse>;

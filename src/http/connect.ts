@@ -12,7 +12,7 @@ import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
  * that a client would like best, its refusal is what makes the client try the next one. Throws StatusError.
  */
 export async function connectAnswer(
-  { registry, relay, permit, names }: Pick<Serving, 'registry' | 'relay' | 'permit' | 'names'>,
+  { registry, nodeProxy, permit, names }: Pick<Serving, 'registry' | 'nodeProxy' | 'permit' | 'names'>,
   call: Call,
   target: Target,
 ): Promise<ApiResponse> {
@@ -29,11 +29,11 @@ export async function connectAnswer(
   });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
   if (answers === 'text') {
-    const text = () => relay.text(request, endpoint, target.name);
+    const text = () => nodeProxy.text(request, endpoint, target.name);
     return isWebSocket(request) ? textMessages(request, names, text) : text();
   }
-  if (answers === 'proxy') return proxied(relay, call, endpoint);
-  if (request.upgrades) return relay.upgrade(request, endpoint, endpoint.path, false);
+  if (answers === 'proxy') return proxied(nodeProxy, call, endpoint);
+  if (request.upgrades) return nodeProxy.upgrade(request, endpoint, endpoint.path, false);
   throw statusError.badRequest('Upgrade request required');
 }
 
@@ -47,7 +47,7 @@ async function textMessages(request: ApiRequest, names: Names, text: () => Promi
   return { ...opening, body: new MessageBody(body as AsyncIterable<Chunk>, form, true), waits: true };
 }
 
-async function proxied(relay: Serving['relay'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
+async function proxied(relay: Serving['nodeProxy'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
   const { method, url } = request;
   const { before: prefix, rest } = splitAtRest(url, info);
   // Over HTTP/2 a path may come with what HTTP/1.1 cannot send.

@@ -6,7 +6,7 @@ import { addressBytes, statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 
 /** What the agents of nodes are known by, and what they are shown. PEM. */
-export interface AgentTrust {
+export interface KubeletTrust {
   /** Without authorities, no agent's certificate is checked. */
   readonly ca?: string;
   readonly cert?: string;
@@ -29,7 +29,7 @@ export interface DialOptions {
  * A request to an endpoint over a connection of its own, to be ended by the caller.
  * @throws StatusError 400 for an address that is refused; one behind a name becomes an error of the request
  */
-export function dial({ scheme, host, port, peer }: Endpoint, trust: AgentTrust, options: DialOptions): ClientRequest {
+export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust, options: DialOptions): ClientRequest {
   const { guarded, ...rest } = options;
   const family = isIP(host);
   if (guarded && (host === '' || (family !== 0 && isRefused(host, family)))) throw notAllowed();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { negotiator, prettyJson, stringifyYaml, type Transform, wantsPretty } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
-import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
+import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Protobuf } from './protobuf.ts';
 import type { Query } from './request-info.ts';

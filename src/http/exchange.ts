@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
-import { type AgentTrust, type DialOptions, dial } from './dial.ts';
+import { type DialOptions, dial, type KubeletTrust } from './dial.ts';
 
 export interface ExchangeOptions {
   readonly clock: Clock;
-  readonly trust: AgentTrust;
+  readonly trust: KubeletTrust;
   /** How long a connection may take to come about (ms); 0: as long as it takes. */
   readonly connectMs: number;
 }

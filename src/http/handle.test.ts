@@ -360,7 +360,7 @@ describe('limits and failures', () => {
     expect((await busy.send('GET', '/readyz')).status).toBe(200);
     const first = await busy.handler(requestOf('GET', `${configMaps}?watch=1`));
     expect(first.status).toBe(200);
-    expect(busy.inFlight.counts).toMatchObject({ readOnly: 0, mutating: 0, longRunning: 1, relayed: 0 });
+    expect(busy.inFlight.counts).toMatchObject({ readOnly: 0, mutating: 0, longRunning: 1, proxied: 0 });
     expect((await busy.send('GET', `${configMaps}?watch=1`)).status).toBe(429);
     await (first.body as AsyncIterableIterator<never>)[Symbol.asyncIterator]().return?.();
     expect(busy.inFlight.counts.longRunning).toBe(0);

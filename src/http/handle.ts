@@ -5,13 +5,13 @@ import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
 import { impersonate, impersonates } from './impersonate.ts';
-import { type Lane, laneOf } from './in-flight.ts';
+import { type FlowClass, flowClassOf } from './in-flight.ts';
 import { failureForms } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import { pieces } from './pieces.ts';
-import { Place } from './place.ts';
 import { Protobuf } from './protobuf.ts';
 import { identify, type RequestInfo, selectedName } from './request-info.ts';
+import { Seat } from './seat.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
 import { createVerbs } from './verbs.ts';
@@ -20,7 +20,7 @@ import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authorize, clock, metrics, names, random, surface } = options;
+  const { authorize, clock, metrics, names, random, nonResource } = options;
   const compress = options.registry.features.APIResponseCompression;
   const protobuf = new Protobuf(options.findType, names);
   const serving: Serving = {
@@ -36,7 +36,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const started = clock.now();
     const progress: Progress = { started, info: unknownRequest, user: undefined, series: undefined };
     const warnings = new Set<string>();
-    let place: Place | undefined;
+    let seat: Seat | undefined;
     let response: ApiResponse;
     try {
       // Identify: what is asked for?
@@ -48,27 +48,27 @@ export function createHandler(options: HandlerOptions): Handler {
       // Impersonate: for whom? (Audit comes after this.)
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
       // Limit: is there room for one more? A write asks when its body is there.
-      const lane = laneFor(info);
-      place = new Place(metrics.inFlight, user, lane);
-      if (lane !== 'mutating' || info.resource === undefined) place.enter();
+      const flowClass = flowClassFor(info);
+      seat = new Seat(metrics.inFlight, user, flowClass);
+      if (flowClass !== 'mutating' || info.resource === undefined) seat.enter();
       // Authorize: may they?
       await authorized(info, user, authorize, metrics);
       // Dispatch.
       const series = metrics.series(info);
       progress.series = series;
-      const call: Call = { request, info, user, series, place, warnings };
-      response = await (info.resource === undefined ? surface(call) : verbs(call));
-      if (lane === 'readOnly' && isLarge(response)) {
+      const call: Call = { request, info, user, series, seat, warnings };
+      response = await (info.resource === undefined ? nonResource(call) : verbs(call));
+      if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);
-        if (typeof response.body === 'string') place.enter(Math.floor(response.body.length / placeBytes));
+        if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / placeBytes));
       }
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
     response = withWarnings(withAuditId(response, request, random), warnings);
     // Respond: the request is under way until its last byte was taken.
-    return delivered(request, response, place, (size, error) => {
-      place?.leave();
+    return delivered(request, response, seat, (size, error) => {
+      seat?.leave();
       trace(request, progress, response.status, size, error);
     });
   };
@@ -91,7 +91,7 @@ type Ended = (size: number, error: unknown) => void;
 const wholeBytes = 64 * 1024;
 
 /** The answer; `ended` is called once, when the client has taken it or is gone. */
-function delivered(request: ApiRequest, response: ApiResponse, place: Place | undefined, ended: Ended): ApiResponse {
+function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | undefined, ended: Ended): ApiResponse {
   const { body, tunnel } = response;
   if (tunnel !== undefined) {
     const closed = () => ended(tunnel.bytesRead, undefined);
@@ -99,12 +99,12 @@ function delivered(request: ApiRequest, response: ApiResponse, place: Place | un
     else tunnel.once('close', closed);
     return response;
   }
-  if (isStreamed(body)) return { ...response, body: tracked(request, body[Symbol.asyncIterator](), place, ended) };
+  if (isStreamed(body)) return { ...response, body: tracked(request, body[Symbol.asyncIterator](), seat, ended) };
   const { length } = body;
   if (request.whenOver === undefined) ended(length, undefined);
   else if (length > wholeBytes && request.method !== 'HEAD') {
     const headers = { ...response.headers, 'content-length': String(length) };
-    return { ...response, headers, body: tracked(request, pieces(body), place, ended) };
+    return { ...response, headers, body: tracked(request, pieces(body), seat, ended) };
   } else request.whenOver(() => ended(length, undefined));
   return request.method === 'HEAD' ? withoutBody(response, length) : response;
 }
@@ -112,15 +112,15 @@ function delivered(request: ApiRequest, response: ApiResponse, place: Place | un
 function tracked(
   request: ApiRequest,
   body: AsyncIterator<Chunk>,
-  place: Place | undefined,
+  seat: Seat | undefined,
   ended: Ended,
 ): AsyncIterable<Chunk> {
-  const made = new TrackedBody(body, place, ended);
+  const made = new TrackedBody(body, seat, ended);
   request.whenOver?.(() => void made.return().catch(() => {}));
   return made;
 }
 
-/** An answer that is made for one client takes one more place in its lane for each so many bytes. */
+/** An answer that is made for one client takes one more seat in its flowClass for each so many bytes. */
 const placeBytes = 512 * 1024;
 
 /** What is known of a request so far. */
@@ -190,12 +190,12 @@ async function authenticated(
   return user;
 }
 
-const relayedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+const proxiedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Health is answered however busy the server is. */
-function laneFor(info: RequestInfo): Lane | undefined {
+function flowClassFor(info: RequestInfo): FlowClass | undefined {
   if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
-  return relayedSubresources.has(info.resource?.subresource ?? '') ? 'relayed' : laneOf(info.verb);
+  return proxiedSubresources.has(info.resource?.subresource ?? '') ? 'proxied' : flowClassOf(info.verb);
 }
 
 async function authorized(info: RequestInfo, user: User, authorize: Authorizer, metrics: Metrics): Promise<void> {

@@ -14,7 +14,7 @@ export interface InFlightLimits {
   /** Watches. */
   readonly longRunning: number;
   /** What goes on to nodes, which may last as long as what runs there. */
-  readonly relayed: number;
+  readonly proxied: number;
   /** Bytes of request bodies, from when they begin to arrive until the request is over. */
   readonly receiving: number;
   /** Bytes of answers that were handed to connections and that clients have not taken yet. */
@@ -22,7 +22,7 @@ export interface InFlightLimits {
 }
 
 /** What requests are counted in. */
-export type Lane = 'readOnly' | 'mutating' | 'longRunning' | 'relayed';
+export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
 
 /** Counts what is under way. */
 export interface InFlight {
@@ -41,7 +41,7 @@ export function createInFlight(limits: InFlightLimits): InFlight {
     readOnly: new Shares(limits.readOnly),
     mutating: new Shares(limits.mutating),
     longRunning: new Shares(limits.longRunning),
-    relayed: new Shares(limits.relayed),
+    proxied: new Shares(limits.proxied),
     receiving: new Shares(limits.receiving),
     unread: new Shares(limits.unread),
   };
@@ -60,8 +60,8 @@ export function createInFlight(limits: InFlightLimits): InFlight {
       get longRunning() {
         return shares.longRunning.used;
       },
-      get relayed() {
-        return shares.relayed.used;
+      get proxied() {
+        return shares.proxied.used;
       },
       get receiving() {
         return shares.receiving.used;
@@ -83,7 +83,7 @@ export function createInFlight(limits: InFlightLimits): InFlight {
 
 const isExempt = ({ groups }: User): boolean => groups.includes(systemMasters);
 
-export function laneOf(verb: string): Lane {
+export function flowClassOf(verb: string): FlowClass {
   if (verb === 'watch') return 'longRunning';
   return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }

@@ -13,7 +13,7 @@ import type { Log } from './log.ts';
 import { type NodeMessage, NodeRequest, type NodeRequestOptions } from './node-request.ts';
 import { breakOff, writeHttp1, writeHttp2 } from './node-response.ts';
 import { Shares } from './shares.ts';
-import { goOver, sendMessages } from './tunnel.ts';
+import { sendMessages, upgradeConnection } from './tunnel.ts';
 import type { ApiResponse, Handler } from './types.ts';
 
 /** What a client can make the listener hold on to, and for how long. Times in milliseconds. */
@@ -285,7 +285,7 @@ function serveUpgrade(
       out.detachSocket(socket);
       if (head.length > 0) socket.unshift(head);
       if (tunnel === undefined) sendMessages(socket, response, options, () => connection.end(request));
-      else goOver(socket, response, tunnel, clock);
+      else upgradeConnection(socket, response, tunnel, clock);
     })
     .catch((error: unknown) => {
       log.error('an answer cannot be sent', { method: request.method, error });

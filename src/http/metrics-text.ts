@@ -103,7 +103,7 @@ const metrics: readonly Metric[] = [
     type: 'gauge',
     lines: ({ inFlight: { counts } }, name) => [
       line(name, 'verb="WATCH",component="apiserver"', counts.longRunning),
-      line(name, 'verb="CONNECT",component="apiserver"', counts.relayed),
+      line(name, 'verb="CONNECT",component="apiserver"', counts.proxied),
     ],
   },
   {

@@ -108,7 +108,7 @@ it('labels what is not declared with nothing that a client sent', async () => {
   await close();
 });
 
-const limits = { readOnly: 1, mutating: 1, longRunning: 1, relayed: 1, receiving: 1, unread: 1 };
+const limits = { readOnly: 1, mutating: 1, longRunning: 1, proxied: 1, receiving: 1, unread: 1 };
 const metricsOf = (registry: Registry) => createMetrics(() => registry, createInFlight(limits), realClock);
 
 it('counts status codes that HTTP does not register by their class', async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject, Names } from '../meta/index.ts';
-import type { ServedVersion } from './catalogue.ts';
+import type { ServedVersion } from './api-groups.ts';
 
 export type Dialect = 'v2' | 'v3';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { openApiName } from '../schema/index.ts';
-import { rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
+import { rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
 import {
   capital,
   type Dialect,

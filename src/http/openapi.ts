@@ -10,7 +10,7 @@ import type { GroupVersionKind, JsonObject, Names } from '../meta/index.ts';
 import { setKey, statusError } from '../meta/index.ts';
 import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
 import { emptyBody } from './answers.ts';
-import { type Group, rootOf, type ServedResource, type ServedVersion } from './catalogue.ts';
+import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Dialect } from './openapi-operations.ts';
 import { listTypeOf, metaTypes, pathsOf, subresourceType } from './openapi-paths.ts';

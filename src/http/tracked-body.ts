@@ -1,4 +1,4 @@
-import type { Place } from './place.ts';
+import type { Seat } from './seat.ts';
 import type { Chunk } from './types.ts';
 
 /** Smaller pieces are not counted (bytes): a connection takes so much without waiting for its client. */
@@ -10,7 +10,7 @@ const leastCounted = 16 * 1024;
  */
 export class TrackedBody implements AsyncIterableIterator<Chunk> {
   readonly #inner: AsyncIterator<Chunk>;
-  readonly #place: Place | undefined;
+  readonly #place: Seat | undefined;
   readonly #ended: (size: number, error: unknown) => void;
   readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk> | Promise<IteratorResult<Chunk>>;
   readonly #fail: (error: unknown) => never;
@@ -20,7 +20,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   #stopWaiting: (() => void) | undefined;
 
   /** `ended` gets the bytes that were asked for, and why the body broke if it did. */
-  constructor(inner: AsyncIterator<Chunk>, place: Place | undefined, ended: (size: number, error: unknown) => void) {
+  constructor(inner: AsyncIterator<Chunk>, place: Seat | undefined, ended: (size: number, error: unknown) => void) {
     this.#inner = inner;
     this.#place = place;
     this.#ended = ended;

@@ -114,7 +114,7 @@ const echo = (socket: Socket, head: Buffer) => {
   socket.write(head);
   socket.pipe(socket);
 };
-const idle = () => expect.poll(() => server.inFlight.counts.relayed).toBe(0);
+const idle = () => expect.poll(() => server.inFlight.counts.proxied).toBe(0);
 
 it('asks the agent in the words of the client, but not with its credentials', async () => {
   behave = echo;
@@ -136,7 +136,7 @@ it('asks the agent in the words of the client, but not with its credentials', as
     },
   });
   expect(seen.headers).not.toHaveProperty('authorization');
-  expect(server.inFlight.counts).toMatchObject({ relayed: 1, mutating: 0 });
+  expect(server.inFlight.counts).toMatchObject({ proxied: 1, mutating: 0 });
   client.end();
   await idle();
 });

@@ -14,7 +14,7 @@ const probeMs = 30_000;
  * what comes on either goes out on the other, no faster than it is taken there. The end of one is passed on to the
  * other; both are closed when one of them is.
  */
-export function goOver(client: Socket, { headers }: ApiResponse, tunnel: Socket, clock: Clock): void {
+export function upgradeConnection(client: Socket, { headers }: ApiResponse, tunnel: Socket, clock: Clock): void {
   switchProtocols(client, headers);
   let cancel: (() => void) | undefined;
   const hurry = () => {

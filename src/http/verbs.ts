@@ -8,12 +8,12 @@ import {
   type ObjectBody,
   type ReadOptions,
   type Registry,
+  type Representation,
   readIncludeObject,
   readWriteOptions,
+  representObject,
   type Target,
   type Verb,
-  type View,
-  viewObject,
   type WatchOptions,
   type WriteOptions,
   type WriteParameters,
@@ -23,8 +23,8 @@ import { type CompiledType, compile } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
 import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
 import type { Call, Serving } from './call.ts';
-import { listAnswer } from './collection.ts';
 import { connectAnswer } from './connect.ts';
+import { listResponse } from './list-response.ts';
 import {
   type ChooseForm,
   type Chosen,
@@ -151,7 +151,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     checkShape(target, form, 'object');
-    const shown = formatJson(viewObject(target, object, view), form);
+    const shown = formatJson(representObject(target, object, view), form);
     const body = shown instanceof Promise ? await shown : shown;
     return { status: 200, headers: headersOf(form), body };
   },
@@ -161,7 +161,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const list = await verbs.registry.list(target, readOptions(call.info.query));
     checkShape(target, form, 'list');
-    return listAnswer(target, list, view, form);
+    return listResponse(target, list, view, form);
   },
 
   async watch(verbs, call, target) {
@@ -222,7 +222,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const read = readOptions(call.info.query);
     const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     checkShape(target, form, 'list');
-    return listAnswer(target, list, view, form);
+    return listResponse(target, list, view, form);
   },
 };
 
@@ -244,7 +244,7 @@ async function written(
   if (result.object === undefined)
     return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
   checkShape(target, form, 'object');
-  const shown = formatJson(viewObject(target, result.object, view), form);
+  const shown = formatJson(representObject(target, result.object, view), form);
   const body = shown instanceof Promise ? await shown : shown;
   return { status, headers: headersOf(form), body };
 }
@@ -288,9 +288,9 @@ function readBody({ protobuf, names, readYaml }: Verbs, call: Call, target: Targ
   return readObjectBody(call, typeOf(target), { names, readYaml, protobuf: known });
 }
 
-const objectView: View = { as: 'object' };
+const objectView: Representation = { as: 'object' };
 
-function viewOf({ clock }: Verbs, { info }: Call, { as }: Chosen): View {
+function viewOf({ clock }: Verbs, { info }: Call, { as }: Chosen): Representation {
   if (as === undefined) return objectView;
   const { version } = as;
   if (as.kind !== 'Table') return { as: 'metadata', version };

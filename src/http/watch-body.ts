@@ -1,6 +1,12 @@
 import { unframed } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject, StatusError, statusError } from '../meta/index.ts';
-import { type StreamEvent, type Target, type View, viewEvent, type WatchStream } from '../registry/index.ts';
+import {
+  type Representation,
+  representEvent,
+  type StreamEvent,
+  type Target,
+  type WatchStream,
+} from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import { readOwnBytes } from './media.ts';
@@ -11,7 +17,7 @@ import type { Chunk } from './types.ts';
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
   readonly target: Target;
-  readonly view: View;
+  readonly view: Representation;
   /** Events are written in protobuf. */
   readonly protobuf: Protobuf | undefined;
   /** Each piece is one event, whole, and without a length before it: what carries the pieces keeps them apart. */
@@ -105,17 +111,17 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       const frame = protobufFrame(target, event, view, protobuf);
       return separate ? unframed(frame) : frame;
     }
-    const frame = viewEvent(target, event, view, this.#first);
+    const frame = representEvent(target, event, view, this.#first);
     this.#first = false;
     return frame;
   }
 }
 
-function protobufFrame(target: Target, event: StreamEvent, view: View, protobuf: Protobuf): Uint8Array {
+function protobufFrame(target: Target, event: StreamEvent, view: Representation, protobuf: Protobuf): Uint8Array {
   const { resource, version } = target;
   const form = `${resource.definition.group}/${version} ${view.as}`;
   return protobuf.frame(event, form, () => {
-    const { object } = readOwnBytes(viewEvent(target, event, view, false)) as { object: JsonObject };
+    const { object } = readOwnBytes(representEvent(target, event, view, false)) as { object: JsonObject };
     return object;
   });
 }

@@ -495,7 +495,7 @@ describe('what a node answers', () => {
     }
     expect(text).toBe('line one\nline two ü\n');
     expect(await client.closed()).toBe(1000);
-    await expect.poll(() => server.inFlight.counts.relayed).toBe(0);
+    await expect.poll(() => server.inFlight.counts.proxied).toBe(0);
   });
 
   it('is no log in a subprotocol that nobody knows', async () => {

@@ -11,9 +11,9 @@ const containers = (...entries: JsonObject[]) => spec({ containers: entries });
 const ports = (...entries: JsonObject[]) => containers({ name: 'a', ports: entries });
 
 /** The order of a merged list, one letter for each entry. */
-const ordered = (name: string, live: string, intent: string, expected: string): Story => ({
-  name: `${live} with ${intent}: ${name}`,
-  steps: [update('x', tags(...live.split(''))), apply('one', tags(...intent.split('')))],
+const ordered = (name: string, live: string, applyConfig: string, expected: string): Story => ({
+  name: `${live} with ${applyConfig}: ${name}`,
+  steps: [update('x', tags(...live.split(''))), apply('one', tags(...applyConfig.split('')))],
   object: withDefault({ tags: expected.split('') }),
 });
 

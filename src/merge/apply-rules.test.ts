@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, atOnce } from '../meta/index.ts';
 import { field, int32, list, map, string, struct } from '../schema/index.ts';
-import { applyIntent } from './apply.ts';
+import { applyConfiguration } from './apply.ts';
 import { managerName } from './manager-name.ts';
 import { apply, entry, forceApply, ownersOf, play, type Story, schema, update, World } from './testing/story.ts';
 import { tell } from './testing/tell.ts';
@@ -12,7 +12,7 @@ import { thing } from './testing/thing.ts';
 const data = (values: { [key: string]: string }) => ({ data: values });
 const replicas = (count: number) => ({ spec: { replicas: count } });
 
-tell('rule 1: an intent creates the object with defaults, or merges with the live one', [
+tell('rule 1: an applyConfig creates the object with defaults, or merges with the live one', [
   {
     name: 'creates, owning what it says and no default',
     steps: [apply('one', { data: { a: '1' }, spec: { text: 'x' } })],
@@ -127,7 +127,7 @@ describe('rule 2: the manager is named by the request, or by its user agent', ()
   });
 });
 
-tell('rule 3: an intent may not set managedFields', [
+tell('rule 3: an applyConfig may not set managedFields', [
   {
     name: 'entries are refused',
     steps: [apply('one', { metadata: { managedFields: [entry('x', {})] } })],
@@ -482,9 +482,9 @@ describe('rule 8: an apply creates what is not there', () => {
     const world = new World();
     const live: ApiObject | undefined = world.live;
     expect(live).toBeUndefined();
-    const intent = { kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } };
+    const applyConfig = { kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } };
     const writer = { manager: 'm', apiVersion: 'v1', now: world.now };
-    const created = atOnce(applyIntent({ type: world.type(), writer, live, intent, force: false }));
+    const created = atOnce(applyConfiguration({ type: world.type(), writer, live, applyConfig, force: false }));
     expect(created).toMatchObject({ kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } });
     expect(ownersOf(created)).toEqual({ m: '.data.a' });
   });

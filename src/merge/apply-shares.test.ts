@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type ApiObject, atOnce, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
-import { applyIntent } from './apply.ts';
+import { applyConfiguration } from './apply.ts';
 import { World } from './testing/story.ts';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -18,10 +18,10 @@ function* partsOf(value: Json): Generator<Json> {
   for (const [key, inner] of Object.entries(value)) if (key !== 'managedFields') yield* partsOf(inner);
 }
 
-function shared(manager: string, live: ApiObject, intent: JsonObject): number {
+function shared(manager: string, live: ApiObject, applyConfig: JsonObject): number {
   const world = new World();
   const writer = { manager, apiVersion: 'v1', now: '2024-01-01T00:00:01Z' };
-  const result = atOnce(applyIntent({ type: world.type(), writer, live, intent, force: true }));
+  const result = atOnce(applyConfiguration({ type: world.type(), writer, live, applyConfig, force: true }));
   const before = new Set(partsOf(live));
   expect(result).not.toBe(live);
   return [...partsOf(result)].filter((part) => before.has(part)).length;
@@ -33,8 +33,8 @@ const live = (metadata: JsonObject = {}): ApiObject => new World().decode(jsonCo
 it.each([
   ['a field', thing({}, { ...spec, replicas: 2 })],
   ['who owns a field', thing({}, { replicas: 1 })],
-])('what is applied shares nothing with the live object when it changes %s', (_, intent) => {
-  expect(shared('m', live(), intent)).toBe(0);
+])('what is applied shares nothing with the live object when it changes %s', (_, applyConfig) => {
+  expect(shared('m', live(), applyConfig)).toBe(0);
 });
 
 it('nor when it changes the annotation of the client alone', () => {

@@ -11,32 +11,39 @@ import {
   shorten,
   statusError,
 } from '../meta/index.ts';
-import { checkIntent } from './check-intent.ts';
-import { lastAppliedTo, movedOwners, withLastApplied } from './client-side.ts';
+import { lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
 import { isEmpty } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
-import { giveUp } from './give-up.ts';
+import {
+  decodeManagedFields,
+  encodeManagedFields,
+  type ManagedEntry,
+  sameManager,
+  withFields,
+  withTime,
+} from './managed-fields.ts';
 import { merge } from './merge.ts';
-import { managedFieldsOf, type Owner, sameOwner, storedOwners, withFields, withTime } from './owners.ts';
+import { prune } from './prune.ts';
 import { objectShape, zeroObject } from './shape.ts';
 import {
-  dispossessed,
-  type OwnedType,
-  type OwnedVersion,
-  reconciledOwners,
-  Transition,
+  Comparisons,
+  type ManagedType,
+  type ManagedVersion,
+  reconcileEntries,
+  stripChangedFields,
   type Writer,
 } from './transition.ts';
+import { validateApplyConfig } from './validate-apply.ts';
 
 /** A server-side apply. */
 export interface Apply {
-  readonly type: OwnedType;
+  readonly type: ManagedType;
   readonly writer: Writer;
   /** The object as it is, in the version of the request; undefined when the apply creates it. */
   readonly live: ApiObject | undefined;
   /** The body as it was sent: nothing filled in, nothing dropped. */
-  readonly intent: JsonObject;
+  readonly applyConfig: JsonObject;
   /** Take what other managers own. */
   readonly force: boolean;
 }
@@ -51,114 +58,122 @@ const beforeFirstApply = 'before-first-apply';
  *   500 when it does not fit the schema (code and text as clients know them).
  * In steps, for the sake of large objects.
  */
-export function* applyIntent(request: Apply): Steps<ApiObject> {
-  const { type, writer, live, intent } = request;
+export function* applyConfiguration(request: Apply): Steps<ApiObject> {
+  const { type, writer, live, applyConfig } = request;
   const { apiVersion } = writer;
   const version = type.version(apiVersion);
   if (version === undefined) throw statusError.internal(`${apiVersion} is no version of the type`);
   const shape = objectShape(version.schema, type.names);
-  const metadata = intent['metadata'];
+  const metadata = applyConfig['metadata'];
   if (isJsonObject(metadata) && (metadata['managedFields'] ?? null) !== null) {
     throw statusError.badRequest('metadata.managedFields must be nil');
   }
-  const findings = checkIntent(shape, intent);
-  if (findings.length > 0) throw misfit(intent, apiVersion, findings);
+  const findings = validateApplyConfig(shape, applyConfig);
+  if (findings.length > 0) throw misfit(applyConfig, apiVersion, findings);
   yield;
-  const owners = ownersOf(type, version, live, writer);
+  const entries = entriesBeforeApply(type, version, live, writer);
   const last = live && lastAppliedTo(live, shape, writer.manager, apiVersion, type.names);
   yield;
-  const result = yield* applied(request, version, owners, last?.unchanged);
+  const result = yield* applied(request, version, entries, last?.unchanged);
   yield;
-  const after = last === undefined ? result.owners : movedOwners(result.owners, result.applier, last, type.names);
-  const object = withLastApplied(result.object, intent, writer.manager, type.names);
-  const managedFields = managedFieldsOf(after, live?.metadata.managedFields);
+  const after =
+    last === undefined ? result.entries : migrateLastApplied(result.entries, result.applier, last, type.names);
+  const object = withLastApplied(result.object, applyConfig, writer.manager, type.names);
+  const managedFields = encodeManagedFields(after, live?.metadata.managedFields);
   if (object === live && managedFields === live.metadata.managedFields) return live;
   return withManagedFields(result.object === live ? jsonCopy(object) : object, managedFields);
 }
 
-function misfit(intent: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
+function misfit(applyConfig: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
   const { group = '', version = apiVersion } = parseGroupVersion(apiVersion) ?? {};
-  const metadata = isJsonObject(intent['metadata']) ? intent['metadata'] : {};
+  const metadata = isJsonObject(applyConfig['metadata']) ? applyConfig['metadata'] : {};
   const text = (value: unknown) => (typeof value === 'string' ? shorten(value) : '');
-  const what = `${text(metadata['namespace'])}/${text(metadata['name'])}; ${group}/${version}, Kind=${text(intent['kind'])}`;
+  const what = `${text(metadata['namespace'])}/${text(metadata['name'])}; ${group}/${version}, Kind=${text(applyConfig['kind'])}`;
   const why =
     findings.length === 1 ? findings[0] : ['errors:', ...findings.map((finding) => `  ${finding}`)].join('\n');
   return new StatusError(500, '', `failed to create typed patch object (${what}): ${why}`);
 }
 
 /** Whatever an object holds that nobody was ever written down for belongs to whoever wrote before the first apply. */
-function ownersOf(type: OwnedType, version: OwnedVersion, live: ApiObject | undefined, writer: Writer): Owner[] {
-  const owners = reconciledOwners(type, storedOwners(live?.metadata.managedFields));
-  if (live === undefined || owners.length > 0) return owners;
+function entriesBeforeApply(
+  type: ManagedType,
+  version: ManagedVersion,
+  live: ApiObject | undefined,
+  writer: Writer,
+): ManagedEntry[] {
+  const entries = reconcileEntries(type, decodeManagedFields(live?.metadata.managedFields));
+  if (live === undefined || entries.length > 0) return entries;
   const { apiVersion, subresource = '', now } = writer;
-  const all = new Transition({ names: type.names, version: () => version }, apiVersion, undefined, live).in(apiVersion);
-  if (all === undefined || isEmpty(all.taken)) return owners;
+  const all = new Comparisons({ names: type.names, version: () => version }, apiVersion, undefined, live).in(
+    apiVersion,
+  );
+  if (all === undefined || isEmpty(all.taken)) return entries;
   const fields = all.taken;
   return [{ manager: beforeFirstApply, operation: 'Update', apiVersion, subresource, time: now, fields }];
 }
 
 interface Applied {
   readonly object: JsonObject;
-  readonly owners: Owner[];
-  readonly applier: Owner;
+  readonly entries: ManagedEntry[];
+  readonly applier: ManagedEntry;
 }
 
 /** `unchanged`: what may be taken without force. */
 function* applied(
   request: Apply,
-  version: OwnedVersion,
-  owners: readonly Owner[],
-  unchanged: Owner['fields'] = {},
+  version: ManagedVersion,
+  entries: readonly ManagedEntry[],
+  unchanged: ManagedEntry['fields'] = {},
 ): Steps<Applied> {
-  const { type, live, intent, writer, force } = request;
+  const { type, live, applyConfig, writer, force } = request;
   const { manager, apiVersion, subresource = '', now } = writer;
   const shape = objectShape(version.schema, type.names);
   const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
-  const last = owners.find((owner) => sameOwner(owner, id));
-  const others = owners.filter((owner) => owner !== last);
+  const last = entries.find((entry) => sameManager(entry, id));
+  const others = entries.filter((owner) => owner !== last);
 
-  const fields = version.writable(fieldsOf(shape, intent, last?.fields));
+  const fields = version.writable(fieldsOf(shape, applyConfig, last?.fields));
   yield;
   const before = live ?? zeroObject(version.schema, type.names);
-  let object = merge(shape, before, intent);
+  let object = merge(shape, before, applyConfig);
   yield;
   const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
-  if (last !== undefined && applier !== last) object = giveUp(type, object, apiVersion, last, [...others, applier]);
+  if (last !== undefined && applier !== last) object = prune(type, object, apiVersion, last, [...others, applier]);
   yield;
-  const after = settled(version, live, before, object);
+  const after = normalized(version, live, before, object);
   yield;
-  const transition = new Transition(type, apiVersion, before, after);
+  const transition = new Comparisons(type, apiVersion, before, after);
   yield* compared(transition, others);
   if (!force && after !== before) {
-    const asked = new Transition(type, apiVersion, before, object);
+    const asked = new Comparisons(type, apiVersion, before, object);
     yield* compared(asked, others);
     const conflicts = conflictsBeyond(conflictsWith(others, asked, transition), unchanged);
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
-  const left = dispossessed(others, transition);
+  const left = stripChangedFields(others, transition);
   // An entry of one who shares without changing anything has the time that it had: a new one, none.
   const self = after === before ? applier : withTime(applier, now);
-  return { object: after, owners: isEmpty(fields) ? left : [...left, self], applier: self };
+  return { object: after, entries: isEmpty(fields) ? left : [...left, self], applier: self };
 }
 
 /** Compares in the versions of the owners, each in a step of its own. */
-function* compared(transition: Transition, owners: readonly Owner[]): Steps<void> {
-  for (const version of new Set(owners.map(({ apiVersion }) => apiVersion))) {
+function* compared(transition: Comparisons, entries: readonly ManagedEntry[]): Steps<void> {
+  for (const version of new Set(entries.map(({ apiVersion }) => apiVersion))) {
     transition.in(version);
     yield;
   }
 }
 
 /** The object in its normal form: the live one itself when that is the same. Spellings and zero values are no changes. */
-function settled(
-  version: OwnedVersion,
+function normalized(
+  version: ManagedVersion,
   live: ApiObject | undefined,
   before: JsonObject,
   object: JsonObject,
 ): JsonObject {
-  if (live === undefined) return version.normal(object);
+  if (live === undefined) return version.normalize(object);
   if (object === before) return live;
-  const after = version.normal(object);
+  const after = version.normalize(object);
   return jsonEqual(after, live) ? live : after;
 }
 

@@ -1,11 +1,11 @@
 import { at, isJsonObject, type Json, type JsonObject, type Names, readJsonText, setKey } from '../meta/index.ts';
-import { checkIntent } from './check-intent.ts';
 import { compare } from './compare.ts';
 import { difference, type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
-import { type Owner, withFields } from './owners.ts';
+import { type ManagedEntry, withFields } from './managed-fields.ts';
 import { fieldElement, fieldPath, stableText } from './path.ts';
 import type { StructShape } from './shape.ts';
+import { validateApplyConfig } from './validate-apply.ts';
 
 /** The client that can apply on its own side, keeping what it applied in an annotation, and as of late on the server's. */
 const serverSideName = 'kubectl';
@@ -34,7 +34,7 @@ export function lastAppliedTo(
   const text = at(live, 'metadata', 'annotations', annotationOf(names));
   const applied = typeof text === 'string' ? readJsonText(text) : undefined;
   if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined;
-  if (checkIntent(shape, applied).length > 0) return undefined;
+  if (validateApplyConfig(shape, applied).length > 0) return undefined;
   const fields = fieldsOf(shape, applied);
   const { added, modified, removed } = compare(shape, applied, live);
   return { fields, unchanged: difference(difference(difference(fields, modified), added), removed) };
@@ -44,16 +44,21 @@ export function lastAppliedTo(
  * The owners after the client has moved: its old entry loses what the applier has taken over, and what was only there
  * as a default beside it. It keeps what was applied then and is not now, and the annotation.
  */
-export function movedOwners(owners: readonly Owner[], applier: Owner, last: LastApplied, names: Names): Owner[] {
-  return owners.map((owner) => {
-    const { manager, operation, subresource } = owner;
-    if (manager !== clientSideName || operation !== 'Update') return owner;
-    if (subresource !== applier.subresource || owner.apiVersion !== applier.apiVersion) return owner;
+export function migrateLastApplied(
+  entries: readonly ManagedEntry[],
+  applier: ManagedEntry,
+  last: LastApplied,
+  names: Names,
+): ManagedEntry[] {
+  return entries.map((entry) => {
+    const { manager, operation, subresource } = entry;
+    if (manager !== clientSideName || operation !== 'Update') return entry;
+    if (subresource !== applier.subresource || entry.apiVersion !== applier.apiVersion) return entry;
     const annotations = fieldPath('metadata', 'annotations');
     const annotation = fieldElement(annotationOf(names));
     const path = [...annotations, annotation];
-    const kept = nodeAt(owner.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
-    return withFields(owner, keptNode(owner.fields, applier.fields, kept) ?? {});
+    const kept = nodeAt(entry.fields, path) === undefined ? last.fields : withAnnotation(last.fields, path);
+    return withFields(entry, keptNode(entry.fields, applier.fields, kept) ?? {});
   });
 }
 
@@ -86,14 +91,19 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
  * The object with the annotation brought up to date, when it has one and this manager is the client; without it when
  * the annotations would become too large. The object itself in all other cases.
  */
-export function withLastApplied(object: JsonObject, intent: JsonObject, manager: string, names: Names): JsonObject {
+export function withLastApplied(
+  object: JsonObject,
+  applyConfig: JsonObject,
+  manager: string,
+  names: Names,
+): JsonObject {
   const annotation = annotationOf(names);
   const { metadata } = object;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
   if (manager !== serverSideName || !isJsonObject(annotations) || !isJsonObject(metadata)) return object;
   const before = Object.hasOwn(annotations, annotation) ? annotations[annotation] : undefined;
   if (typeof before !== 'string' || before === '') return object;
-  const text = configuration(intent, annotation);
+  const text = configuration(applyConfig, annotation);
   if (text === before) return object;
   const after: JsonObject = { ...annotations, [annotation]: text };
   if (bytesOfMembers(after) > maxAnnotationBytes) delete after[annotation];
@@ -109,15 +119,15 @@ function bytesOfMembers(annotations: JsonObject): number {
 }
 
 /** The intent without the annotation, as the client writes it: keys sorted, safe inside HTML, a newline at the end. */
-function configuration(intent: JsonObject, annotation: string): string {
-  const { metadata } = intent;
+function configuration(applyConfig: JsonObject, annotation: string): string {
+  const { metadata } = applyConfig;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
-  let plain = intent;
+  let plain = applyConfig;
   if (isJsonObject(metadata) && isJsonObject(annotations) && Object.hasOwn(annotations, annotation)) {
     const others: JsonObject = {};
     for (const key in annotations) if (key !== annotation) setKey(others, key, annotations[key] as Json);
     const { annotations: _, ...rest } = metadata;
-    plain = { ...intent, metadata: isEmpty(others as FieldSet) ? rest : { ...rest, annotations: others } };
+    plain = { ...applyConfig, metadata: isEmpty(others as FieldSet) ? rest : { ...rest, annotations: others } };
   }
   const escaped = stableText(plain).replace(
     /[<>&\u2028\u2029]/g,

@@ -1,31 +1,31 @@
 import { boundedCauses, type StatusCause, StatusError } from '../meta/index.ts';
 import { countPaths, difference, type FieldSet, intersection, isEmpty, leaf, pathsOf } from './field-set.ts';
-import { type Owner, ownerKey } from './owners.ts';
+import { entryKey, type ManagedEntry } from './managed-fields.ts';
 import { pathText } from './path.ts';
-import type { Transition } from './transition.ts';
+import type { Comparisons } from './transition.ts';
 
-/** What an apply would take from one owner. */
+/** What an apply would take from one entry. */
 export interface Conflict {
-  readonly owner: Owner;
+  readonly entry: ManagedEntry;
   readonly fields: FieldSet;
 }
 
 /**
- * What an apply would change of the owners' fields, by owner, in the order of their names: what it `asks` to change and
+ * What an apply would change of the owners' fields, by entry, in the order of their names: what it `asks` to change and
  * what really `happens` to be changed by it, or removed.
  */
-export function conflictsWith(owners: readonly Owner[], asks: Transition, happens: Transition): Conflict[] {
+export function conflictsWith(entries: readonly ManagedEntry[], asks: Comparisons, happens: Comparisons): Conflict[] {
   const contested = new Map<string, FieldSet>();
   const found: (Conflict & { readonly key: string })[] = [];
-  for (const owner of owners) {
-    const { apiVersion } = owner;
+  for (const entry of entries) {
+    const { apiVersion } = entry;
     let sought = contested.get(apiVersion);
     if (sought === undefined) {
       sought = intersection(asks.in(apiVersion)?.taken ?? leaf, happens.in(apiVersion)?.touched ?? leaf);
       contested.set(apiVersion, sought);
     }
-    const fields = intersection(sought, owner.fields);
-    if (!isEmpty(fields)) found.push({ owner, fields, key: ownerKey(owner) });
+    const fields = intersection(sought, entry.fields);
+    if (!isEmpty(fields)) found.push({ entry, fields, key: entryKey(entry) });
   }
   return found.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
@@ -33,11 +33,11 @@ export function conflictsWith(owners: readonly Owner[], asks: Transition, happen
 /** The conflicts over other fields than these. */
 export function conflictsBeyond(conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] {
   return conflicts
-    .map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed) }))
+    .map(({ entry, fields }) => ({ entry, fields: difference(fields, allowed) }))
     .filter(({ fields }) => !isEmpty(fields));
 }
 
-/** The 409 that says who owns what the apply would change, with a cause for each field and owner. */
+/** The 409 that says who owns what the apply would change, with a cause for each field and entry. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const count = conflicts.reduce((sum, { fields }) => sum + countPaths(fields), 0);
   const causes = boundedCauses(causesOf(conflicts), count);
@@ -50,8 +50,8 @@ export function conflictError(conflicts: readonly Conflict[]): StatusError {
 }
 
 function* causesOf(conflicts: readonly Conflict[]): Generator<StatusCause> {
-  for (const { owner, fields } of conflicts) {
-    const message = `conflict with ${describe(owner)}`;
+  for (const { entry, fields } of conflicts) {
+    const message = `conflict with ${describe(entry)}`;
     for (const path of pathsOf(fields)) yield { reason: 'FieldManagerConflict', message, field: pathText(path) };
   }
 }
@@ -72,7 +72,7 @@ function linesOf(causes: readonly StatusCause[]): string[] {
   return lines;
 }
 
-function describe({ manager, operation, apiVersion, subresource }: Owner): string {
+function describe({ manager, operation, apiVersion, subresource }: ManagedEntry): string {
   const name = JSON.stringify(manager);
   const at = subresource === '' ? name : `${name} with subresource ${JSON.stringify(subresource)}`;
   return operation === 'Update' ? `${at} using ${apiVersion}` : at;

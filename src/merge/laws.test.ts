@@ -246,19 +246,21 @@ function take(model: Model, manager: string, paths: readonly string[]): void {
 }
 
 /** The conflicts, in which case nothing changes. */
-function modelApply(model: Model, manager: string, intent: Flat, force: boolean): string[] {
-  const changed = [...intent.keys()].filter((path) => model.values.get(path) !== intent.get(path));
+function modelApply(model: Model, manager: string, applyConfig: Flat, force: boolean): string[] {
+  const changed = [...applyConfig.keys()].filter((path) => model.values.get(path) !== applyConfig.get(path));
   const conflicts = changed.flatMap((path) => ownedByOthers(model, manager, path).map((other) => `${other} ${path}`));
   if (!force && conflicts.length > 0) return conflicts;
-  for (const [path, value] of intent) model.values.set(path, value);
+  for (const [path, value] of applyConfig) model.values.set(path, value);
   const last = model.owners.get(manager) ?? new Set();
-  const dropped = [...last].filter((path) => !intent.has(path) && ownedByOthers(model, manager, path).length === 0);
+  const dropped = [...last].filter(
+    (path) => !applyConfig.has(path) && ownedByOthers(model, manager, path).length === 0,
+  );
   const gone = [...model.values.keys()].filter(
     (path) => dropped.includes(path) || dropped.includes(entryOf(path) ?? ''),
   );
   for (const path of gone) model.values.delete(path);
   take(model, manager, [...changed, ...gone]);
-  model.owners.set(manager, new Set(intent.keys()));
+  model.owners.set(manager, new Set(applyConfig.keys()));
   return [];
 }
 

@@ -7,43 +7,43 @@ import { type ListShape, memberShape, type ObjectShape, type Shape, type StructS
  * order of the intent, those of the live object alone keep their place between them. What the intent does not change is
  * the live object's own value, so that an intent that changes nothing gives the live object itself.
  */
-export function merge(shape: StructShape, live: JsonObject, intent: JsonObject): JsonObject {
-  return merged(shape, live, intent) as JsonObject;
+export function merge(shape: StructShape, live: JsonObject, applyConfig: JsonObject): JsonObject {
+  return merged(shape, live, applyConfig) as JsonObject;
 }
 
-function merged(shape: Shape, live: Json | undefined, intent: Json): Json {
+function merged(shape: Shape, live: Json | undefined, applyConfig: Json): Json {
   switch (shape.kind) {
     case 'scalar':
-      return replaced(live, intent);
+      return replaced(live, applyConfig);
     case 'unowned':
-      return intent === null && live !== undefined ? live : replaced(live, intent);
+      return applyConfig === null && live !== undefined ? live : replaced(live, applyConfig);
     case 'list': {
-      if (shape.listType === 'atomic') return replaced(live, intent);
+      if (shape.listType === 'atomic') return replaced(live, applyConfig);
       const old = Array.isArray(live) ? live : [];
-      const wanted = Array.isArray(intent) ? intent : [];
-      return old.length + wanted.length === 0 ? replaced(live, intent) : mergedList(shape, old, wanted);
+      const wanted = Array.isArray(applyConfig) ? applyConfig : [];
+      return old.length + wanted.length === 0 ? replaced(live, applyConfig) : mergedList(shape, old, wanted);
     }
     default:
-      if (shape.kind !== 'free' && shape.atomic) return replaced(live, intent);
-      if (isJsonObject(intent)) return mergedObject(shape, isJsonObject(live) ? live : undefined, intent);
-      return intent === null && isJsonObject(live) && hasMembers(live) ? live : replaced(live, intent);
+      if (shape.kind !== 'free' && shape.atomic) return replaced(live, applyConfig);
+      if (isJsonObject(applyConfig)) return mergedObject(shape, isJsonObject(live) ? live : undefined, applyConfig);
+      return applyConfig === null && isJsonObject(live) && hasMembers(live) ? live : replaced(live, applyConfig);
   }
 }
 
-const replaced = (live: Json | undefined, intent: Json): Json =>
-  live !== undefined && jsonEqual(live, intent) ? live : intent;
+const replaced = (live: Json | undefined, applyConfig: Json): Json =>
+  live !== undefined && jsonEqual(live, applyConfig) ? live : applyConfig;
 
 function hasMembers(value: JsonObject): boolean {
   for (const _ in value) return true;
   return false;
 }
 
-function mergedObject(shape: ObjectShape, live: JsonObject | undefined, intent: JsonObject): JsonObject {
+function mergedObject(shape: ObjectShape, live: JsonObject | undefined, applyConfig: JsonObject): JsonObject {
   let out: JsonObject | undefined = live === undefined ? {} : undefined;
-  for (const key in intent) {
+  for (const key in applyConfig) {
     const before = live !== undefined && Object.hasOwn(live, key) ? live[key] : undefined;
     const inner = memberShape(shape, key);
-    const after = inner === undefined ? (intent[key] as Json) : merged(inner, before, intent[key] as Json);
+    const after = inner === undefined ? (applyConfig[key] as Json) : merged(inner, before, applyConfig[key] as Json);
     if (after === before) continue;
     // Spreading keeps `__proto__` as plain data.
     out ??= { ...(live as JsonObject) };
@@ -52,19 +52,19 @@ function mergedObject(shape: ObjectShape, live: JsonObject | undefined, intent: 
   return out ?? (live as JsonObject);
 }
 
-function mergedList(shape: ListShape, live: Json[], intent: Json[]): Json[] {
-  if (intent.length === 0) return live;
+function mergedList(shape: ListShape, live: Json[], applyConfig: Json[]): Json[] {
+  if (applyConfig.length === 0) return live;
   const old = live.map((entry) => identityOf(shape, entry));
-  const order = intent.map((entry) => identityOf(shape, entry));
+  const order = applyConfig.map((entry) => identityOf(shape, entry));
   const inStep = old.length === order.length && old.every((element, i) => element === order[i]);
   const out = inStep
-    ? intent.map((entry, i) => merged(shape.element, live[i], entry))
-    : interleaved(shape, live, old, intent, order);
+    ? applyConfig.map((entry, i) => merged(shape.element, live[i], entry))
+    : interleaved(shape, live, old, applyConfig, order);
   return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
 }
 
 /** `old` and `order` are the identities of the live and the intended entries. */
-function interleaved(shape: ListShape, live: Json[], old: string[], intent: Json[], order: string[]): Json[] {
+function interleaved(shape: ListShape, live: Json[], old: string[], applyConfig: Json[], order: string[]): Json[] {
   const wanted = new Set(order);
   const known = new Map<string, Json | undefined>();
   // An entry that is there several times is replaced, not merged.
@@ -76,7 +76,7 @@ function interleaved(shape: ListShape, live: Json[], old: string[], intent: Json
   const takeWanted = () => {
     const element = order[next] as string;
     if (element === sharedOrder[shared]) shared++;
-    out.push(merged(shape.element, known.get(element), intent[next] as Json));
+    out.push(merged(shape.element, known.get(element), applyConfig[next] as Json));
     next++;
   };
   old.forEach((element, i) => {

@@ -11,10 +11,10 @@ import {
 } from '../meta/index.ts';
 import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
-import { applyIntent } from './apply.ts';
+import { applyConfiguration } from './apply.ts';
 import { type FieldSet, recursiveDifference, setOf } from './field-set.ts';
 import { fieldPath } from './path.ts';
-import { trackUpdate } from './update.ts';
+import { updateManagedFields } from './update.ts';
 
 // The requests of the recorded exchanges, and what a reference server answered.
 
@@ -46,12 +46,12 @@ class Server {
   }
 
   #type(reset: string) {
-    const normal = (o: JsonObject) => this.#decode(o);
+    const normalize = (o: JsonObject) => this.#decode(o);
     const version = {
       schema: this.#schema,
       writable: (fields: FieldSet) => recursiveDifference(fields, setOf(fieldPath(reset))),
       convert: (o: ApiObject) => o,
-      normal,
+      normalize,
     };
     return { names, version: (apiVersion: string) => (apiVersion === this.#apiVersion ? version : undefined) };
   }
@@ -69,13 +69,13 @@ class Server {
     const { force = false, subresource = '' } = options;
     const writer = { manager, apiVersion: this.#apiVersion, subresource, now };
     const type = this.#type(subresource === 'status' ? 'spec' : 'status');
-    this.live = atOnce(applyIntent({ type, writer, live: this.live, intent: this.#whole(body), force }));
+    this.live = atOnce(applyConfiguration({ type, writer, live: this.live, applyConfig: this.#whole(body), force }));
   }
 
   update(manager: string, body: JsonObject): void {
     const after = this.#decode(this.#whole(body));
     const writer = { manager, apiVersion: this.#apiVersion, now };
-    const managedFields = atOnce(trackUpdate({ type: this.#type('status'), writer, before: this.live, after }));
+    const managedFields = atOnce(updateManagedFields({ type: this.#type('status'), writer, before: this.live, after }));
     if (managedFields !== undefined) after.metadata.managedFields = managedFields;
     this.live = after;
   }

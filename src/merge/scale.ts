@@ -1,6 +1,6 @@
 import type { Json } from '../meta/index.ts';
 import { difference, equalSets, has, isEmpty, setOf } from './field-set.ts';
-import { managedFieldsOf, type Owner, ownerKey, storedOwners, withFields } from './owners.ts';
+import { decodeManagedFields, encodeManagedFields, entryKey, type ManagedEntry, withFields } from './managed-fields.ts';
 import { fieldPath, type Path } from './path.ts';
 
 const scaleReplicas: Path = fieldPath('spec', 'replicas');
@@ -14,12 +14,12 @@ export function scaleManagedFields(
   replicas: ReplicasPath,
   scaleApiVersion: string,
 ): Json[] | undefined {
-  const owners = storedOwners(parent).flatMap((owner) => {
-    const path = replicas(owner.apiVersion);
-    const owns = path !== undefined && has(owner.fields, path);
-    return owns ? [withFields(owner, setOf(scaleReplicas), scaleApiVersion)] : [];
+  const entries = decodeManagedFields(parent).flatMap((entry) => {
+    const path = replicas(entry.apiVersion);
+    const owns = path !== undefined && has(entry.fields, path);
+    return owns ? [withFields(entry, setOf(scaleReplicas), scaleApiVersion)] : [];
   });
-  return managedFieldsOf(owners, undefined);
+  return encodeManagedFields(entries, undefined);
 }
 
 /**
@@ -32,27 +32,27 @@ export function scaledManagedFields(
   replicas: ReplicasPath,
   apiVersion: string,
 ): Json[] | undefined {
-  const there = storedOwners(scale);
+  const there = decodeManagedFields(scale);
   const inScale = new Set(there.map(keyInScale));
-  const owners: Owner[] = [];
-  for (const owner of storedOwners(parent)) {
-    const path = replicas(owner.apiVersion);
+  const entries: ManagedEntry[] = [];
+  for (const entry of decodeManagedFields(parent)) {
+    const path = replicas(entry.apiVersion);
     if (path === undefined) continue;
-    const holds = has(owner.fields, path);
-    const left = holds && !inScale.has(keyInScale(owner)) ? difference(owner.fields, setOf(path)) : owner.fields;
-    if (!isEmpty(left)) owners.push(withFields(owner, left));
+    const holds = has(entry.fields, path);
+    const left = holds && !inScale.has(keyInScale(entry)) ? difference(entry.fields, setOf(path)) : entry.fields;
+    if (!isEmpty(left)) entries.push(withFields(entry, left));
   }
   const path = replicas(apiVersion);
-  const known = new Set(owners.map(ownerKey));
+  const known = new Set(entries.map(entryKey));
   for (const { manager, operation, subresource, fields } of there) {
     if (path === undefined || !equalSets(fields, setOf(scaleReplicas))) continue;
-    const owner: Owner = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
-    const key = ownerKey(owner);
-    if (!known.has(key)) owners.push(owner);
+    const owner: ManagedEntry = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
+    const key = entryKey(owner);
+    if (!known.has(key)) entries.push(owner);
     known.add(key);
   }
-  return managedFieldsOf(owners, parent);
+  return encodeManagedFields(entries, parent);
 }
 
 /** The version is another one in the scale; everything else tells owners apart. */
-const keyInScale = (owner: Owner): string => ownerKey({ ...owner, apiVersion: '' });
+const keyInScale = (entry: ManagedEntry): string => entryKey({ ...entry, apiVersion: '' });

@@ -2,25 +2,25 @@ import type { ApiObject, JsonObject, Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { compare } from './compare.ts';
 import { difference, type FieldSet, isEmpty, union } from './field-set.ts';
-import { type Owner, withFields } from './owners.ts';
+import { type ManagedEntry, withFields } from './managed-fields.ts';
 import { reconcile } from './reconcile.ts';
 import { objectShape, type StructShape, zeroObject } from './shape.ts';
 
 /** A type as ownership sees it through one endpoint: the resource itself or one of its subresources. */
-export interface OwnedType {
+export interface ManagedType {
   readonly names: Names;
   /** A version of the type; undefined when it is not served, or no longer. */
-  version(apiVersion: string): OwnedVersion | undefined;
+  version(apiVersion: string): ManagedVersion | undefined;
 }
 
-export interface OwnedVersion {
+export interface ManagedVersion {
   readonly schema: StructSchema;
   /** What of some fields a write through this endpoint can change: nobody comes to own the rest by writing it. */
   readonly writable: (fields: FieldSet) => FieldSet;
   /** The object in this version. Asked only for objects in another one. */
   convert(object: ApiObject): ApiObject;
   /** An object of this version as it would be stored: decoded, with its defaults. Neither keeps nor changes its argument. */
-  normal(object: JsonObject): ApiObject;
+  normalize(object: JsonObject): ApiObject;
 }
 
 /** What every write knows of its writer. */
@@ -33,18 +33,18 @@ export interface Writer {
   readonly now: string;
 }
 
-export function shapeIn(type: OwnedType, apiVersion: string): StructShape | undefined {
+export function shapeIn(type: ManagedType, apiVersion: string): StructShape | undefined {
   const version = type.version(apiVersion);
   return version && objectShape(version.schema, type.names);
 }
 
 /** An object in another version of its type; undefined when there is no such version. */
-export function inVersion(type: OwnedType, object: JsonObject, from: string, to: string): JsonObject | undefined {
+export function inVersion(type: ManagedType, object: JsonObject, from: string, to: string): JsonObject | undefined {
   return from === to ? object : type.version(to)?.convert(object as ApiObject);
 }
 
 /** What a write changes of an object, as its owners see it. */
-export interface Changed {
+export interface FieldChanges {
   /** Whatever it gives a value: that becomes the writer's. */
   readonly taken: FieldSet;
   readonly removed: FieldSet;
@@ -53,15 +53,15 @@ export interface Changed {
 }
 
 /** What happens to an object in one write, compared in every version that an owner asks for. */
-export class Transition {
-  readonly #type: OwnedType;
+export class Comparisons {
+  readonly #type: ManagedType;
   readonly #apiVersion: string;
   /** Undefined for a new object. */
   readonly #before: JsonObject | undefined;
   readonly #after: JsonObject;
-  readonly #compared = new Map<string, Changed | undefined>();
+  readonly #compared = new Map<string, FieldChanges | undefined>();
 
-  constructor(type: OwnedType, apiVersion: string, before: JsonObject | undefined, after: JsonObject) {
+  constructor(type: ManagedType, apiVersion: string, before: JsonObject | undefined, after: JsonObject) {
     this.#type = type;
     this.#apiVersion = apiVersion;
     this.#before = before;
@@ -69,12 +69,12 @@ export class Transition {
   }
 
   /** What changes in a version of what can change; undefined when there is no such version. */
-  in(apiVersion: string): Changed | undefined {
+  in(apiVersion: string): FieldChanges | undefined {
     if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, this.#compare(apiVersion));
     return this.#compared.get(apiVersion);
   }
 
-  #compare(apiVersion: string): Changed | undefined {
+  #compare(apiVersion: string): FieldChanges | undefined {
     const version = this.#type.version(apiVersion);
     if (version === undefined) return undefined;
     const { names } = this.#type;
@@ -89,19 +89,19 @@ export class Transition {
 }
 
 /** The owners as the schemas of today have them; those of versions that are gone are gone. */
-export function reconciledOwners(type: OwnedType, owners: readonly Owner[]): Owner[] {
-  return owners.flatMap((owner) => {
-    const shape = shapeIn(type, owner.apiVersion);
-    return shape === undefined ? [] : [withFields(owner, reconcile(shape, owner.fields))];
+export function reconcileEntries(type: ManagedType, entries: readonly ManagedEntry[]): ManagedEntry[] {
+  return entries.flatMap((entry) => {
+    const shape = shapeIn(type, entry.apiVersion);
+    return shape === undefined ? [] : [withFields(entry, reconcile(shape, entry.fields))];
   });
 }
 
 /** The owners without what a write changes or removes. */
-export function dispossessed(owners: readonly Owner[], transition: Transition): Owner[] {
-  return owners.flatMap((owner) => {
-    const changes = transition.in(owner.apiVersion);
+export function stripChangedFields(entries: readonly ManagedEntry[], transition: Comparisons): ManagedEntry[] {
+  return entries.flatMap((entry) => {
+    const changes = transition.in(entry.apiVersion);
     if (changes === undefined) return [];
-    const left = difference(owner.fields, changes.touched);
-    return isEmpty(left) ? [] : [withFields(owner, left)];
+    const left = difference(entry.fields, changes.touched);
+    return isEmpty(left) ? [] : [withFields(entry, left)];
   });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, atOnce, type Json, type JsonObject } from '../meta/index.ts';
-import { applyIntent } from './apply.ts';
+import { applyConfiguration } from './apply.ts';
 import { setOf } from './field-set.ts';
-import { sameManagedFields } from './owners.ts';
+import { sameManagedFields } from './managed-fields.ts';
 import { fieldPath } from './path.ts';
 import { apply, entry, forceApply, play, type Step, set, update } from './testing/story.ts';
 import { tell } from './testing/tell.ts';
-import { trackUpdate } from './update.ts';
+import { updateManagedFields } from './update.ts';
 
 const data = (values: { [key: string]: string }) => ({ data: values });
 const managed = (managedFields: Json[] | null, values: { [key: string]: string }): JsonObject => ({
@@ -273,20 +273,22 @@ describe('writes that change nothing', () => {
 
   it('an apply gives the live object itself', () => {
     const { world, live } = first();
-    const intent = {
+    const applyConfig = {
       kind: 'Thing',
       apiVersion: 'v1',
       metadata: { name: 't' },
       data: { a: '1' },
       spec: { tags: ['x', 'y'], containers: [{ name: 'a' }] },
     };
-    expect(atOnce(applyIntent({ type: world.type(), writer, live, intent, force: false }))).toBe(live);
+    expect(atOnce(applyConfiguration({ type: world.type(), writer, live, applyConfig, force: false }))).toBe(live);
   });
 
   it('an update gives the very managedFields', () => {
     const { world, live } = first();
     const after = structuredClone(live);
-    expect(atOnce(trackUpdate({ type: world.type(), writer, before: live, after }))).toBe(live.metadata.managedFields);
+    expect(atOnce(updateManagedFields({ type: world.type(), writer, before: live, after }))).toBe(
+      live.metadata.managedFields,
+    );
   });
 
   it('times alone are no difference', () => {
@@ -313,10 +315,10 @@ describe('many updates', () => {
     expect(Object.keys(managers(10))).toHaveLength(10);
   });
   it('puts the oldest together', () => {
-    const owners = managers(12);
-    expect(Object.keys(owners)).toHaveLength(10);
-    expect(owners['ancient-changes (Update)']).toBe('.data .data.k0 .data.k1 .data.k2');
-    expect(owners['m03 (Update)']).toBe('.data.k3');
+    const entries = managers(12);
+    expect(Object.keys(entries)).toHaveLength(10);
+    expect(entries['ancient-changes (Update)']).toBe('.data .data.k0 .data.k1 .data.k2');
+    expect(entries['m03 (Update)']).toBe('.data.k3');
   });
   it('goes on with the one it has', () => {
     expect(managers(20)['ancient-changes (Update)']).toBe(

@@ -1,20 +1,27 @@
 import { type ApiObject, isJsonObject, type Json, jsonEqual, StatusError, type Steps } from '../meta/index.ts';
 import { difference, isEmpty, union } from './field-set.ts';
 import {
-  capUpdateOwners,
-  givenOwners,
-  managedFieldsOf,
-  type Owner,
-  sameOwner,
-  storedOwners,
+  capUpdateManagers,
+  decodeManagedFields,
+  decodeSentManagedFields,
+  encodeManagedFields,
+  type ManagedEntry,
+  sameManager,
   withFields,
   withTime,
-} from './owners.ts';
-import { type Changed, dispossessed, type OwnedType, reconciledOwners, Transition, type Writer } from './transition.ts';
+} from './managed-fields.ts';
+import {
+  Comparisons,
+  type FieldChanges,
+  type ManagedType,
+  reconcileEntries,
+  stripChangedFields,
+  type Writer,
+} from './transition.ts';
 
 /** A write that is no apply: create, replace, any other patch. */
 export interface Update {
-  readonly type: OwnedType;
+  readonly type: ManagedType;
   readonly writer: Writer;
   /** The object before; undefined when it is created. */
   readonly before: ApiObject | undefined;
@@ -29,48 +36,48 @@ export interface Update {
  * The very list of `before` comes back when it still holds. Never fails on a conflict. In steps, for the sake of large
  * objects.
  */
-export function* trackUpdate({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
+export function* updateManagedFields({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
   const { manager, apiVersion, subresource = '', now } = writer;
-  const owners = reconciledOwners(type, ownersToStartFrom(before, after, subresource !== ''));
+  const entries = reconcileEntries(type, ownersToStartFrom(before, after, subresource !== ''));
   yield;
-  const transition = new Transition(type, apiVersion, before, after);
+  const transition = new Comparisons(type, apiVersion, before, after);
   const changes = transition.in(apiVersion);
   yield;
   const stored = before?.metadata.managedFields;
-  if (changes === undefined) return managedFieldsOf(owners, stored);
+  if (changes === undefined) return encodeManagedFields(entries, stored);
   const writerId = { manager, operation: 'Update', apiVersion, subresource } as const;
-  const mine = owners.find((owner) => sameOwner(owner, writerId));
-  const others = mine === undefined ? owners : owners.filter((owner) => owner !== mine);
-  const left = dispossessed(others, transition);
+  const mine = entries.find((entry) => sameManager(entry, writerId));
+  const others = mine === undefined ? entries : entries.filter((owner) => owner !== mine);
+  const left = stripChangedFields(others, transition);
   yield;
   const self = writerAfter(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
   yield;
   if (self !== undefined) left.push(self);
-  return managedFieldsOf(capUpdateOwners(left), stored);
+  return encodeManagedFields(capUpdateManagers(left), stored);
 }
 
 /** The writer's own entry; undefined when it owns nothing. Its time moves when the writer gives something a value. */
-function writerAfter(mine: Owner, { taken, removed }: Changed, now: string): Owner | undefined {
+function writerAfter(mine: ManagedEntry, { taken, removed }: FieldChanges, now: string): ManagedEntry | undefined {
   const fields = union(difference(mine.fields, removed), taken);
   if (isEmpty(fields)) return undefined;
   return isEmpty(taken) ? withFields(mine, fields) : withTime(withFields(mine, fields), now);
 }
 
-function ownersToStartFrom(before: ApiObject | undefined, after: ApiObject, subresource: boolean): Owner[] {
+function ownersToStartFrom(before: ApiObject | undefined, after: ApiObject, subresource: boolean): ManagedEntry[] {
   const stored = before?.metadata.managedFields;
   const given = after.metadata.managedFields;
   if (!subresource && given !== undefined && !jsonEqual(given, stored)) {
     if (clears(given)) return [];
-    const owners = givenOwners(given);
-    if (owners !== undefined) return owners;
+    const entries = decodeSentManagedFields(given);
+    if (entries !== undefined) return entries;
   }
   return storedOrNone(stored);
 }
 
 /** Entries that cannot be read own nothing. */
-function storedOrNone(stored: Json | undefined): Owner[] {
+function storedOrNone(stored: Json | undefined): ManagedEntry[] {
   try {
-    return storedOwners(stored);
+    return decodeManagedFields(stored);
   } catch (error) {
     if (error instanceof StatusError) return [];
     throw error;

@@ -168,9 +168,9 @@ describe('the scale of an object', () => {
   });
 
   it('changes nothing when nothing changed there', () => {
-    const owners = parent.slice(0, 1);
-    const there = scaleManagedFields(owners, replicas, 'scale/v1');
-    expect(scaledManagedFields(owners, there, replicas, 'v1')).toBe(owners);
+    const entries = parent.slice(0, 1);
+    const there = scaleManagedFields(entries, replicas, 'scale/v1');
+    expect(scaledManagedFields(entries, there, replicas, 'v1')).toBe(entries);
   });
 
   it('ignores what is no number of replicas, and versions it does not know', () => {

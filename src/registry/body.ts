@@ -16,8 +16,8 @@ import {
   statusError,
   unknownField,
 } from '../meta/index.ts';
-import { spokenOf, toStorage } from './convert.ts';
-import type { Core } from './core.ts';
+import type { RegistryContext } from './context.ts';
+import { requestKind, toStorage } from './convert.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
@@ -25,17 +25,17 @@ import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
  * nothing declares are dropped, and told as the request wants it. @throws StatusError 400, 413
  */
 export function decodeBody(
-  core: Core,
+  registry: RegistryContext,
   target: Target,
   { value, findings, json }: ObjectBody,
   options: WriteOptions,
 ): ApiObject {
   checkMembers(value);
-  const { kind, apiVersion } = spokenOf(target);
+  const { kind, apiVersion } = requestKind(target);
   const given = typeOf(value, kind, apiVersion);
   const said = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
-    const { object, unknown } = decode(core, target, value, given);
+    const { object, unknown } = decode(registry, target, value, given);
     // Duplicates of a JSON body and its unknown fields are told in the order of its text.
     const sorts = json !== undefined && unknown.length > 0 && options.fieldValidation !== 'Ignore';
     tell(sorts ? strictFindings(json, unknown) : oddities(findings, unknown), options);
@@ -57,18 +57,18 @@ export interface Patched {
  * @throws StatusError 422
  */
 export function decodePatched(
-  core: Core,
+  registry: RegistryContext,
   target: Target,
   { document: patched, findings }: Patched,
   { format, patch }: Change & { readonly verb: 'patch' },
   options: WriteOptions,
 ): ApiObject {
-  const { kind, apiVersion } = spokenOf(target);
+  const { kind, apiVersion } = requestKind(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
     // What a strategic patch says of the type counts for nothing: its result is never read as a text again.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
-    const { object, unknown } = decode(core, target, patched, given);
+    const { object, unknown } = decode(registry, target, patched, given);
     tell(oddities(findings, unknown), options);
     return object;
   } catch (error) {
@@ -132,14 +132,14 @@ function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType 
 }
 
 function decode(
-  core: Core,
+  registry: RegistryContext,
   target: Target,
   value: JsonObject,
   given: GivenType,
 ): { object: ApiObject; unknown: readonly Path[] } {
-  const { kind, apiVersion, type } = spokenOf(target);
+  const { kind, apiVersion, type } = requestKind(target);
   if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
-    refuseType(core, target, given);
+    refuseType(registry, target, given);
   }
   const { value: decoded, unknown } = type.decode(value);
   const object = decoded as ApiObject;
@@ -151,7 +151,7 @@ function decode(
 
 /** Whether it is in a version of the subresource's kind that is no longer served, and still understood. */
 function isFormer(target: Target, { apiVersion }: GivenType): boolean {
-  const { group } = spokenOf(target);
+  const { group } = requestKind(target);
   const former = target.resource.subresources.get(target.subresource)?.declared.formerVersions ?? [];
   return former.some((version) => formatGroupVersion({ group, version }) === apiVersion);
 }
@@ -170,8 +170,8 @@ export function unknownKind(kind: string, apiVersion: string, of: keyof typeof s
 /** Told as it is, without a word on the kind. */
 class WrongVersion extends StatusError {}
 
-function refuseType({ resources }: Core, target: Target, given: GivenType): never {
-  const { group, kind, apiVersion } = spokenOf(target);
+function refuseType({ resources }: RegistryContext, target: Target, given: GivenType): never {
+  const { group, kind, apiVersion } = requestKind(target);
   const known = resources.filter(({ definition }) =>
     definition.versions.some(
       ({ version }) => formatGroupVersion({ group: definition.group, version }) === given.apiVersion,
@@ -197,6 +197,6 @@ export function internalName(target: Target): string {
   const { definition } = target.resource;
   if (definition.custom === true) return 'unstructured.Unstructured';
   const { kind, group } =
-    target.subresource === '' ? { ...definition.storage, kind: definition.kind } : spokenOf(target);
+    target.subresource === '' ? { ...definition.storage, kind: definition.kind } : requestKind(target);
   return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
 }

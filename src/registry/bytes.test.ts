@@ -12,7 +12,7 @@ import {
   readObject,
   storedText,
 } from './bytes.ts';
-import { rememberOwners } from './recent-owners.ts';
+import { rememberManagedFields } from './managed-fields-cache.ts';
 import { note } from './testing/fixtures.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
@@ -78,7 +78,7 @@ describe('stored and cached bytes', () => {
         const cached = describeEntry(format, entryOf(storedText(format, whole)));
         const expected = { ...whole, metadata: { ...whole.metadata, resourceVersion: '7' } };
         for (const known of [remembered, inside, own]) {
-          rememberOwners(cached.key, known);
+          rememberManagedFields(cached.key, known);
           expect(readObject(cached)).toEqual(expected);
         }
       }),
@@ -91,10 +91,10 @@ describe('stored and cached bytes', () => {
     const value = note('one', {}) as ApiObject;
     value.metadata = { ...value.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
     const cached = describeEntry(format, entryOf(storedText(format, value)));
-    rememberOwners(cached.key, managedFields);
+    rememberManagedFields(cached.key, managedFields);
     const [read] = readObject(cached).metadata.managedFields as JsonObject[];
     expect(read?.['fieldsV1']).toBe(fieldsV1);
-    rememberOwners(cached.key, undefined);
+    rememberManagedFields(cached.key, undefined);
     expect(readObject(cached).metadata.managedFields).toEqual(managedFields);
   });
 

@@ -16,8 +16,8 @@ import {
 } from '../meta/index.ts';
 import type { Entry } from '../store/index.ts';
 import type { SelectableField } from './definition.ts';
+import { managedFieldsText, spliceManagedFields } from './managed-fields-cache.ts';
 import { metaFields } from './metadata.ts';
-import { cutOwners, ownersText } from './recent-owners.ts';
 
 /**
  * How the objects of a resource are written. Stored and cached bytes begin with `head`, then come the fields of the
@@ -92,7 +92,7 @@ export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Ste
 const withOwners = (metadata: string, owners: Json[] | undefined): string =>
   owners === undefined
     ? metadata
-    : `${metadata.slice(0, -1)}${metadata === '{}' ? '' : ','}"managedFields":${ownersText(owners)}}`;
+    : `${metadata.slice(0, -1)}${metadata === '{}' ? '' : ','}"managedFields":${managedFieldsText(owners)}}`;
 
 /** Where texts are put together, so that what is kept is one flat string and no chain of pieces. */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
@@ -316,7 +316,7 @@ export const unreadable = ({ key }: CachedObject, cause?: unknown): StatusError 
  */
 export function readObject(held: CachedObject): ApiObject {
   const { key, bytes } = held;
-  const cut = cutOwners(key, bytes);
+  const cut = spliceManagedFields(key, bytes);
   try {
     if (cut !== undefined) {
       const object = readOwnJson(decodeText(cut.rest)) as ApiObject;

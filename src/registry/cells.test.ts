@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type ApiObject, namesFor } from '../meta/index.ts';
 import { describeText, formatOf, storedText } from './bytes.ts';
 import { rowText } from './cells.ts';
-import { type Column, Since } from './definition.ts';
+import { AgeCell, type Column } from './definition.ts';
 
 const names = namesFor('k8s.io');
 const born = Date.parse('2024-01-01T00:00:00Z');
@@ -19,7 +19,7 @@ const text = column((object) => {
   made++;
   return object['text'] ?? '';
 });
-const age = column(({ metadata }) => new Since(metadata.creationTimestamp));
+const age = column(({ metadata }) => new AgeCell(metadata.creationTimestamp));
 const shown = (columns: readonly Column[], object: ReturnType<typeof note>, now: number) =>
   (JSON.parse(`{${Buffer.from(rowText({ columns, names }, object, now), 'latin1').toString()}}`) as { cells: unknown })
     .cells;
@@ -29,8 +29,8 @@ it('are made once, and tell each time how long ago it was', () => {
   const columns = [
     text,
     age,
-    column(() => new Since(undefined)),
-    column(() => new Since('2024-01-01', '3 (', ' ago)')),
+    column(() => new AgeCell(undefined)),
+    column(() => new AgeCell('2024-01-01', '3 (', ' ago)')),
   ];
   const object = note('"ü"');
   expect(shown(columns, object, born + 5_000)).toEqual(['"ü"', '5s', '<unknown>', '3 (5s ago)']);

@@ -10,7 +10,7 @@ import {
   type Names,
 } from '../meta/index.ts';
 import { isCorrupt, readObject } from './bytes.ts';
-import { type Column, type ResourceDefinition, Since, type SubresourceView } from './definition.ts';
+import { AgeCell, type Column, type Projection, type ResourceDefinition } from './definition.ts';
 
 /** Stands before and behind the time of an age: nothing that is JSON holds it. */
 const mark = '\0';
@@ -19,7 +19,7 @@ const mark = '\0';
 interface RowShape {
   readonly columns: readonly Column[];
   /** What is shown instead of the object itself. */
-  readonly view?: Pick<SubresourceView, 'read'> | undefined;
+  readonly view?: Pick<Projection, 'read'> | undefined;
   readonly completion?: ResourceDefinition['completion'];
   readonly names: Names;
 }
@@ -35,7 +35,7 @@ export function rowText(shape: RowShape, object: CachedObject, now: number): Byt
   if (!text.includes(mark)) return text;
   const parts = text.split(mark);
   // Every other part is a time.
-  for (let i = 1; i < parts.length; i += 2) parts[i] = Since.age(Number(parts[i]), now);
+  for (let i = 1; i < parts.length; i += 2) parts[i] = AgeCell.age(Number(parts[i]), now);
   return parts.join('') as ByteString;
 }
 
@@ -52,7 +52,7 @@ function makeRow({ columns, view, completion, names }: RowShape, object: CachedO
   };
   const cells = columns.map((column) => {
     const cell = shown === undefined ? withoutObject(column, object) : cellOf(column, shown, context);
-    if (!(cell instanceof Since)) return stringifyJson(cell);
+    if (!(cell instanceof AgeCell)) return stringifyJson(cell);
     return `"${cell.before}${mark}${cell.time}${mark}${cell.after}"`;
   });
   const done = stored === undefined ? undefined : completion?.(stored);
@@ -68,7 +68,7 @@ function makeRow({ columns, view, completion, names }: RowShape, object: CachedO
 
 const withoutObject = ({ format }: Column, { name }: CachedObject): string => (format === 'name' ? name : '');
 
-function cellOf(column: Column, stored: ApiObject, context: Parameters<Column['cell']>[1]): Json | Since {
+function cellOf(column: Column, stored: ApiObject, context: Parameters<Column['cell']>[1]): Json | AgeCell {
   try {
     return column.cell(stored, context);
   } catch {

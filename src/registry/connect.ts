@@ -1,14 +1,14 @@
-import { admit, review } from '../admission/index.ts';
+import { runMutating, runValidating } from '../admission/index.ts';
 import { type ApiObject, statusError } from '../meta/index.ts';
 import { readConnectOptions } from './connect-options.ts';
-import type { Core } from './core.ts';
+import type { RegistryContext } from './context.ts';
 import type { Endpoint } from './definition.ts';
 import { objectsOf } from './objects.ts';
 import type { Connecting, Target } from './types.ts';
 
 /** Where a request to a subresource goes on to, once admission has let it. @throws StatusError */
 export async function connect(
-  core: Core,
+  registry: RegistryContext,
   target: Target,
   { requester, query, rest, warnings }: Connecting,
 ): Promise<Endpoint | undefined> {
@@ -16,7 +16,7 @@ export async function connect(
   const declared = resource.subresources.get(subresource)?.declared;
   if (declared?.connect === undefined) throw statusError.noSuchResource();
   const { answers, locate, options: schema } = declared.connect;
-  const options = readConnectOptions(query, schema, core.names);
+  const options = readConnectOptions(query, schema, registry.names);
   if (answers === 'proxy') options['path'] = rest;
   if (answers !== 'text') {
     const request = {
@@ -32,8 +32,8 @@ export async function connect(
       dryRun: false,
       warn: (text: string) => warnings.add(text),
     } as const;
-    await admit(core.admission, request);
-    await review(core.admission, request);
+    await runMutating(registry.admission, request);
+    await runValidating(registry.admission, request);
   }
   const reading = {
     requester,
@@ -44,13 +44,13 @@ export async function connect(
     warnings,
   } as const;
   return locate({
-    names: core.names,
-    now: core.clock.now(),
-    random: core.random,
-    nodeAddresses: core.nodeAddresses,
+    names: registry.names,
+    now: registry.clock.now(),
+    random: registry.random,
+    nodeAddresses: registry.nodeAddresses,
     namespace,
     name,
     options,
-    objects: objectsOf(core, reading, false),
+    objects: objectsOf(registry, reading, false),
   });
 }

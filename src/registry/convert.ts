@@ -2,8 +2,8 @@ import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
 import { readObject } from './bytes.ts';
-import type { SubresourceView } from './definition.ts';
-import type { CompiledVersion, Spoken } from './resource.ts';
+import type { Projection } from './definition.ts';
+import type { CompiledVersion, RequestKind } from './resource.ts';
 import type { Target } from './types.ts';
 
 /** The version in which the client speaks. */
@@ -12,12 +12,12 @@ export function versionOf({ resource, version }: Target): CompiledVersion {
 }
 
 /** The kind that is spoken at a subresource instead of that of the resource. */
-function ownKind({ resource, subresource }: Target): Spoken | undefined {
+function ownKind({ resource, subresource }: Target): RequestKind | undefined {
   return subresource === '' ? undefined : resource.subresources.get(subresource)?.own;
 }
 
 /** The kind, and its version, that is read and sent at the target. */
-export function spokenOf(target: Target): Spoken {
+export function requestKind(target: Target): RequestKind {
   const { resource } = target;
   const own = ownKind(target);
   if (own !== undefined) return own;
@@ -27,24 +27,24 @@ export function spokenOf(target: Target): Spoken {
 }
 
 /** How the target shows the stored object, when it shows another. */
-export function subresourceView({ resource, subresource }: Target): SubresourceView | undefined {
-  return subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.view;
+export function projectionOf({ resource, subresource }: Target): Projection | undefined {
+  return subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.projection;
 }
 
 /** Whether a write there is one to the whole object. */
-export const isWhole = (target: Target): boolean => target.subresource === '' || subresourceView(target) !== undefined;
+export const isWhole = (target: Target): boolean => target.subresource === '' || projectionOf(target) !== undefined;
 
 /** Whether the client sees the objects as they are stored. */
-export function speaksStorage(target: Target): boolean {
+export function isStorageVersion(target: Target): boolean {
   const { definition, format } = target.resource;
-  if (subresourceView(target) !== undefined) return false;
+  if (projectionOf(target) !== undefined) return false;
   return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
 }
 
 /** An object of the storage version in the client's version; the argument is not changed. */
 export function fromStorage(target: Target, object: ApiObject): ApiObject {
-  if (speaksStorage(target)) return object;
-  const view = subresourceView(target);
+  if (isStorageVersion(target)) return object;
+  const view = projectionOf(target);
   if (view !== undefined) return view.read(object);
   const { declared, apiVersion } = versionOf(target);
   const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
@@ -53,7 +53,7 @@ export function fromStorage(target: Target, object: ApiObject): ApiObject {
 
 /** An object of the client's version in the normal form of the storage version. */
 export function toStorage(target: Target, object: ApiObject): ApiObject {
-  if (speaksStorage(target) || ownKind(target) !== undefined) return object;
+  if (isStorageVersion(target) || ownKind(target) !== undefined) return object;
   const { format, names, storageVersion } = target.resource;
   const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
   const stored = storageVersion.type.decode(converted).value as ApiObject;
@@ -62,6 +62,6 @@ export function toStorage(target: Target, object: ApiObject): ApiObject {
 
 /** The object as the client's version shows it: the stored bytes themselves when that is the storage version. */
 export function encode(target: Target, object: CachedObject): ByteString {
-  if (speaksStorage(target)) return object.bytes;
+  if (isStorageVersion(target)) return object.bytes;
   return encodeText(stringifyJson(fromStorage(target, readObject(object))));
 }

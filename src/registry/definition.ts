@@ -46,14 +46,14 @@ export interface ResourceDefinition {
   /** An operation rather than an object, such as a review: it has no storage, and what is posted is answered, not kept. */
   readonly virtual?: boolean;
   /** What is posted to a virtual resource is done, not answered. */
-  readonly act?: Action;
+  readonly onCreate?: CreateHandler;
   /** Defined while the server runs: strategic merge patches know nothing of such types. */
   readonly custom?: boolean;
   /** Where the objects lie and in which version. Two definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
   /** What of the object no write to it comes to own, besides the status that has a subresource of its own. */
-  readonly keeps?: readonly FieldNames[];
+  readonly resetFields?: readonly FieldNames[];
   /** Columns of its tables: the whole row, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
   /** What a row of a table says of an object that is done. */
@@ -103,15 +103,15 @@ export interface Subresource<T = ApiObject> {
   /** Default: once as a change. */
   readonly metadataChecks?: MetadataChecks;
   /** What a write there comes to own nothing of. What of that lies in the metadata stays as it is. */
-  readonly keeps?: readonly FieldNames[];
+  readonly resetFields?: readonly FieldNames[];
   /** What alone a write there comes to own something of; `*` is any entry. The metadata stay as they are. */
-  readonly writes?: readonly FieldNames[];
+  readonly writableFields?: readonly FieldNames[];
   /** What is read and written there is another object that shows a part of the stored one. */
-  readonly view?: SubresourceView<T>;
+  readonly projection?: Projection<T>;
   /** A write there changes one part of the object. */
-  readonly part?: ObjectPart<T>;
+  readonly partialUpdate?: PartialUpdate<T>;
   /** What is posted there is done, not kept. */
-  readonly act?: Action;
+  readonly onCreate?: CreateHandler;
   /** Requests there go on to a node or to what runs on it. */
   readonly connect?: Connection;
 }
@@ -123,7 +123,7 @@ export interface Subresource<T = ApiObject> {
 export type MetadataChecks = readonly [object: number, change: number];
 
 /** An object of the subresource's kind made from the stored one, and back. */
-export interface SubresourceView<T = ApiObject> {
+export interface Projection<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
   /** Where the stored object, in all of its versions, has the number of replicas: who writes it in the view owns that. */
   readonly replicas: FieldNames;
@@ -134,17 +134,17 @@ export interface SubresourceView<T = ApiObject> {
   readonly columns?: readonly Column[];
 }
 
-export interface ObjectPart<T = ApiObject> {
+export interface PartialUpdate<T = ApiObject> {
   /** Takes into the object, a fresh copy of the stored one, the part of what was sent that may be written here. */
-  readonly take: (object: T, sent: T, context: StrategyContext) => void;
+  readonly apply: (object: T, sent: T, context: StrategyContext) => void;
   /** In place of the rules of the kind. */
   readonly validate?: (object: T, old: T, context: StrategyContext) => FieldError[];
 }
 
 /** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
-export type Action = (posted: ApiObject, call: ActionCall) => Promise<void>;
+export type CreateHandler = (posted: ApiObject, call: CreateCall) => Promise<void>;
 
-export interface ActionCall extends WriteContext {
+export interface CreateCall extends WriteContext {
   readonly namespace: string;
   /** Of the object below which it was posted, or else its own. */
   readonly name: string;
@@ -153,10 +153,10 @@ export interface ActionCall extends WriteContext {
 }
 
 /** Answers what was posted to a virtual resource in the same way: gives back the whole object as it is answered. */
-export type Answer = (posted: ApiObject, call: ActionCall) => ApiObject | Promise<ApiObject>;
+export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject | Promise<ApiObject>;
 
 /** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
-export type Listing = () => Promise<readonly ApiObject[]>;
+export type VirtualList = () => Promise<readonly ApiObject[]>;
 
 /**
  * The objects of the server, in their storage version and as new as the store has them. A resource is spelled `pods`,
@@ -226,11 +226,11 @@ export interface Column<T = ApiObject> {
   readonly description?: string;
   /** 0 is always shown, more only in wide output. */
   readonly priority?: number;
-  readonly cell: (object: T, context: CellContext) => Json | Since;
+  readonly cell: (object: T, context: CellContext) => Json | AgeCell;
 }
 
 /** A cell that shows how long ago a time was, with text around it that needs no escape in JSON. */
-export class Since {
+export class AgeCell {
   /** Milliseconds since 1970; NaN when there is none. */
   readonly time: number;
   readonly before: string;
@@ -249,7 +249,7 @@ export class Since {
 }
 
 export interface CellContext {
-  /** Milliseconds since 1970. Cells that do not ask for it are made once; see {@link Since}. */
+  /** Milliseconds since 1970. Cells that do not ask for it are made once; see {@link AgeCell}. */
   readonly now: number;
   readonly names: Names;
 }
@@ -324,13 +324,13 @@ export interface Strategy<T = ApiObject> {
    * the object is undefined when it goes. It counts once the object is written. Called when the object is prepared; a
    * refusal that is about no field is a thrown StatusError.
    */
-  readonly claim?: (
+  readonly allocate?: (
     object: T | undefined,
     old: T | undefined,
-    pools: ReadonlyMap<string, Pool>,
+    pools: ReadonlyMap<string, Allocator>,
   ) => Promise<FieldError[]>;
   /** What has its name and namespace in these resources goes with it, in the same commit. */
-  readonly takesAlong?: readonly string[];
+  readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Advice for the writer, sent as `Warning` headers. */
@@ -340,13 +340,13 @@ export interface Strategy<T = ApiObject> {
 }
 
 /** Things of which each belongs to one object at the most, such as addresses. */
-export interface Pool {
+export interface Allocator {
   /** Says why this one cannot be had; undefined: it is taken. */
-  readonly take: (value: string) => Promise<string | undefined>;
+  readonly allocate: (value: string) => Promise<string | undefined>;
   /** One that is free, taken; undefined when all are in use. */
-  readonly takeAny: () => Promise<string | undefined>;
+  readonly allocateNext: () => Promise<string | undefined>;
   /** Does nothing for one that the object does not have. */
-  readonly giveBack: (value: string) => Promise<void>;
+  readonly release: (value: string) => Promise<void>;
 }
 
 /** Who takes something out of a pool. */
@@ -358,14 +358,14 @@ export interface Holder {
 }
 
 /** What one attempt to write an object takes and gives back. It is so once guards and writes are part of its commit. */
-export interface Claims {
+export interface Allocations {
   /** By name, the preferred ones first. */
-  readonly pools: ReadonlyMap<string, Pool>;
+  readonly allocators: ReadonlyMap<string, Allocator>;
   readonly changes: () => { readonly guards: readonly Guard[]; readonly writes: readonly Write[] };
 }
 
 /** Opens the pools for one attempt. In a dry run nothing is taken, and what is free is made up. */
-export type OpenClaims = (holder: Holder, dryRun: boolean) => Claims;
+export type OpenAllocations = (holder: Holder, dryRun: boolean) => Allocations;
 
 export interface Termination<T = ApiObject> {
   /** Changes the object, just marked, in place. */

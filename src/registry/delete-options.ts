@@ -8,7 +8,7 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { unknownKind } from './body.ts';
-import type { Core } from './core.ts';
+import type { RegistryContext } from './context.ts';
 import type { Strategy } from './definition.ts';
 import { dryRunErrors, invalidOptions, isDryRun, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
@@ -72,7 +72,7 @@ interface OptionsBody {
 /** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
 export function readDeleteOptions(
   body: JsonObject,
-  { names, features }: Pick<Core, 'names' | 'features'>,
+  { names, features }: Pick<RegistryContext, 'names' | 'features'>,
 ): DeleteOptions {
   const { kind = '', apiVersion, ...given } = body as OptionsBody;
   if (kind !== '' && kind !== 'DeleteOptions') throw unknownKind(kind, apiVersion || 'v1', 'options');

@@ -63,10 +63,10 @@ describe('a declared rule that fails', () => {
         ruleFailure: (...told) => void failures.push(told),
       },
     });
-    const { migrated } = bed.target('replicationcontrollers').resource;
-    if (migrated === undefined) throw new Error('no declared rules');
+    const { declarativeRules } = bed.target('replicationcontrollers').resource;
+    if (declarativeRules === undefined) throw new Error('no declared rules');
     const error = new Error('broken');
-    vi.spyOn(migrated, 'validate').mockImplementation(() => {
+    vi.spyOn(declarativeRules, 'validate').mockImplementation(() => {
       throw error;
     });
     return { ...bed, failures, told: [['ReplicationController', error]] };

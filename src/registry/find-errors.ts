@@ -13,8 +13,8 @@ import {
 import { validate } from '../schema/index.ts';
 import { isWhole } from './convert.ts';
 import type { MetadataChecks } from './definition.ts';
-import type { Job } from './job.ts';
 import type { Target } from './types.ts';
+import type { WriteRequest } from './write-request.ts';
 
 /** Finalizers that may stand without a domain, the product's own aside. */
 const bareFinalizers = ['orphan', 'foregroundDeletion'];
@@ -23,12 +23,16 @@ const bareFinalizers = ['orphan', 'foregroundDeletion'];
  * What is wrong with an object that is about to be written: with its metadata, by the declaration of its type, and by
  * the rules of its kind. In steps, for the sake of large objects.
  */
-export function* findErrors(job: Job, object: ApiObject, old: ApiObject | undefined): Steps<readonly FieldError[]> {
-  const { target, context } = job;
+export function* findErrors(
+  request: WriteRequest,
+  object: ApiObject,
+  old: ApiObject | undefined,
+): Steps<readonly FieldError[]> {
+  const { target, context } = request;
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
   const { metadata } = object;
-  const ofMetadata = fieldErrors(() => findMetadataErrors(job, metadata, old));
+  const ofMetadata = fieldErrors(() => findMetadataErrors(request, metadata, old));
   yield;
   const declared = fieldErrors(() => validate(object, storageVersion.type));
   yield;
@@ -46,10 +50,14 @@ export function* findErrors(job: Job, object: ApiObject, old: ApiObject | undefi
   return [...ofMetadata, ...declared, ...own, ...ofChange];
 }
 
-function findMetadataErrors({ core, target }: Job, metadata: ObjectMeta, old: ApiObject | undefined): FieldError[] {
+function findMetadataErrors(
+  { registry, target }: WriteRequest,
+  metadata: ObjectMeta,
+  old: ApiObject | undefined,
+): FieldError[] {
   const { strategy, namespaced } = target.resource.definition;
   const { nameRule } = strategy;
-  const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, core.names.product] };
+  const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, registry.names.product] };
   if (old === undefined)
     return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
   const free = validateFreeFields(metadata);
@@ -75,4 +83,4 @@ function metadataChecksOf(target: Target): MetadataChecks {
 }
 
 const partOf = ({ resource, subresource }: Target) =>
-  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.part;
+  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.partialUpdate;

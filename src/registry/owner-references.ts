@@ -1,12 +1,16 @@
 import { maxShown, shorten } from '../meta/index.ts';
-import type { Draft } from './job.ts';
 import type { WriteOptions } from './types.ts';
+import type { PendingObject } from './write-request.ts';
 
 const advice =
   'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:';
 
 /** Takes references to owners that are there twice out of the draft, and warns whoever brought them. */
-export function dropDoubleOwners({ object }: Draft, { warnings }: WriteOptions, by: 'writer' | 'admission'): void {
+export function dedupeOwnerReferences(
+  { object }: PendingObject,
+  { warnings }: WriteOptions,
+  by: 'writer' | 'admission',
+): void {
   const { ownerReferences = [] } = object.metadata;
   // References that are the same have one uid.
   if (new Set(ownerReferences.map(({ uid }) => uid)).size === ownerReferences.length) return;

@@ -9,7 +9,7 @@ import {
   shorten,
   statusError,
 } from '../meta/index.ts';
-import type { Core } from './core.ts';
+import type { RegistryContext } from './context.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
 /** The 422 about a request's parameters, which are spoken of as an options object. */
@@ -87,7 +87,10 @@ export function checkListOptions(options: ReadOptions & { sendInitialEvents?: st
 }
 
 /** The same for a watch. */
-export function checkWatchOptions(options: WatchOptions, { names, features }: Pick<Core, 'names' | 'features'>): void {
+export function checkWatchOptions(
+  options: WatchOptions,
+  { names, features }: Pick<RegistryContext, 'names' | 'features'>,
+): void {
   const { resourceVersionMatch: match = '', continue: token = '', sendInitialEvents } = options;
   const errors: FieldError[] = [];
   const field = 'resourceVersionMatch';

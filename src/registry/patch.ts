@@ -1,5 +1,5 @@
 import {
-  applyIntent,
+  applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   checkMembers,
@@ -20,10 +20,10 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { type Patched, tell } from './body.ts';
-import { spokenOf, toStorage } from './convert.ts';
-import type { Job } from './job.ts';
-import { copyOf, ownedTypeOf, ownedView, writerOf } from './ownership.ts';
+import { requestKind, toStorage } from './convert.ts';
+import { copyOf, managedProjection, managedTypeOf, writerOf } from './field-management.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
+import type { WriteRequest } from './write-request.ts';
 
 const patchTypes: { readonly [format in PatchFormat]: string } = {
   json: 'application/json-patch+json',
@@ -68,7 +68,7 @@ function* patchedBy(
       return { document: applyJsonPatch(before, operations), findings: odd.map((finding) => `json patch ${finding}`) };
     }
     case 'strategic': {
-      const { schema, names } = spokenOf(target).type;
+      const { schema, names } = requestKind(target).type;
       return { document: yield* strategicMergePatch(before, patch, schema, names), findings };
     }
     default:
@@ -84,31 +84,37 @@ const notAnObject = (value: Json): string =>
   `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 
 /** What an apply makes of the object that is there, its owners with it. @throws StatusError 400, 409, 500 */
-export function* applied(job: Job, old: ApiObject | undefined): Steps<ApiObject> {
-  const { core, target, change, options } = job;
+export function* applied(request: WriteRequest, old: ApiObject | undefined): Steps<ApiObject> {
+  const { registry, target, change, options } = request;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
   const { malformed } = change;
   const findings = (change.findings ?? []).map((finding) => `error converting YAML to JSON: ${finding}`);
-  const intent = change.patch ?? {};
-  if (malformed !== undefined || !isJsonObject(intent)) {
-    const why = malformed ?? `error unmarshaling JSON: while decoding JSON: ${notAnObject(intent)}`;
+  const applyConfig = change.patch ?? {};
+  if (malformed !== undefined || !isJsonObject(applyConfig)) {
+    const why = malformed ?? `error unmarshaling JSON: while decoding JSON: ${notAnObject(applyConfig)}`;
     throw statusError.badRequest(`error decoding YAML: ${why}`);
   }
-  checkMembers(intent);
-  checkType(target, intent);
-  const live = old === undefined ? undefined : ownedView(target, old);
-  const type = ownedTypeOf(core, target);
-  const object = yield* applyIntent({ type, writer: writerOf(job), live, intent, force: options.force });
+  checkMembers(applyConfig);
+  checkType(target, applyConfig);
+  const live = old === undefined ? undefined : managedProjection(target, old);
+  const type = managedTypeOf(registry, target);
+  const object = yield* applyConfiguration({
+    type,
+    writer: writerOf(request),
+    live,
+    applyConfig,
+    force: options.force,
+  });
   tell(findings, options, 'error strict decoding YAML');
   yield;
   return toStorage(target, object === live ? copyOf(object) : object);
 }
 
 /** An apply says in full what it is about. */
-function checkType(target: Target, intent: JsonObject): void {
-  const spoken = spokenOf(target);
+function checkType(target: Target, applyConfig: JsonObject): void {
+  const spoken = requestKind(target);
   const text = (name: string) => {
-    const value = Object.hasOwn(intent, name) ? intent[name] : undefined;
+    const value = Object.hasOwn(applyConfig, name) ? applyConfig[name] : undefined;
     return typeof value === 'string' ? shorten(value) : '';
   };
   const [apiVersion, kind] = [text('apiVersion'), text('kind')];

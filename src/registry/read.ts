@@ -3,18 +3,20 @@ import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import { describe, isCorrupt, unreadable } from './bytes.ts';
-import { type Core, current, reached } from './core.ts';
+import { consistentCache, type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
 /** The object itself, as new as the request asks for. @throws StatusError 404 when there is none */
-export async function get(core: Core, target: Target, options: ReadOptions): Promise<CachedObject> {
+export async function get(registry: RegistryContext, target: Target, options: ReadOptions): Promise<CachedObject> {
   const { resource, name } = target;
   checkName(target);
   const revision = readVersion(options.resourceVersion, 'get');
-  const cache = await (revision === undefined ? current(core, resource) : reached(resource, revision));
+  const cache = await (revision === undefined
+    ? consistentCache(registry, resource)
+    : waitForRevision(resource, revision));
   const key = keyOf(resource, target);
   const object = key === undefined ? undefined : cache.snapshot().get(key);
   if (object === undefined) throw statusError.notFound(resource.id, name);
@@ -23,25 +25,27 @@ export async function get(core: Core, target: Target, options: ReadOptions): Pro
 }
 
 /** A collection, or a piece of one, as new as the request asks for. */
-export async function list(core: Core, target: Target, options: ReadOptions): Promise<ObjectList> {
+export async function list(registry: RegistryContext, target: Target, options: ReadOptions): Promise<ObjectList> {
   const { resource } = target;
   const { limit } = readNumbers(options);
-  checkListOptions(options, core.names);
+  checkListOptions(options, registry.names);
   const selection = select(target, options);
   const { resourceVersionMatch: match = '', continue: token = '' } = options;
   if (token !== '') {
     if ((options.resourceVersion ?? '') !== '' && options.resourceVersion !== '0') {
       throw statusError.badRequest('specifying resource version is not allowed when using continue');
     }
-    return resume(core, target, options, selection, limit);
+    return resume(registry, target, options, selection, limit);
   }
   const revision = readVersion(options.resourceVersion, 'list');
-  const paged = limit === 0 ? undefined : { limit, scope: scopeOf(target, options), began: core.clock.now() };
+  const paged = limit === 0 ? undefined : { limit, scope: scopeOf(target, options), began: registry.clock.now() };
   if (revision !== undefined && revision > 0 && (match === 'Exact' || (match === '' && limit > 0))) {
-    return exactly(core, target, selection, revision, paged, '');
+    return exactly(registry, target, selection, revision, paged, '');
   }
-  const cache = await (revision === undefined ? current(core, resource) : reached(resource, revision));
-  return fromSnapshot(core, target, selection, cache.snapshot(), paged, '');
+  const cache = await (revision === undefined
+    ? consistentCache(registry, resource)
+    : waitForRevision(resource, revision));
+  return fromSnapshot(registry, target, selection, cache.snapshot(), paged, '');
 }
 
 /** How a list is cut: pieces of at most `limit`, whose tokens are good for `scope`, and when it began (ms since 1970). */
@@ -51,7 +55,7 @@ interface Paging {
   readonly began: number;
 }
 
-const tokenFor = ({ tokenKey }: Core, { scope, began }: Paging, revision: number, after: string): string =>
+const tokenFor = ({ tokenKey }: RegistryContext, { scope, began }: Paging, revision: number, after: string): string =>
   formatToken(tokenKey, scope, { revision, after, began });
 
 const scopeOf = ({ resource, namespace }: Target, { labelSelector = '', fieldSelector = '' }: ReadOptions): string =>
@@ -59,42 +63,42 @@ const scopeOf = ({ resource, namespace }: Target, { labelSelector = '', fieldSel
 
 /** The next piece of a list. */
 async function resume(
-  core: Core,
+  registry: RegistryContext,
   target: Target,
   options: ReadOptions,
   selection: Selection,
   limit: number,
 ): Promise<ObjectList> {
   const scope = scopeOf(target, options);
-  const place = readToken(core.tokenKey, scope, options.continue ?? '');
+  const place = readToken(registry.tokenKey, scope, options.continue ?? '');
   const { revision, after } = place;
-  const now = core.clock.now();
+  const now = registry.clock.now();
   if (revision === 0) {
-    const cache = await current(core, target.resource);
+    const cache = await consistentCache(registry, target.resource);
     const paged = limit === 0 ? undefined : { limit, scope, began: now };
-    return fromSnapshot(core, target, selection, cache.snapshot(), paged, after);
+    return fromSnapshot(registry, target, selection, cache.snapshot(), paged, after);
   }
-  if (core.historyMs > 0 && now - place.began >= core.historyMs) throw tooOld(core, scope, place);
+  if (registry.historyMs > 0 && now - place.began >= registry.historyMs) throw tooOld(registry, scope, place);
   try {
     const paged = limit === 0 ? undefined : { limit, scope, began: place.began };
-    return await exactly(core, target, selection, revision, paged, after);
+    return await exactly(registry, target, selection, revision, paged, after);
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'compacted') throw error;
-    throw tooOld(core, scope, place);
+    throw tooOld(registry, scope, place);
   }
 }
 
 /** Tells that a list cannot be continued as it was, with a token for the rest of it as it is. */
-function tooOld(core: Core, scope: string, place: Place): StatusError {
+function tooOld(registry: RegistryContext, scope: string, place: Place): StatusError {
   return statusError.expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-    { continue: formatToken(core.tokenKey, scope, { ...place, revision: 0 }) },
+    { continue: formatToken(registry.tokenKey, scope, { ...place, revision: 0 }) },
   );
 }
 
 /** The state at one revision: a snapshot when one is at hand, else what the store remembers. */
 async function exactly(
-  core: Core,
+  registry: RegistryContext,
   target: Target,
   selection: Selection,
   revision: number,
@@ -102,15 +106,15 @@ async function exactly(
   after: string,
 ): Promise<ObjectList> {
   const { resource } = target;
-  const cache = await reached(resource, revision);
+  const cache = await waitForRevision(resource, revision);
   const present = cache.snapshot();
   const snapshot = present.revision === revision ? present : resource.history?.at(revision);
-  if (snapshot !== undefined) return fromSnapshot(core, target, selection, snapshot, paged, after);
-  return fromStore(core, target, selection, revision, paged, after);
+  if (snapshot !== undefined) return fromSnapshot(registry, target, selection, snapshot, paged, after);
+  return fromStore(registry, target, selection, revision, paged, after);
 }
 
 async function fromSnapshot(
-  core: Core,
+  registry: RegistryContext,
   { resource }: Target,
   selection: Selection,
   snapshot: Snapshot,
@@ -132,7 +136,7 @@ async function fromSnapshot(
   if (!more || last === undefined) return whole(revision, page);
   resource.history?.keep(snapshot);
   const range = rangeOf(resource, selection);
-  const token = tokenFor(core, paged, revision, last.key.slice(range.length));
+  const token = tokenFor(registry, paged, revision, last.key.slice(range.length));
   const remaining = selection.filtered ? undefined : snapshot.count(range, last.key);
   return { revision, items: page, continue: () => token, remaining: () => remaining };
 }
@@ -194,7 +198,7 @@ const batch = 500;
 
 /** A list of an old state, read from the store piece by piece, with a turn for everybody else between them. */
 async function fromStore(
-  core: Core,
+  registry: RegistryContext,
   { resource }: Target,
   selection: Selection,
   revision: number,
@@ -208,7 +212,7 @@ async function fromStore(
   const page: CachedObject[] = [];
   let from = after === '' ? undefined : prefix + after;
   for (;;) {
-    const found = await core.store.list({
+    const found = await registry.store.list({
       prefix,
       revision,
       // One more than the page needs tells that there is more.
@@ -222,8 +226,10 @@ async function fromStore(
       if (!corrupt && selection.matches?.(object) === false) continue;
       const last = page.at(-1);
       if (paged !== undefined && page.length === limit && last !== undefined) {
-        const token = tokenFor(core, paged, revision, last.key.slice(prefix.length));
-        const remaining = selection.filtered ? undefined : await countBehind(core.store, prefix, last.key, revision);
+        const token = tokenFor(registry, paged, revision, last.key.slice(prefix.length));
+        const remaining = selection.filtered
+          ? undefined
+          : await countBehind(registry.store, prefix, last.key, revision);
         return { revision, items: page, continue: () => token, remaining: () => remaining };
       }
       if (corrupt) throw unreadable(object);

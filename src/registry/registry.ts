@@ -9,17 +9,17 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
-import { act, actionOf, answerOf, reply } from './act.ts';
-import { deleteCollection } from './collection.ts';
 import { connect } from './connect.ts';
+import { consistentCache, type RegistryContext, toStatusError } from './context.ts';
 import { encode } from './convert.ts';
-import { type Core, current, toStatusError } from './core.ts';
-import type { Answer, Listing, OpenClaims, ResourceDefinition, Verb } from './definition.ts';
-import { getMade, listMade } from './listing.ts';
+import type { OpenAllocations, ResourceDefinition, ReviewHandler, Verb, VirtualList } from './definition.ts';
+import { deleteCollection } from './delete-collection.ts';
 import { newEntry } from './objects.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
 import type { Observer, Registry, Target } from './types.ts';
+import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './virtual-create.ts';
+import { getVirtual, listVirtual } from './virtual-list.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
@@ -35,11 +35,11 @@ export interface RegistryOptions {
    * What is answered to what is posted to a virtual resource, by the resource, such as `reviews.example.org`: a virtual
    * resource that neither acts nor is in here is not served.
    */
-  readonly answers?: ReadonlyMap<string, Answer>;
+  readonly reviewHandlers?: ReadonlyMap<string, ReviewHandler>;
   /** The objects of the virtual resources that can be read, named likewise. */
-  readonly listings?: ReadonlyMap<string, Listing>;
+  readonly virtualLists?: ReadonlyMap<string, VirtualList>;
   /** Where kinds take what there is once only, such as addresses. Default: nowhere, and they do without. */
-  readonly openClaims?: OpenClaims;
+  readonly openAllocations?: OpenAllocations;
   /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
   readonly tokenKey?: string;
   /**
@@ -86,7 +86,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
   const { resources } = made;
-  const core = coreOf(options, { resources, features, observer });
+  const registry = coreOf(options, { resources, features, observer });
   const places = placesOf(resources);
   return {
     resources: resources.filter(({ definition }) => definition.versions.length > 0),
@@ -94,32 +94,32 @@ export function createRegistry(options: RegistryOptions): Registry {
     get: async (target, read) => {
       allow(target, 'get');
       const { virtual } = target.resource.definition;
-      return answer(virtual === true ? getMade(core, target) : get(core, target, read));
+      return answer(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
       allow(target, 'list');
       const { virtual } = target.resource.definition;
-      return answer(virtual === true ? listMade(core, target, read) : list(core, target, read));
+      return answer(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: async (target, read) => {
       allow(target, 'watch');
-      return answer(watch(core, target, read));
+      return answer(watch(registry, target, read));
     },
     write: async (target, change, how) => {
       allow(target, change.verb);
-      if (change.verb !== 'create') return answer(write(core, target, change, how));
-      const action = actionOf(target);
-      if (action !== undefined) return answer(act(core, target, action, change, how));
-      const reviewer = answerOf(core, target);
-      if (reviewer !== undefined) return answer(reply(core, target, reviewer, change, how));
-      return answer(write(core, target, change, how));
+      if (change.verb !== 'create') return answer(write(registry, target, change, how));
+      const action = createHandlerOf(target);
+      if (action !== undefined) return answer(handleCreate(registry, target, action, change, how));
+      const reviewer = reviewHandlerOf(registry, target);
+      if (reviewer !== undefined) return answer(handleReview(registry, target, reviewer, change, how));
+      return answer(write(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       allow(target, 'deletecollection');
-      return answer(deleteCollection(core, target, read, deleteOptions, how));
+      return answer(deleteCollection(registry, target, read, deleteOptions, how));
     },
-    connect: async (target, call) => answer(connect(core, target, call)),
-    newEntry: (resource, object, fieldManager) => newEntry(core, resource, object, fieldManager),
+    connect: async (target, call) => answer(connect(registry, target, call)),
+    newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     features,
     encode,
     close: made.close,
@@ -128,17 +128,17 @@ export function createRegistry(options: RegistryOptions): Registry {
 
 function coreOf(
   { store, names, clock, random, admission, ...given }: RegistryOptions,
-  made: Pick<Core, 'resources' | 'features' | 'observer'>,
-): Core {
+  made: Pick<RegistryContext, 'resources' | 'features' | 'observer'>,
+): RegistryContext {
   return {
     store,
     names,
     clock,
     random,
     admission: createChain(admission, { clock, timer: made.observer.admission }),
-    answers: given.answers ?? new Map(),
-    listings: given.listings ?? new Map(),
-    openClaims: given.openClaims,
+    reviewHandlers: given.reviewHandlers ?? new Map(),
+    virtualLists: given.virtualLists ?? new Map(),
+    openAllocations: given.openAllocations,
     tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
     historyMs: given.historyMs ?? 5 * 60_000,
     watchBufferBytes: given.watchBufferBytes ?? 8 * 1024 * 1024,
@@ -176,7 +176,7 @@ function allow({ resource, subresource }: Target, verb: Verb): void {
   const served = subresource === '' ? definition : below;
   if (served === undefined) throw statusError.noSuchResource();
   if (!served.verbs.includes(verb)) throw statusError.methodNotAllowed();
-  if (below !== undefined && ((verb === 'create' && below.act === undefined) || below.connect !== undefined)) {
+  if (below !== undefined && ((verb === 'create' && below.onCreate === undefined) || below.connect !== undefined)) {
     throw new StatusError(501, '', `${definition.plural}/${subresource} is not served by this server`);
   }
 }
@@ -192,6 +192,6 @@ export function namespaceLookup(registry: () => Registry, store: Store): Namespa
       return found === undefined ? undefined : { terminating: found.fields['status.phase'] === 'Terminating' };
     };
     // One that was seen is there, or was a moment ago; of one that was not the store may know more.
-    return (cache.revision === 0 ? undefined : state()) ?? current({ store }, resource).then(state);
+    return (cache.revision === 0 ? undefined : state()) ?? consistentCache({ store }, resource).then(state);
   };
 }

@@ -12,10 +12,10 @@ import {
 import {
   type CompiledType,
   compile,
+  type DeclarativeRules,
+  declarativeRules,
   type GatedFields,
   gatedFields,
-  type MigratedRules,
-  migratedRules,
 } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
 import { type CorruptReport, describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
@@ -41,7 +41,7 @@ export interface Resource {
   /** Fields of the storage version that are dropped from what is written. */
   readonly gated: GatedFields | undefined;
   /** Rules of the storage version that run beside those of the kind. */
-  readonly migrated: MigratedRules | undefined;
+  readonly declarativeRules: DeclarativeRules | undefined;
   /** All that there are, by name: objects and who owns what of them may be in one that is not served. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
@@ -50,11 +50,11 @@ export interface Resource {
 export interface CompiledSubresource {
   readonly declared: Subresource;
   /** The kind that is spoken there when it is not that of the resource. */
-  readonly own: Spoken | undefined;
+  readonly own: RequestKind | undefined;
 }
 
 /** A kind in a version, as bodies name it. */
-export interface Spoken {
+export interface RequestKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -214,7 +214,7 @@ function makeResource(
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
   const gated = once(() => gatedFields(stored.schema, features));
-  const migrated = once(() => (features.DeclarativeValidation ? migratedRules(storageVersion.type) : undefined));
+  const migrated = once(() => (features.DeclarativeValidation ? declarativeRules(storageVersion.type) : undefined));
   return {
     definition: served,
     names,
@@ -229,7 +229,7 @@ function makeResource(
     get gated() {
       return gated();
     },
-    get migrated() {
+    get declarativeRules() {
       return migrated();
     },
     versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),

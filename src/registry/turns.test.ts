@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { type Change, viewList } from './index.ts';
+import { type Change, representList } from './index.ts';
 import { apply, bench, failure, merge, note, remove, strategic, update } from './testing/fixtures.ts';
 import { inTurns, largeBytes, pauseFor } from './turns.ts';
 
@@ -136,6 +136,6 @@ it('a table of large objects is made in pieces of its own', async () => {
   for (const name of ['a', 'b', 'c']) await create('configmaps', body(name, 3_000).value);
   const at = target('configmaps');
   const view = { as: 'table', version: 'v1', includeObject: 'None', now: 0 } as const;
-  const pieces = [...viewList(at, await registry.list(at, {}), view)];
+  const pieces = [...representList(at, await registry.list(at, {}), view)];
   expect(pieces).toHaveLength(4);
 });

@@ -127,8 +127,8 @@ export interface Mismatch {
   readonly group: string;
   readonly kind: string;
   readonly field: string;
-  readonly byHand: readonly FieldErrorReason[];
-  readonly declared: readonly FieldErrorReason[];
+  readonly handwritten: readonly FieldErrorReason[];
+  readonly declarative: readonly FieldErrorReason[];
 }
 
 /** Every verb on every resource. Throws nothing but StatusError. */
@@ -146,7 +146,7 @@ export interface Registry {
     target: Target,
     options: ReadOptions,
     deleteOptions: JsonObject,
-    write: WriteOptions,
+    request: WriteOptions,
   ): Promise<ObjectList>;
   /**
    * Where a request to the target goes on to: a subresource that stands for a node, or for what runs on it. Undefined

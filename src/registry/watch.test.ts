@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { type StreamEvent, type Target, type View, viewEvent, type WatchOptions } from './index.ts';
+import { type Representation, representEvent, type StreamEvent, type Target, type WatchOptions } from './index.ts';
 import { type Bench, bench, failure, merge, note, remove } from './testing/fixtures.ts';
 
 /** With the feature that lets a watch begin with what is there. */
@@ -279,13 +279,13 @@ describe('refusals', () => {
 });
 
 describe('events as they are sent', () => {
-  const shown = async (view: View, plural = 'configmaps', place: Partial<Target> = {}) => {
+  const shown = async (view: Representation, plural = 'configmaps', place: Partial<Target> = {}) => {
     const made = bench(streaming);
     await made.create(plural, plural === 'widgets' ? { metadata: { name: 'a' }, size: 2 } : note('a'));
     const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
     const { events } = await watch(made, options, place, plural);
     return events.map(
-      (event, i) => JSON.parse(viewEvent(made.target(plural, place), event, view, i === 0)) as JsonObject,
+      (event, i) => JSON.parse(representEvent(made.target(plural, place), event, view, i === 0)) as JsonObject,
     );
   };
 

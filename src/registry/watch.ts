@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
 import { isCorrupt, unreadable } from './bytes.ts';
-import { type Core, current, reached, toStatusError } from './core.ts';
+import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from './context.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange } from './read.ts';
 import { keyOf, type Selection, select } from './selection.ts';
@@ -20,9 +20,9 @@ const initialSlice = 1_000;
  * failure of the first step of the iteration, as it is of any later one. The iteration of a client that is too slow
  * ends as if its time were over.
  */
-export async function watch(core: Core, target: Target, options: WatchOptions): Promise<WatchStream> {
+export async function watch(registry: RegistryContext, target: Target, options: WatchOptions): Promise<WatchStream> {
   const { seconds } = readNumbers(options);
-  checkWatchOptions(options, core);
+  checkWatchOptions(options, registry);
   const selection = select(target, options);
   const revision = readVersion(options.resourceVersion, 'watch');
   const initial = readFlag(options.sendInitialEvents);
@@ -30,10 +30,10 @@ export async function watch(core: Core, target: Target, options: WatchOptions): 
   const exact = revision !== undefined && revision > 0 && initial !== true;
   const { resource } = target;
   const cache = await (exact
-    ? reached(resource, 0)
+    ? waitForRevision(resource, 0)
     : revision === undefined
-      ? current(core, resource)
-      : reached(resource, revision));
+      ? consistentCache(registry, resource)
+      : waitForRevision(resource, revision));
   // From here on nothing is awaited, so that no change falls between the snapshot and the subscription.
   const snapshot = cache.snapshot();
   const begun = exact || initial === false ? [] : inRange(resource, selection, snapshot);
@@ -42,19 +42,19 @@ export async function watch(core: Core, target: Target, options: WatchOptions): 
     selection.matches,
     initial === true && bookmarks ? snapshot.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
-    subscribe(core, target, selection, exact ? revision : snapshot.revision, bookmarks),
+    subscribe(registry, target, selection, exact ? revision : snapshot.revision, bookmarks),
   );
-  const length = seconds > 0 ? seconds : core.watchSeconds + core.random.integer(core.watchSeconds);
+  const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
   const end = () => stream.end();
   // The last bookmark tells how far the store is; when it cannot be asked, how far the cache is.
-  const over = bookmarks ? () => void current(core, resource).then(end, end) : end;
-  stream.endAfter(core.clock.after(timeoutMs, over));
+  const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
+  stream.endAfter(registry.clock.after(timeoutMs, over));
   return stream;
 }
 
 function subscribe(
-  core: Core,
+  registry: RegistryContext,
   { resource }: Target,
   selection: Selection,
   after: number,
@@ -64,7 +64,7 @@ function subscribe(
   const narrow = keyOf(resource, selection) !== undefined || name !== '';
   return resource.cache.subscribe({
     after,
-    bufferBytes: core.watchBufferBytes,
+    bufferBytes: registry.watchBufferBytes,
     ...(namespace === '' ? {} : { namespace }),
     ...(narrow ? { name } : {}),
     ...(field === undefined ? {} : { field }),

@@ -104,7 +104,7 @@ describe('create', () => {
   });
 
   it('does not serve a virtual resource that nobody answers', async () => {
-    const asked = bench({ answers: new Map() }).change('reviews', {}, create({ spec: { user: 'u' } }));
+    const asked = bench({ reviewHandlers: new Map() }).change('reviews', {}, create({ spec: { user: 'u' } }));
     await expect(asked).rejects.toMatchObject({ code: 501 });
   });
 

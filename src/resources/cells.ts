@@ -1,5 +1,5 @@
 import type { Json, ObjectMeta } from '../meta/index.ts';
-import { type Column, Since } from '../registry/index.ts';
+import { AgeCell, type Column } from '../registry/index.ts';
 import type { Infer } from '../schema/index.ts';
 import type { Container } from './types/core-v1.ts';
 import type { LabelSelector } from './types/meta-v1.ts';
@@ -23,7 +23,7 @@ export const age: Column<Named> = {
   name: 'Age',
   type: 'string',
   description: 'Time since the object was created.',
-  cell: ({ metadata }) => new Since(metadata.creationTimestamp),
+  cell: ({ metadata }) => new AgeCell(metadata.creationTimestamp),
 };
 
 type Containers = Infer<typeof Container>[] | undefined;

@@ -1,9 +1,9 @@
 import type { ApiObject, FeatureName, ObjectMeta } from '../meta/index.ts';
 import {
-  type Action,
   allVerbs,
   type Column,
   type Completion,
+  type CreateHandler,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
@@ -42,15 +42,15 @@ export interface KindDeclaration<S extends StructSchema> {
   /** Default: all. */
   readonly verbs?: readonly Verb[];
   readonly virtual?: boolean;
-  readonly act?: Action;
+  readonly act?: CreateHandler;
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
   /** Has a `status` of its own, written under `/status`; by default that keeps the spec. */
-  readonly status?: true | Pick<Subresource, 'keeps' | 'metadataChecks'>;
+  readonly status?: true | Pick<Subresource, 'resetFields' | 'metadataChecks'>;
   /** Can be scaled under `/scale`; how its selector reads when it is not a LabelSelector. */
   readonly scale?: true | ((object: ObjectOf<S>) => string);
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
-  readonly keeps?: ResourceDefinition['keeps'];
+  readonly keeps?: ResourceDefinition['resetFields'];
   readonly columns?: readonly ColumnDeclaration<ObjectOf<S>>[];
   readonly completion?: (object: ObjectOf<S>) => Completion | undefined;
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
@@ -66,7 +66,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
   const subresources = [...((declared.subresources ?? []) as unknown as readonly Subresource[])];
   if (declared.status !== undefined) {
     const own = declared.status === true ? {} : declared.status;
-    subresources.push({ name: 'status', verbs: reading, kind, keeps: [['spec']], ...own });
+    subresources.push({ name: 'status', verbs: reading, kind, resetFields: [['spec']], ...own });
   }
   if (declared.scale !== undefined) {
     const selector = declared.scale === true ? undefined : (declared.scale as unknown as (object: ApiObject) => string);
@@ -82,12 +82,12 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     namespaced: declared.namespaced ?? true,
     verbs: declared.verbs ?? allVerbs,
     ...(declared.virtual === true ? { virtual: true } : {}),
-    ...(declared.act === undefined ? {} : { act: declared.act }),
+    ...(declared.act === undefined ? {} : { onCreate: declared.act }),
     versions: [{ version, schema: declared.schema }, ...(declared.versions ?? [])],
     ...(declared.gate === undefined ? {} : { gate: declared.gate }),
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,
-    ...(declared.keeps === undefined ? {} : { keeps: declared.keeps }),
+    ...(declared.keeps === undefined ? {} : { resetFields: declared.keeps }),
     // What a kind's functions are handed has been decoded by its schema: that is what the type says.
     columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map(
       columnOf,

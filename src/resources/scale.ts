@@ -30,13 +30,13 @@ const columns: readonly Column[] = [
 /** How many there shall be and are of what an object makes: `spec.replicas`, `status.replicas` and its selector. */
 export function scale(
   selectorOf: (object: ApiObject) => string = labelSelectorOf,
-): Pick<Subresource, 'kind' | 'group' | 'version' | 'schema' | 'view'> {
+): Pick<Subresource, 'kind' | 'group' | 'version' | 'schema' | 'projection'> {
   return {
     kind: 'Scale',
     group: 'autoscaling',
     version: 'v1',
     schema: Scale,
-    view: {
+    projection: {
       replicas,
       read: (object) => {
         const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;

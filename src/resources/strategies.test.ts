@@ -88,12 +88,12 @@ test('the table names kinds that there are', () => {
 
 test.each(stored.map((definition) => [idOf(definition), definition] as const))('%s', (id, definition) => {
   const { strategy, subresources } = definition;
-  const { keeps = [] } = subresources.find(({ name }) => name === 'status') ?? {};
+  const { resetFields = [] } = subresources.find(({ name }) => name === 'status') ?? {};
   expect({
     create: strategy.createOnUpdate === true,
     unconditional: strategy.unconditionalUpdate !== false,
     counts: strategy.generation === true,
-    statusKeepsMetadata: keeps.some((path) => path.length === 1 && path[0] === 'metadata'),
+    statusKeepsMetadata: resetFields.some((path) => path.length === 1 && path[0] === 'metadata'),
   }).toEqual({ ...plain, ...strategies[id] });
 });
 

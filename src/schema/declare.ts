@@ -124,7 +124,7 @@ export interface FieldOptions {
    * The rules here are also written by hand in the kind. Its own findings are what counts, and those of the declaration
    * are compared with them, unless a feature says otherwise.
    */
-  readonly migrated?: boolean;
+  readonly declarative?: boolean;
   readonly doc?: string;
 }
 

@@ -40,4 +40,4 @@ export { suits } from './decode.ts';
 export { dropGated, type GatedFields, gatedFields } from './gated.ts';
 export { inspect } from './inspect.ts';
 export { openApiName, openApiSchemas } from './openapi.ts';
-export { type MigratedRules, migratedRules, validate } from './validate.ts';
+export { type DeclarativeRules, declarativeRules, validate } from './validate.ts';

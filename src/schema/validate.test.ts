@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, namesFor } from '../meta/index.ts';
 import {
   compile,
+  declarativeRules,
   type FieldOptions,
   field,
   int32,
@@ -11,7 +12,6 @@ import {
   lazy,
   list,
   map,
-  migratedRules,
   type Schema,
   type StructSchema,
   string,
@@ -187,9 +187,9 @@ describe('the walk', () => {
 });
 
 describe('migrated rules', () => {
-  const Part = struct('test/v1.Part', { size: field(1, int32, { min: 0, migrated: true }), name: field(2, string) });
+  const Part = struct('test/v1.Part', { size: field(1, int32, { min: 0, declarative: true }), name: field(2, string) });
   const Whole = struct('test/v1.Whole', {
-    replicas: field(1, int32, { min: 0, migrated: true }),
+    replicas: field(1, int32, { min: 0, declarative: true }),
     seconds: field(2, int32, { min: 0 }),
     parts: field(3, list(Part), { listType: 'map', listMapKeys: ['name'] }),
     byName: field(4, map(Part)),
@@ -200,7 +200,7 @@ describe('migrated rules', () => {
     parts: [{ size: -3, name: 'a' }, { name: 'a' }],
     byName: { x: { size: -4 } },
   };
-  const rules = migratedRules(compile(Whole, names));
+  const rules = declarativeRules(compile(Whole, names));
 
   it('are left to those who ask for them', () => {
     expect(check(Whole, value).map(([path]) => path)).toEqual(['seconds', 'parts[1].name']);
@@ -235,5 +235,7 @@ describe('migrated rules', () => {
   ])('cover %j: %j', (path, covered) => expect(rules?.cover(path)).toBe(covered));
 
   it("are few types'", () =>
-    expect(migratedRules(compile(struct('test/v1.None', { a: field(1, int32, { min: 0 }) }), names))).toBeUndefined());
+    expect(
+      declarativeRules(compile(struct('test/v1.None', { a: field(1, int32, { min: 0 }) }), names)),
+    ).toBeUndefined());
 });

@@ -26,7 +26,7 @@ export function validate(value: Json, compiled: CompiledType, path = ''): FieldE
 }
 
 /** The rules of a type that its kind knows by hand too. */
-export interface MigratedRules {
+export interface DeclarativeRules {
   /** What they find wrong with a decoded value, as `validate` does for the others. */
   readonly validate: (value: Json) => FieldError[];
   /** Whether there are such rules for the field at a path, as findings spell it. */
@@ -34,12 +34,12 @@ export interface MigratedRules {
 }
 
 /** Undefined for a type without such rules, which are most. */
-export function migratedRules({ schema, names }: CompiledType): MigratedRules | undefined {
+export function declarativeRules({ schema, names }: CompiledType): DeclarativeRules | undefined {
   const check = new CheckFactory(names, true).of(schema);
   if (check === undefined) return undefined;
   return {
     validate: (value) => run(check, value, ''),
-    cover: (path) => fieldAt(schema, path, names)?.migrated === true,
+    cover: (path) => fieldAt(schema, path, names)?.declarative === true,
   };
 }
 
@@ -130,7 +130,7 @@ class CheckFactory {
   }
 
   #looksAt(field: Field): boolean {
-    return (field.migrated === true) === this.#migrated && isChecked(field);
+    return (field.declarative === true) === this.#migrated && isChecked(field);
   }
 
   #plans(schema: StructSchema): FieldCheck[] {

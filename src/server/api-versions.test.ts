@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { featureList, type JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { silentLog } from './outside.ts';
+import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 
 const open: OrchServer[] = [];

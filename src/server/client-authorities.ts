@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Client } from '../client/index.ts';
 import { type ApiObject, at, formatPem, type Names, pemBlocks } from '../meta/index.ts';
-import { ensureOwn, isStatus } from './own-objects.ts';
+import { ensureObject, isStatus } from './bootstrap-objects.ts';
 
 /** For so long a certificate is still told of after its end: clocks differ (ms). */
 const slackMs = 5 * 60_000;
@@ -21,7 +21,7 @@ export async function tellClientAuthorities(client: Client, names: Names, now: n
   const held = at(found, 'data', 'client-ca-file');
   const text = mergeAuthorities([typeof held === 'string' ? held : '', authorities], now);
   if (text === '' || text === held) return;
-  await ensureOwn(client, { ...place, kind: 'ConfigMap', metadata, fields: { data: { 'client-ca-file': text } } });
+  await ensureObject(client, { ...place, kind: 'ConfigMap', metadata, fields: { data: { 'client-ca-file': text } } });
 }
 
 /** The certificates of all texts, each once, that have not expired. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ApiObject, type FieldError, fieldError, type JsonObject } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
-import { silentLog } from './outside.ts';
+import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 
 // What switches do, seen by a client of the server.

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../client/index.ts';
 import { type ApiObject, at, type Clock, formatMicroTime, labelValue, type Names, type Random } from '../meta/index.ts';
-import { ensureOwn, isStatus } from './own-objects.ts';
+import { ensureObject, isStatus } from './bootstrap-objects.ts';
 
 export interface IdentityLeaseOptions {
   readonly client: Client;
@@ -56,7 +56,7 @@ export function createIdentityLease({ client, names, clock, random }: IdentityLe
     const metadata = { name, namespace, labels: { [identity]: names.server, ...hostLabel } };
     const fields = { spec: { renewTime: formatMicroTime(now) } };
     const first = { spec: { holderIdentity, leaseDurationSeconds: leaseSeconds } };
-    const lease = await ensureOwn(client, { apiVersion, resource, kind: 'Lease', metadata, fields }, first);
+    const lease = await ensureObject(client, { apiVersion, resource, kind: 'Lease', metadata, fields }, first);
     renewAt = now + restMs;
     if (lease === undefined || now < collectAt) return;
     await collect();

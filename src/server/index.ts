@@ -29,8 +29,8 @@ export {
   StatusError,
 } from '../meta/index.ts';
 export { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+export type { Dependencies, Log } from './dependencies.ts';
 export type { Address } from './listening.ts';
-export type { Log, Outside } from './outside.ts';
 export { createServer, type OrchServer } from './server.ts';
 export type { ServerOptions } from './server-options.ts';
 export { StartError } from './start-error.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type Handler, listen } from '../http/index.ts';
 import type { Names } from '../meta/index.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
-import type { Outside } from './outside.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { type Tls, tlsOf } from './tls.ts';
 
@@ -35,7 +35,7 @@ export async function openListener(
   settings: ServerSettings,
   names: Names,
   handler: Handler,
-  { clock, log }: Pick<Outside, 'clock' | 'log'>,
+  { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): Promise<Listening> {
   let tls = await tlsOf(settings, names, clock.now());
   const listener = await open(settings, handler, { clock, log }, tls);
@@ -77,7 +77,12 @@ export async function openListener(
   };
 }
 
-async function open(settings: ServerSettings, handler: Handler, outside: Pick<Outside, 'clock' | 'log'>, tls: Tls) {
+async function open(
+  settings: ServerSettings,
+  handler: Handler,
+  outside: Pick<Dependencies, 'clock' | 'log'>,
+  tls: Tls,
+) {
   const { bindAddress: address, securePort: port } = settings;
   try {
     return await listen({ handler, address, port, tls, ...outside });

@@ -1,5 +1,5 @@
+import type { Log } from './dependencies.ts';
 import type { Settings } from './flags.ts';
-import type { Log } from './outside.ts';
 
 /** JSON lines on standard error, from a level upwards; written before the call returns. Requests are told at `debug`. */
 export async function createLog(level: Settings['logLevel']): Promise<Log> {

@@ -5,7 +5,7 @@ import type { ApiObject } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { silentLog } from './outside.ts';
+import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
 import { issueCertificate } from './x509.ts';

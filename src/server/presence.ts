@@ -1,8 +1,8 @@
 import type { Clock, Random } from '../meta/index.ts';
+import { isStatus } from './bootstrap-objects.ts';
 import { tellClientAuthorities } from './client-authorities.ts';
+import type { Log } from './dependencies.ts';
 import { createIdentityLease } from './identity-lease.ts';
-import type { Log } from './outside.ts';
-import { isStatus } from './own-objects.ts';
 import { type RegistrationOptions, registerVersions } from './registered-versions.ts';
 
 export interface PresenceOptions extends RegistrationOptions {

@@ -3,7 +3,7 @@ import type { Client } from '../client/index.ts';
 import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
-import { ownManager } from './own-objects.ts';
+import { ownManager } from './bootstrap-objects.ts';
 
 /** The priority of each group, then those of its versions where they are not the usual ones of their stage. */
 const priorities: readonly (readonly [

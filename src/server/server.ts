@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
-import { createApiService, serviceRange } from './api-service.ts';
+import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { systemClock } from './clock.ts';
+import { compose, type ServerParts } from './compose.ts';
+import { createDefaultService, serviceRange } from './default-service.ts';
+import { type Dependencies, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
 import { createLog } from './log.ts';
-import { type Outside, silentLog } from './outside.ts';
-import { createOwnObjects } from './own-objects.ts';
-import { createParts, type Parts } from './parts.ts';
 import { createPresence } from './presence.ts';
 import { systemRandom } from './random.ts';
 import { readConfig } from './read-file.ts';
@@ -41,12 +41,15 @@ export interface OrchServer {
  * It opens no socket before `listen`, and writes no file without a `dataDir`.
  * @throws StartError that names every option that is wrong
  */
-export async function createServer(options: ServerOptions = {}, outside: Partial<Outside> = {}): Promise<OrchServer> {
+export async function createServer(
+  options: ServerOptions = {},
+  outside: Partial<Dependencies> = {},
+): Promise<OrchServer> {
   return startServer(await readOptions(options, readConfig), outside);
 }
 
 /** The same for settings that have been read. @throws StartError */
-export async function startServer(settings: ServerSettings, outside: Partial<Outside> = {}): Promise<OrchServer> {
+export async function startServer(settings: ServerSettings, outside: Partial<Dependencies> = {}): Promise<OrchServer> {
   const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = outside;
   const world = { clock: systemClock, random: systemRandom, ...outside, log };
   const names = namesFor(settings.apiDomain);
@@ -54,15 +57,15 @@ export async function startServer(settings: ServerSettings, outside: Partial<Out
   const state = { closing: false, address: '', hooks };
   let opening: Promise<Listening> | undefined;
   let port: number | undefined;
-  const parts = await createParts(settings, names, world, state);
+  const parts = await compose(settings, names, world, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
   let trusted: (() => string) | undefined;
   const writer = { ...world, ...parts, client, names };
   const keepPresence = createPresence({ ...writer, clientCa: () => trusted?.(), closing: () => state.closing });
-  const keepService = createApiService({ ...writer, settings, interfaces: networkInterfaces, port: () => port });
+  const keepService = createDefaultService({ ...writer, settings, interfaces: networkInterfaces, port: () => port });
   try {
-    await createOwnObjects(client, names, [serviceRange(names, settings)]);
+    await createBootstrapObjects(client, names, [serviceRange(names, settings)]);
     hooks.done(
       'start-system-namespaces-controller',
       'scheduling/bootstrap-system-priority-classes',
@@ -107,10 +110,10 @@ export async function startServer(settings: ServerSettings, outside: Partial<Out
 }
 
 async function shutDown(
-  { registry, store, inFlight, relay, yaml }: Parts,
+  { registry, store, inFlight, nodeProxy, yaml }: ServerParts,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
-  { clock }: Pick<Outside, 'clock'>,
+  { clock }: Pick<Dependencies, 'clock'>,
   stop: () => Promise<unknown>,
 ): Promise<void> {
   const stopped = stop();
@@ -130,7 +133,7 @@ async function shutDown(
   }
   await stopped;
   registry.close();
-  relay.close();
+  nodeProxy.close();
   yaml.close();
   await idle;
   await store.close();
@@ -151,9 +154,9 @@ interface Upkeep {
 
 /** Keeps right what the server has of its own accord, until the result is called. */
 function upkeep(
-  { registry, store }: Parts,
+  { registry, store }: ServerParts,
   { keepService, keepPresence, hooks }: Upkeep,
-  { clock, log }: Pick<Outside, 'clock' | 'log'>,
+  { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
     registry.resources.find(({ definition }) => definition.plural === plural),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatPem } from '../meta/index.ts';
-import { agentTrustOf } from './tls.ts';
+import { kubeletTrustOf } from './tls.ts';
 import { issueCertificate } from './x509.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');
@@ -17,7 +17,7 @@ const [first = '', second = ''] = [one?.cert, other?.cert];
 function authorities(text: string): Promise<string | undefined> {
   writeFileSync(path, text);
   const none = { kubeletClientCertificate: undefined, kubeletClientKey: undefined };
-  return agentTrustOf({ kubeletCertificateAuthority: path, ...none }).then(({ ca }) => ca);
+  return kubeletTrustOf({ kubeletCertificateAuthority: path, ...none }).then(({ ca }) => ca);
 }
 
 it.each([

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import type { AgentTrust } from '../http/index.ts';
+import type { KubeletTrust } from '../http/index.ts';
 import { formatPem, type Names, pemBlocks } from '../meta/index.ts';
 import { isCertificate } from '../resources/index.ts';
 import { ensureCertificates } from './certificates.ts';
@@ -52,9 +52,9 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
 }
 
 /** What the agents of nodes are known by, and what they are shown, as the settings say. @throws StartError */
-export async function agentTrustOf(
+export async function kubeletTrustOf(
   settings: Pick<ServerSettings, 'kubeletCertificateAuthority' | 'kubeletClientCertificate' | 'kubeletClientKey'>,
-): Promise<AgentTrust> {
+): Promise<KubeletTrust> {
   const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = settings;
   return {
     ...(ca === undefined ? {} : { ca: await readAuthorities('kubelet-certificate-authority', ca) }),

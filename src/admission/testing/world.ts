@@ -6,8 +6,8 @@ import {
   namesFor,
   parseGroupVersion,
 } from '../../meta/index.ts';
-import { admit, createChain, review } from '../chain.ts';
-import type { AdmissionPlugin, AdmissionRequest, AdmissionWorld, Wish } from '../types.ts';
+import { createChain, runMutating, runValidating } from '../chain.ts';
+import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ResourceAttributes } from '../types.ts';
 
 /** The spelling in which messages are known. */
 export const names = namesFor('k8s.io');
@@ -28,8 +28,8 @@ export function held(resource: string, name: string, fields: JsonObject = {}, na
 /** A server without anything behind it: these objects, and these wishes refused. */
 export function fakeWorld(
   objects: readonly Held[] = [],
-  refuses: (wish: Wish) => boolean = () => false,
-): AdmissionWorld {
+  refuses: (wish: ResourceAttributes) => boolean = () => false,
+): PluginInitializer {
   const inPlace = (resource: string, namespace: string) =>
     objects.filter(
       (one) => one.resource === resource && (namespace === '' || one.object.metadata.namespace === namespace),
@@ -88,8 +88,8 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
 export async function outcome(plugin: AdmissionPlugin, request: AdmissionRequest): Promise<JsonObject | string> {
   const chain = createChain([plugin]);
   try {
-    await admit(chain, request);
-    await review(chain, request);
+    await runMutating(chain, request);
+    await runValidating(chain, request);
   } catch (error) {
     if (error instanceof Error) {
       const start = `${formatGroupResource(request.resource)} "${request.name}" is forbidden: `;

@@ -35,8 +35,8 @@ import {
   createHealth,
   createInFlight,
   createMetrics,
-  createRelay,
-  createSurface,
+  createNodeProxy,
+  createNonResourceHandler,
   type Handler,
   type HealthCheck,
   type InFlight,
@@ -125,7 +125,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     readOnly: 100,
     mutating: 100,
     longRunning: 1_000,
-    relayed: 100,
+    proxied: 100,
     receiving: 64 * 1024 * 1024,
     unread: 64 * 1024 * 1024,
     ...options.limits,
@@ -142,7 +142,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     definitions: options.resources ?? builtinResources,
     admission: [],
     features: options.features ?? {},
-    answers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
+    reviewHandlers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
@@ -154,7 +154,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     log.error('health check failed', { check, error }),
   );
   const version = { major: '1', minor: '33', gitVersion: 'v1.33.0+test' };
-  const surface = createSurface({
+  const nonResource = createNonResourceHandler({
     registry,
     names,
     health,
@@ -164,7 +164,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     pause: turn,
   });
-  const relay = createRelay({ clock: realClock, trust: {}, connectMs: 5_000 });
+  const nodeProxy = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000 });
   const handler = createHandler({
     registry,
     names,
@@ -175,8 +175,8 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     random: { uuid: randomUUID },
     log,
     metrics,
-    surface,
-    relay,
+    nonResource,
+    nodeProxy,
     readYaml: options.readYaml ?? (async (bytes) => parseYaml(bytes)),
   });
   const send: Fixture['send'] = async (method, url, sent = {}) =>
@@ -190,7 +190,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     requests,
     send,
     async close() {
-      relay.close();
+      nodeProxy.close();
       registry.close();
       await store.close();
     },

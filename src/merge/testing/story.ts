@@ -8,11 +8,11 @@ import {
   StatusError,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
-import { applyIntent } from '../apply.ts';
+import { applyConfiguration } from '../apply.ts';
 import { type FieldSet, leaf, pathsOf, recursiveDifference } from '../field-set.ts';
 import { pathText } from '../path.ts';
-import type { OwnedType } from '../transition.ts';
-import { trackUpdate } from '../update.ts';
+import type { ManagedType } from '../transition.ts';
+import { updateManagedFields } from '../update.ts';
 import { names, thing } from './thing.ts';
 
 /** One write of a story; `at` is its second. */
@@ -37,7 +37,7 @@ export class World {
     return `2024-01-01T00:00:${String(this.seconds).padStart(2, '0')}Z`;
   }
 
-  type(subresource = ''): OwnedType {
+  type(subresource = ''): ManagedType {
     return {
       names,
       version: (apiVersion) => {
@@ -47,7 +47,7 @@ export class World {
           schema,
           writable: (fields) => recursiveDifference(fields, this.kept(subresource)),
           convert: (o) => this.#in(o, apiVersion),
-          normal: (o) => this.decode(o),
+          normalize: (o) => this.decode(o),
         };
       },
     };
@@ -85,11 +85,11 @@ function applied(manager: string, body: JsonObject, force: boolean, options: Opt
     const by = writer(world, manager, options);
     const type = world.type(options.subresource);
     const object = atOnce(
-      applyIntent({
+      applyConfiguration({
         type,
         writer: by,
         live: world.in(by.apiVersion),
-        intent: whole(by.apiVersion, body),
+        applyConfig: whole(by.apiVersion, body),
         force,
       }),
     );
@@ -109,7 +109,7 @@ export function update(manager: string, body: JsonObject, options: Options = {})
     const before = world.in(by.apiVersion);
     const after = world.decode(whole(by.apiVersion, body));
     const type = world.type(options.subresource);
-    const managedFields = atOnce(trackUpdate({ type, writer: by, before, after }));
+    const managedFields = atOnce(updateManagedFields({ type, writer: by, before, after }));
     const { managedFields: _, ...metadata } = after.metadata;
     after.metadata = (managedFields === undefined ? metadata : { ...metadata, managedFields }) as typeof after.metadata;
     world.live = after;
@@ -167,14 +167,14 @@ export function contentOf(object: ApiObject | undefined): JsonObject {
 
 /** The paths of every owner, by name. */
 export function ownersOf(object: ApiObject | undefined): { [manager: string]: string } {
-  const owners: { [manager: string]: string } = {};
+  const entries: { [manager: string]: string } = {};
   for (const entry of (object?.metadata.managedFields ?? []) as JsonObject[]) {
     const { manager, subresource } = entry as { manager: string; subresource?: string };
     const by = subresource === undefined ? manager : `${manager}/${subresource}`;
     const paths = [...pathsOf((entry['fieldsV1'] ?? {}) as FieldSet)].map(pathText);
-    owners[entry['operation'] === 'Update' ? `${by} (Update)` : by] = paths.join(' ');
+    entries[entry['operation'] === 'Update' ? `${by} (Update)` : by] = paths.join(' ');
   }
-  return owners;
+  return entries;
 }
 
 /** `name path` of each conflict that an error tells of. */

@@ -32,8 +32,8 @@ import {
   type Registry,
   type RegistryOptions,
   type ResourceDefinition,
+  representList,
   type Target,
-  viewList,
   type WriteOptions,
   type WriteResult,
 } from '../index.ts';
@@ -89,7 +89,7 @@ function kind(
   };
 }
 
-const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '', keeps: [['spec']] } as const;
+const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '', resetFields: [['spec']] } as const;
 
 /** Namespaced, free data, nothing special: as config maps are. */
 export const notes = kind({
@@ -231,7 +231,7 @@ const gauges = kind({
   schema: struct('core/v1.Gauge', { ...typeMeta, metadata: field(3, ObjectMeta), level: field(4, string) }),
 });
 
-const listings: NonNullable<RegistryOptions['listings']> = new Map([
+const virtualLists: NonNullable<RegistryOptions['virtualLists']> = new Map([
   [
     'gauges',
     async () =>
@@ -239,7 +239,7 @@ const listings: NonNullable<RegistryOptions['listings']> = new Map([
   ],
 ]);
 
-const answers: NonNullable<RegistryOptions['answers']> = new Map([
+const reviewHandlers: NonNullable<RegistryOptions['reviewHandlers']> = new Map([
   [
     'reviews.authorization.k8s.io',
     (posted, { requester }) => ({ ...posted, status: { allowed: 'true', asked: requester.name } }),
@@ -306,8 +306,8 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     random: seededRandom(),
     definitions: [notes, deployments, namespaces, widgets, pings, reviews, gauges],
     admission: [],
-    answers,
-    listings,
+    reviewHandlers,
+    virtualLists,
     ...options,
   });
   const target = (plural: string, place: Partial<Target> = {}): Target => {
@@ -338,7 +338,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     },
     names: async (plural, read = {}, place = {}) => {
       const at = target(plural, place);
-      const text = [...viewList(at, await registry.list(at, read), { as: 'object' })].join('');
+      const text = [...representList(at, await registry.list(at, read), { as: 'object' })].join('');
       const body = JSON.parse(Buffer.from(text, 'latin1').toString()) as JsonObject;
       return { names: (body['items'] as ApiObject[]).map(({ metadata }) => metadata.name ?? ''), list: body };
     },

@@ -9,7 +9,7 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type {
   AuditAnnotation,
   ParamKind,

@@ -1,7 +1,7 @@
 /** What webhooks and policies listen to. */
 import { type FieldError, fieldError, pathSegmentName, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
 import type {
   MatchCondition,
   MatchResources,

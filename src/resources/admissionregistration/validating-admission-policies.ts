@@ -16,7 +16,7 @@ export const validatingAdmissionPolicies = resource({
   notYet: 'this server does not enforce admission policies yet',
   categories: ['api-extensions'],
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
+  status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'],

@@ -1,5 +1,5 @@
 import { age, name } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { ValidatingWebhookConfiguration } from '../types/admissionregistration-v1.ts';
 import { defaultWebhook, validateWebhook } from './webhook-rules.ts';

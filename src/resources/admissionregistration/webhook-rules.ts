@@ -1,5 +1,5 @@
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
-import { eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type { MutatingWebhook, ValidatingWebhook } from '../types/admissionregistration-v1.ts';
 import { byRuleAsOne, selector, validateReviewVersions } from '../validate/common.ts';
 import { defaultPort, validateClient } from '../validate/webhook-client.ts';

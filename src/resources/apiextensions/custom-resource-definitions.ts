@@ -12,7 +12,7 @@ export const customResourceDefinitions = resource({
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { resetFields: [['metadata'], ['spec']] },
   strategy: {
     metadataChecks: [0, 1],
     bareFinalizers: true,

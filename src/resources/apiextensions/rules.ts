@@ -8,8 +8,8 @@ import {
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import type { ObjectOf } from '../define.ts';
 import {
   type CustomResourceConversion,

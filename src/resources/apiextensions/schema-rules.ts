@@ -1,6 +1,6 @@
 /** What holds for the schema of a defined resource, but for what its expressions and defaults say. */
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
-import { eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type { ValidationRule } from '../types/apiextensions-v1.ts';
 import { asJson } from '../validate/common.ts';
 import {

@@ -1,7 +1,7 @@
 /** Parts of a version of a defined resource that point into its objects. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresourceScale,

@@ -8,7 +8,7 @@ import {
   portNumber,
 } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { APIService, type APIServiceSpec } from '../types/apiregistration-v1.ts';
 import { validateNamed } from '../validate/common.ts';
@@ -22,7 +22,7 @@ export const apiServices = resource({
   notYet: 'this server does not pass requests on to other API servers yet',
   categories: ['api-extensions'],
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { resetFields: [['metadata'], ['spec']] },
   columns: [
     name,
     [

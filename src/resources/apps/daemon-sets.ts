@@ -19,7 +19,7 @@ import {
   validateSelected,
 } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { warnOfTemplate } from '../core/pod-spec/warnings.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { DaemonSet, DaemonSetUpdateStrategy } from '../types/apps-v1.ts';

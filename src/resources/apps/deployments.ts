@@ -9,7 +9,7 @@ import {
   warnOfController,
 } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { resource } from '../define.ts';
 import { Deployment, DeploymentStrategy } from '../types/apps-v1.ts';
 import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
@@ -21,7 +21,7 @@ export const deployments = resource({
   schema: Deployment,
   shortNames: ['deploy'],
   categories: ['all'],
-  status: { keeps: [['spec'], ['metadata', 'labels']] },
+  status: { resetFields: [['spec'], ['metadata', 'labels']] },
   scale: true,
   columns: [
     name,

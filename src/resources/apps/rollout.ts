@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, percent } from '../../meta/index.ts';
-import { byRule, nonNegative } from '../core/pod-spec/findings.ts';
+import { byRule, nonNegative } from '../core/pod-spec/field-rules.ts';
 
 /** So many, or such a part of all. */
 export type Share = number | string | undefined;

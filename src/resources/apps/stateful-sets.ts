@@ -15,8 +15,8 @@ import {
   warnOfController,
 } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { validateTemplate } from '../core/pod-spec/validate.ts';
 import { warnOfFractions } from '../core/pod-spec/warnings.ts';
 import { type ObjectOf, resource } from '../define.ts';

@@ -12,7 +12,7 @@ import {
   setKey,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import * as v1 from '../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscalerBehavior } from '../types/autoscaling-v2.ts';
 import { metricFromV1, metricToV1 } from './metrics.ts';

@@ -7,7 +7,7 @@ import {
   pathSegmentName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type {
   HorizontalPodAutoscalerSpec,
   HPAScalingPolicy,

@@ -1,9 +1,9 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Json } from '../../meta/index.ts';
-import { Since } from '../../registry/index.ts';
+import { AgeCell } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../cells.ts';
 import { isNew } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { byRule, type PodRules } from '../core/pod-spec/findings.ts';
+import { byRule, type PodRules } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
 import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
@@ -25,7 +25,7 @@ export const cronJobs = resource({
     ['Active', ({ status }) => status?.active?.length ?? 0, 'integer'],
     [
       'Last Schedule',
-      ({ status }) => (status?.lastScheduleTime === undefined ? '<none>' : new Since(status.lastScheduleTime)),
+      ({ status }) => (status?.lastScheduleTime === undefined ? '<none>' : new AgeCell(status.lastScheduleTime)),
     ],
     age,
     ['Containers', ({ spec }) => containerNames(spec?.jobTemplate?.spec?.template?.spec?.containers), 'wide'],

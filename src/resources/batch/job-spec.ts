@@ -1,6 +1,6 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
-import { oneOf, type PodRules } from '../core/pod-spec/findings.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { oneOf, type PodRules } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { validateTemplate } from '../core/pod-spec/validate.ts';
 import { warnOfName, warnOfTemplate } from '../core/pod-spec/warnings.ts';
 import { type JobSpec, SuccessPolicy } from '../types/batch-v1.ts';

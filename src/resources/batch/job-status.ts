@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { same } from '../core/pod-spec/controller.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { type JobSpec, type JobStatus, UncountedTerminatedPods } from '../types/batch-v1.ts';
 import { overlapOf, readIndexes } from './indexes.ts';
 import { wrong } from './job-policies.ts';

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, immutable, type Json } from '../../meta/index.ts';
 import { same } from '../core/pod-spec/controller.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { type JobSpec, type JobStatus, PodFailurePolicy, SuccessPolicy } from '../types/batch-v1.ts';
 import { PodSpec, type PodTemplateSpec } from '../types/core-v1.ts';
 

@@ -10,11 +10,11 @@ import {
   selectorFromObject,
   validateSelectorObject,
 } from '../../meta/index.ts';
-import { Since } from '../../registry/index.ts';
+import { AgeCell } from '../../registry/index.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
 import { same, validateAgain, validateSelected } from '../core/pod-spec/controller.ts';
 import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import type { PodRules } from '../core/pod-spec/findings.ts';
+import type { PodRules } from '../core/pod-spec/field-rules.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Job, type JobSpec } from '../types/batch-v1.ts';
 import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
@@ -38,7 +38,7 @@ export const jobs = resource({
       'Duration',
       ({ status }) => {
         if (status?.startTime === undefined) return '';
-        if (status.completionTime === undefined) return new Since(status.startTime);
+        if (status.completionTime === undefined) return new AgeCell(status.startTime);
         return formatAge(status.startTime, Date.parse(status.completionTime));
       },
     ],

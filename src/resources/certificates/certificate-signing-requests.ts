@@ -14,16 +14,16 @@ export const certificateSigningRequests = resource({
   shortNames: ['csr'],
   namespaced: false,
   keeps: [['spec']],
-  status: { keeps: [['spec'], ['status', 'conditions']], metadataChecks: [1, 1] },
+  status: { resetFields: [['spec'], ['status', 'conditions']], metadataChecks: [1, 1] },
   subresources: [
     {
       name: 'approval',
       verbs: ['get', 'patch', 'update'],
       kind: 'CertificateSigningRequest',
       metadataChecks: [1, 1],
-      keeps: [['spec'], ['status', 'certificate']],
-      part: {
-        take: (request, { status = {} }, { now }) => {
+      resetFields: [['spec'], ['status', 'certificate']],
+      partialUpdate: {
+        apply: (request, { status = {} }, { now }) => {
           const { conditions: _, ...others } = request.status ?? {};
           stampConditions(status, request.status ?? {}, now);
           request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };

@@ -9,7 +9,7 @@ import {
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type { ObjectOf } from '../define.ts';
 import type {
   CertificateSigningRequest,

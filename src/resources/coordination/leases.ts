@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { byRule, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, oneOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 

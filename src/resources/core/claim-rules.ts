@@ -18,11 +18,11 @@ import { asJson, same } from '../validate/common.ts';
 import { compareAmounts } from './pod-spec/amounts.ts';
 import { validateClaimSpec } from './pod-spec/claim-template.ts';
 import { validateAgain } from './pod-spec/controller.ts';
-import { byRule, oneOf } from './pod-spec/findings.ts';
+import { byRule, oneOf } from './pod-spec/field-rules.ts';
+import { internalText } from './pod-spec/internal-go-form.ts';
 import { lineDiff } from './pod-spec/line-diff.ts';
 import { isNative } from './pod-spec/resource-names.ts';
 import { validateAmount, validateNonNegativeWhole } from './pod-spec/resources.ts';
-import { internalText } from './pod-spec/shown.ts';
 import { classAnnotation } from './storage-advice.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;

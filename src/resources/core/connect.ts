@@ -14,7 +14,7 @@ import type { PodObject } from './pod-object.ts';
 const agentPort = 10_250;
 
 /** The agent of a node. @throws StatusError 404, 500 */
-export async function agentOf({ objects, nodeAddresses }: ConnectCall, name: string): Promise<Endpoint> {
+export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: string): Promise<Endpoint> {
   const { status = {} } = (await objects.get('nodes', '', name)) as unknown as ObjectOf<typeof Node>;
   const addresses = status.addresses ?? [];
   const [host] = nodeAddresses.flatMap((wanted) => addresses.find(({ type }) => type === wanted)?.address ?? []);
@@ -61,7 +61,7 @@ export const proxyNode: Connection = {
   options: NodeProxyOptions,
   async locate(call) {
     const { scheme, name, port } = readName(call.name, 'node');
-    const agent = await agentOf(call, name);
+    const agent = await kubeletOf(call, name);
     return port === '' || port === agent.port ? agent : { ...agent, scheme, port, peer: 'anyone' };
   },
 };

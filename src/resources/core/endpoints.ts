@@ -14,7 +14,7 @@ import { type ObjectOf, resource } from '../define.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../types/core-v1.ts';
 import { validateIp, validatePublicIp, warnOfAddress } from '../validate/addresses.ts';
 import { isNew, same } from '../validate/common.ts';
-import { byRule, eachOf } from './pod-spec/findings.ts';
+import { byRule, eachOf } from './pod-spec/field-rules.ts';
 
 const declared = resource({
   group: '',

@@ -2,7 +2,7 @@ import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts'
 import type { ObjectOf } from '../define.ts';
 import type { Event } from '../types/core-v1.ts';
 import { unchanged } from '../validate/common.ts';
-import { byRule } from './pod-spec/findings.ts';
+import { byRule } from './pod-spec/field-rules.ts';
 
 type EventObject = ObjectOf<typeof Event>;
 

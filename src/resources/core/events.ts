@@ -1,5 +1,5 @@
 import { pathSegmentName } from '../../meta/index.ts';
-import { Since } from '../../registry/index.ts';
+import { AgeCell } from '../../registry/index.ts';
 import { name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Event } from '../types/core-v1.ts';
@@ -7,8 +7,8 @@ import { validateEvent } from './event-rules.ts';
 
 type EventObject = ObjectOf<typeof Event>;
 
-const lastSeen = ({ lastTimestamp, firstTimestamp, eventTime, series }: EventObject): Since =>
-  new Since(series === undefined ? (lastTimestamp ?? firstTimestamp ?? eventTime) : series.lastObservedTime);
+const lastSeen = ({ lastTimestamp, firstTimestamp, eventTime, series }: EventObject): AgeCell =>
+  new AgeCell(series === undefined ? (lastTimestamp ?? firstTimestamp ?? eventTime) : series.lastObservedTime);
 
 export const events = resource({
   group: '',
@@ -35,7 +35,7 @@ export const events = resource({
       'wide',
     ],
     ['Message', ({ message = '' }) => message.trim()],
-    ['First Seen', ({ firstTimestamp, eventTime }) => new Since(firstTimestamp ?? eventTime), 'wide'],
+    ['First Seen', ({ firstTimestamp, eventTime }) => new AgeCell(firstTimestamp ?? eventTime), 'wide'],
     ['Count', ({ count, series }) => (series === undefined ? count || 1 : (series.count ?? 0)), 'wide'],
     { ...name, priority: 1 },
   ],

@@ -181,7 +181,7 @@ describe('namespaces', () => {
     });
   });
   test('through finalize they are told by their place', () => {
-    const part = namespaces.subresources.find(({ name }) => name === 'finalize')?.part;
+    const part = namespaces.subresources.find(({ name }) => name === 'finalize')?.partialUpdate;
     const namespace = created(namespaces, { spec: { finalizers: ['example.com/f', 'odd'] } });
     expect(part?.validate?.(namespace, namespace, { names: namesFor('k8s.io'), now: 0 })).toMatchObject([
       { field: 'spec.finalizers[1]' },

@@ -1,7 +1,7 @@
 /** Rules of the objects that hold files: config maps and secrets. */
 import { configMapKey, type FieldError, fieldError } from '../../meta/index.ts';
 import { same } from '../validate/common.ts';
-import { byRule } from './pod-spec/findings.ts';
+import { byRule } from './pod-spec/field-rules.ts';
 
 /** What all values of one object may take, in bytes. */
 export const MAX_DATA_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@ import { resource } from '../define.ts';
 import { LimitRange, type LimitRangeItem } from '../types/core-v1.ts';
 import { unique } from '../validate/common.ts';
 import { type Amounts, compareAmounts, roundAmounts, withMissing } from './pod-spec/amounts.ts';
-import { byRule, eachOf } from './pod-spec/findings.ts';
+import { byRule, eachOf } from './pod-spec/field-rules.ts';
 import { isOvercommittable } from './pod-spec/resource-names.ts';
 import { validateContainerResourceName, validateResourceName } from './quota-names.ts';
 

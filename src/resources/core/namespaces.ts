@@ -3,7 +3,7 @@ import { age, name } from '../cells.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Namespace } from '../types/core-v1.ts';
 import { same } from '../validate/common.ts';
-import { byRule, eachOf } from './pod-spec/findings.ts';
+import { byRule, eachOf } from './pod-spec/field-rules.ts';
 
 type NamespaceObject = ObjectOf<typeof Namespace>;
 
@@ -22,9 +22,9 @@ export const namespaces = resource({
       name: 'finalize',
       verbs: ['update'],
       kind: 'Namespace',
-      keeps: [['status']],
-      part: {
-        take: (namespace, { spec }) => {
+      resetFields: [['status']],
+      partialUpdate: {
+        apply: (namespace, { spec }) => {
           const finalizers = spec?.finalizers ?? [];
           namespace.spec = finalizers.length === 0 ? {} : { finalizers };
         },

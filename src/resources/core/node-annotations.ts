@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, getKey, isJsonObject, type Json, type Names } from '../../meta/index.ts';
-import { eachOf } from './pod-spec/findings.ts';
+import { eachOf } from './pod-spec/field-rules.ts';
 import { jsonFault } from './secret-contents.ts';
 
 /** What is wrong with the pods that a node would rather not run, as an annotation of old tells them. */

@@ -13,9 +13,9 @@ import { NodeConfigSource, type NodeSpec, type NodeStatus, type Taint } from '..
 import { isDualStack, validateCidr, warnOfRange } from '../validate/addresses.ts';
 import { byRuleAsOne, duplicateOf, same, unique } from '../validate/common.ts';
 import { roundAmounts } from './pod-spec/amounts.ts';
-import { byRule, eachOf, oneOf } from './pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from './pod-spec/field-rules.ts';
+import { internalForm } from './pod-spec/internal-go-form.ts';
 import { validateAmount } from './pod-spec/resources.ts';
-import { internalForm } from './pod-spec/shown.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 

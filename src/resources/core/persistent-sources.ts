@@ -2,7 +2,7 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { PersistentVolumeSource } from '../types/core-v1.ts';
-import { byRule, noBacksteps, type SpecContext } from './pod-spec/findings.ts';
+import { byRule, noBacksteps, type SpecContext } from './pod-spec/field-rules.ts';
 import { sourceRules, validateIscsi } from './pod-spec/volume-sources.ts';
 import { refusedAs } from './pod-spec/volumes.ts';
 

@@ -1,12 +1,12 @@
 import { type ObjectMeta, pathSegmentName, StatusError, statusError } from '../../meta/index.ts';
-import type { Action } from '../../registry/index.ts';
+import type { CreateHandler } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { neverProbed, withCondition } from '../conditions.ts';
 import type { Binding, PodCondition } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 
 /** Gives a pod its node, which it then has for good. */
-export const bindPod: Action = async (posted, { namespace, name, objects, now }) => {
+export const bindPod: CreateHandler = async (posted, { namespace, name, objects, now }) => {
   const { target = {}, metadata } = posted as unknown as Binding & { metadata: ObjectMeta };
   const { kind = '', name: node = '' } = target;
   // Told without a reason or details: what is posted here is no object with rules of its own.

@@ -1,5 +1,5 @@
 /** What a table tells of a pod. */
-import { Since } from '../../registry/index.ts';
+import { AgeCell } from '../../registry/index.ts';
 import type { ContainerStatus, Pod } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 import { isSidecar } from './pod-spec/amounts.ts';
@@ -77,7 +77,7 @@ function containerReason({ status }: Parts, phase: string): string {
 }
 
 /** How often its containers were started anew, and when the last one was; while it initializes, those that do it. */
-export function restarts(pod: Parts): string | Since {
+export function restarts(pod: Parts): string | AgeCell {
   const { initContainerStatuses: initial = [], containerStatuses: regular = [] } = pod.status ?? {};
   const sidecars = sidecarsOf(pod);
   const pending = pendingInit(pod);
@@ -89,7 +89,7 @@ export function restarts(pod: Parts): string | Since {
     .map(({ lastState }) => lastState?.terminated?.finishedAt ?? '')
     .sort()
     .at(-1);
-  return count > 0 && last ? new Since(last, `${count} (`, ' ago)') : String(count);
+  return count > 0 && last ? new AgeCell(last, `${count} (`, ' ago)') : String(count);
 }
 
 export function readinessGates({ spec, status }: Parts): string {

@@ -8,7 +8,7 @@ import {
   PodPortForwardOptions,
   type PodSpec,
 } from '../types/core-v1.ts';
-import { agentOf } from './connect.ts';
+import { kubeletOf } from './connect.ts';
 import type { PodObject } from './pod-object.ts';
 
 const podOf = async ({ objects, namespace, name }: ConnectCall): Promise<PodObject> =>
@@ -53,7 +53,7 @@ export const podLog: Connection = {
     const container = containerOf(pod, name, options.container);
     const node = pod.spec?.nodeName ?? '';
     if (node === '') return undefined;
-    const agent = await agentOf(call, node);
+    const agent = await kubeletOf(call, node);
     const passed = logParameters.flatMap((parameter): [string, string][] => {
       const value = options[parameter];
       return value === undefined || value === null || value === false ? [] : [[parameter, String(value)]];
@@ -107,7 +107,7 @@ function stream<O>(
       const container = containerIn(given, pod, name);
       const node = pod.spec?.nodeName ?? '';
       if (node === '') throw statusError.badRequest(`pod ${name} does not have a host assigned`);
-      const agent = await agentOf(call, node);
+      const agent = await kubeletOf(call, node);
       return { ...agent, path: pathOf(place, namespace, name, ...container) + queryOf(parameters(given)) };
     },
   };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Json, type JsonObject, jsonCopy, namesFor } from '../../meta/index.ts';
 import type { PodObject } from './pod-object.ts';
-import { ephemeralContainers, resources } from './pod-parts.ts';
 import { created, type Finding } from './pod-spec/testing/judge.ts';
+import { ephemeralContainers, resources } from './pod-subresources.ts';
 import { pods } from './pods.ts';
 
 // What the reference server says of such changes.
@@ -20,7 +20,7 @@ function findings(part: typeof resources, old: PodObject, change: (spec: NonNull
   const copy = () => jsonCopy(old as unknown as Json) as unknown as PodObject;
   const [sent, object] = [copy(), copy()];
   change(sent.spec ?? {});
-  part.take(object, sent, context);
+  part.apply(object, sent, context);
   const found = part.validate?.(object, old, context) ?? [];
   return found.map(({ reason, field, message }): Finding => [reason.replace('FieldValue', ''), field, message]);
 }

@@ -9,7 +9,6 @@ import { bindPod } from './pod-binding.ts';
 import { podStatus, readinessGates, readyCount, restarts } from './pod-cells.ts';
 import { podAttach, podExec, podLog, podPortForward } from './pod-connect.ts';
 import type { PodObject } from './pod-object.ts';
-import { ephemeralContainers, resources } from './pod-parts.ts';
 import { completeSelectors } from './pod-spec/affinity.ts';
 import { adoptProfiles } from './pod-spec/app-armor.ts';
 import { isNew, same } from './pod-spec/controller.ts';
@@ -19,6 +18,7 @@ import { validatePodMetaUpdate, validatePodSpecUpdate } from './pod-spec/pod-upd
 import { qosClass } from './pod-spec/qos.ts';
 import { validateNewPod, validatePod } from './pod-spec/validate.ts';
 import { warnOfPod } from './pod-spec/warnings.ts';
+import { ephemeralContainers, resources } from './pod-subresources.ts';
 
 export const pods = resource({
   group: '',
@@ -27,17 +27,17 @@ export const pods = resource({
   schema: Pod,
   shortNames: ['po'],
   categories: ['all'],
-  status: { keeps: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']] },
+  status: { resetFields: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']] },
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connect: podAttach },
-    { name: 'binding', verbs: ['create'], kind: 'Binding', schema: Binding, act: bindPod },
+    { name: 'binding', verbs: ['create'], kind: 'Binding', schema: Binding, onCreate: bindPod },
     {
       name: 'ephemeralcontainers',
       metadataChecks: [1, 1],
       verbs: ['get', 'patch', 'update'],
       kind: 'Pod',
-      part: ephemeralContainers,
-      writes: [['spec', 'ephemeralContainers']],
+      partialUpdate: ephemeralContainers,
+      writableFields: [['spec', 'ephemeralContainers']],
     },
     {
       name: 'eviction',
@@ -47,7 +47,7 @@ export const pods = resource({
       version: 'v1',
       formerVersions: ['v1beta1'],
       schema: Eviction,
-      act: evictPod,
+      onCreate: evictPod,
     },
     { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connect: podExec },
     { name: 'log', verbs: ['get'], kind: 'Pod', connect: podLog },
@@ -63,9 +63,9 @@ export const pods = resource({
       metadataChecks: [1, 1],
       verbs: ['get', 'patch', 'update'],
       kind: 'Pod',
-      part: resources,
+      partialUpdate: resources,
       gate: 'InPlacePodVerticalScaling',
-      writes: ['containers', 'initContainers'].flatMap((list) => [
+      writableFields: ['containers', 'initContainers'].flatMap((list) => [
         ['spec', list, '*', 'resources'],
         ['spec', list, '*', 'resizePolicy'],
       ]),

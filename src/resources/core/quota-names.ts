@@ -1,6 +1,6 @@
 /** Names of resources where amounts are limited for a whole namespace. */
 import { type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
-import { byRule } from './pod-spec/findings.ts';
+import { byRule } from './pod-spec/field-rules.ts';
 import { isExtended, isForContainers, isNative, isStandard } from './pod-spec/resource-names.ts';
 import { validateAmount } from './pod-spec/resources.ts';
 

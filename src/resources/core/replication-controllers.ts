@@ -12,7 +12,7 @@ import {
   warnOfController,
 } from './pod-spec/controller.ts';
 import { defaultTemplate } from './pod-spec/defaults.ts';
-import { nonNegative } from './pod-spec/findings.ts';
+import { nonNegative } from './pod-spec/field-rules.ts';
 
 export const replicationControllers = resource({
   group: '',

@@ -2,7 +2,7 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { ServiceSpec } from '../types/core-v1.ts';
 import { familyOf, isDualStack, validateIp } from '../validate/addresses.ts';
-import { eachOf, oneOf } from './pod-spec/findings.ts';
+import { eachOf, oneOf } from './pod-spec/field-rules.ts';
 import { isHeadless } from './service-fields.ts';
 
 const IPS = 'spec.clusterIPs';

@@ -13,7 +13,7 @@ import {
 import type { ObjectOf } from '../define.ts';
 import type { Service, ServicePort, ServiceSpec, ServiceStatus } from '../types/core-v1.ts';
 import { validateCidr, validateIp, validatePublicIp } from '../validate/addresses.ts';
-import { byRule, eachOf, oneOf, within } from './pod-spec/findings.ts';
+import { byRule, eachOf, oneOf, within } from './pod-spec/field-rules.ts';
 import { validateAddresses } from './service-addresses.ts';
 import { isExternal, isHeadless, needsHealthPort } from './service-fields.ts';
 import { topologyAnnotations } from './service-warnings.ts';

@@ -4,7 +4,7 @@ import { type ObjectOf, resource } from '../define.ts';
 import { Service } from '../types/core-v1.ts';
 import { proxyService } from './connect.ts';
 import { validateAddressUpdate } from './service-addresses.ts';
-import { claimForService } from './service-claims.ts';
+import { allocateForService } from './service-allocation.ts';
 import {
   alignClusterIps,
   defaultService,
@@ -52,7 +52,7 @@ export const services = resource({
     nameRule: dns1035Label,
     createOnUpdate: true,
     // A new service of that name shall not lead to where the old one did.
-    takesAlong: ['endpoints'],
+    cascadeDelete: ['endpoints'],
     defaults: (service) => {
       service.spec ??= {};
       defaultService(service.spec, service.status ?? {});
@@ -69,7 +69,7 @@ export const services = resource({
       // Only a balancer can be reached at an address of its own.
       if (!isBalanced(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
     },
-    claim: (service, old, pools) => claimForService(service?.spec, old?.spec, pools),
+    allocate: (service, old, pools) => allocateForService(service?.spec, old?.spec, pools),
     validate: (service, { names }) => validateService(service, names),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
     warnings: (service, _, { names }) => warnOfService(service, names),

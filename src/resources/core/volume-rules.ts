@@ -22,11 +22,11 @@ import {
 import { asJson, same } from '../validate/common.ts';
 import { persistentSources, type SourceName, validateSources } from './persistent-sources.ts';
 import { validateNodeSelector } from './pod-spec/affinity.ts';
-import { byRule, oneOf } from './pod-spec/findings.ts';
+import { byRule, oneOf } from './pod-spec/field-rules.ts';
+import { internalForm, internalText } from './pod-spec/internal-go-form.ts';
 import { lineDiff } from './pod-spec/line-diff.ts';
 import { renamedLabels } from './pod-spec/node-labels.ts';
 import { validateNonNegativeWhole } from './pod-spec/resources.ts';
-import { internalForm, internalText } from './pod-spec/shown.ts';
 
 type Spec = PersistentVolumeSpec;
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];

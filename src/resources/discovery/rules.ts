@@ -9,7 +9,7 @@ import {
   validateLabels,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
 import type { ObjectOf } from '../define.ts';
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../types/discovery-v1.ts';
 import { validatePublicIp } from '../validate/addresses.ts';

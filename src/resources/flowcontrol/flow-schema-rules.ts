@@ -1,7 +1,7 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import {
   FlowDistinguisherMethod,
   type FlowSchemaSpec,

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name, orNone } from '../cells.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { resource } from '../define.ts';
 import { FlowSchema, FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
 import { same } from '../validate/common.ts';
@@ -15,7 +15,7 @@ export const flowSchemas = resource({
   schema: FlowSchema,
   notYet: 'this server does not queue requests by flow schemas yet',
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
+  status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''],

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { resource } from '../define.ts';
 import { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../types/flowcontrol-v1.ts';
 import { same } from '../validate/common.ts';
@@ -14,7 +14,7 @@ export const priorityLevelConfigurations = resource({
   schema: PriorityLevelConfiguration,
   notYet: 'this server does not queue requests by priority levels yet',
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']], metadataChecks: [0, 0] },
+  status: { resetFields: [['metadata'], ['spec']], metadataChecks: [0, 0] },
   columns: [
     name,
     ['Type', ({ spec }) => spec?.type ?? ''],

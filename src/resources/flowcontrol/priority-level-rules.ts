@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type {
   LimitedPriorityLevelConfiguration,
   LimitResponse,

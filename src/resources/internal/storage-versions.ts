@@ -1,7 +1,7 @@
 import { dns1035Label, dns1123Subdomain, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { age, formatSome, name, orUnset } from '../cells.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import {
   type ServerStorageVersion,

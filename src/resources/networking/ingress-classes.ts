@@ -1,7 +1,7 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { age, name, orNone } from '../cells.ts';
-import { byRule, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, oneOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { IngressClass, type IngressClassParametersReference } from '../types/networking-v1.ts';
 import { domainPath, unchanged } from '../validate/common.ts';

@@ -9,7 +9,7 @@ import {
   wildcardDns1123Subdomain,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, within } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, within } from '../core/pod-spec/field-rules.ts';
 import type { HTTPIngressPath, IngressBackend, IngressRule, IngressSpec, IngressTLS } from '../types/networking-v1.ts';
 
 export function validateIngress(spec: IngressSpec): FieldError[] {

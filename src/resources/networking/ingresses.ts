@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { age, formatSome, name, orNone } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
 import { validateIngressPoint } from '../core/service-validation.ts';
 import { warnOfIngressPoints } from '../core/service-warnings.ts';
 import { type ObjectOf, resource } from '../define.ts';

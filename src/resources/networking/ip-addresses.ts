@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { canonicalIp, dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { IPAddress, type IPAddressSpec } from '../types/networking-v1.ts';
 import { IPAddress as V1beta1 } from '../types/networking-v1beta1.ts';

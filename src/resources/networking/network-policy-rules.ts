@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, portName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, within } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, within } from '../core/pod-spec/field-rules.ts';
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../types/networking-v1.ts';
 import { isWithin, validateCidr, warnOfRange } from '../validate/addresses.ts';
 import { selector } from '../validate/common.ts';

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { ServiceCIDR } from '../types/networking-v1.ts';
 import { ServiceCIDR as V1beta1 } from '../types/networking-v1beta1.ts';
@@ -13,7 +13,7 @@ export const serviceCidrs = resource({
   schema: ServiceCIDR,
   versions: [{ version: 'v1beta1', schema: V1beta1 }],
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { resetFields: [['metadata'], ['spec']] },
   columns: [name, ['CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')], age],
   strategy: {
     metadataChecks: [0, 1],

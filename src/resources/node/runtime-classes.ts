@@ -1,10 +1,10 @@
 import { dns1123Label, type FieldError, fieldError, type Names, validateLabels } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { warnOfLabel } from '../core/pod-spec/node-labels.ts';
 import { validateOverhead } from '../core/pod-spec/resources.ts';
 import { validateTolerations } from '../core/pod-spec/scheduling.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { Toleration } from '../types/core-v1.ts';
 import { RuntimeClass } from '../types/node-v1.ts';

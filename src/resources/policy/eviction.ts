@@ -8,7 +8,7 @@ import {
   selectorFromObject,
   statusError,
 } from '../../meta/index.ts';
-import type { Action, ActionCall } from '../../registry/index.ts';
+import type { CreateCall, CreateHandler } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { neverProbed, withCondition } from '../conditions.ts';
 import type { PodObject } from '../core/pod-object.ts';
@@ -25,7 +25,7 @@ const maxAttempts = 20;
 const maxDisrupted = 2_000;
 
 /** Deletes a pod if its disruption budget allows that, and takes it off the budget. */
-export const evictPod: Action = async (posted, call) => {
+export const evictPod: CreateHandler = async (posted, call) => {
   const options = (posted['deleteOptions'] ?? {}) as JsonObject;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -40,7 +40,7 @@ export const evictPod: Action = async (posted, call) => {
 /** The pod has changed since it was looked at. */
 class Overtaken extends StatusError {}
 
-async function evict(options: JsonObject, call: ActionCall): Promise<void> {
+async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   const { namespace, name, objects } = call;
   const pod = (await objects.get('pods', namespace, name)) as unknown as PodObject;
   if (needsNoBudget(pod)) {
@@ -83,7 +83,7 @@ const needsNoBudget = (pod: PodObject): boolean =>
   isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
 
 /** Deletes the pod unless it has changed, when the request does not say itself which state it means. */
-async function removeAsIs(pod: PodObject, options: JsonObject, call: ActionCall): Promise<void> {
+async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
   const meant = preconditionsOf(options);
   if (meant.resourceVersion !== undefined) return remove(options, call);
   const { resourceVersion = '' } = pod.metadata;
@@ -96,7 +96,7 @@ async function removeAsIs(pod: PodObject, options: JsonObject, call: ActionCall)
 }
 
 /** Tells in the pod why it goes, and deletes it as the options say. */
-async function remove(options: JsonObject, { namespace, name, objects, now }: ActionCall): Promise<void> {
+async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
   if (isRehearsal(options)) return objects.delete('pods', namespace, name, options);
   const meant = preconditionsOf(options);
   const told = await objects.update('pods', namespace, name, (found) => {
@@ -137,7 +137,7 @@ function checkMeant({ metadata }: ApiObject, meant: Preconditions): void {
   }
 }
 
-async function budgetsOf(pod: PodObject, { namespace, objects }: ActionCall): Promise<Budget[]> {
+async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
   const all = (await objects.list(budgets, namespace)) as readonly ApiObject[] as unknown as readonly Budget[];
   return all.filter(({ spec }) => {
     const selector = selectorFromObject(spec?.selector as Json | undefined);

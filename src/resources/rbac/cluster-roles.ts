@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { type AggregationRule, ClusterRole } from '../types/rbac-v1.ts';
 import { selector } from '../validate/common.ts';

@@ -1,5 +1,5 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names, pathSegmentName } from '../../meta/index.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type { PolicyRule, RoleRef, Subject } from '../types/rbac-v1.ts';
 
 const groupOf = ({ domain }: Names): string => `rbac.authorization.${domain}`;

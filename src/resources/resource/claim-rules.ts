@@ -1,7 +1,7 @@
 /** What a claim asks for, in the shape of v1beta2. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { oneOf } from '../core/pod-spec/findings.ts';
+import { oneOf } from '../core/pod-spec/field-rules.ts';
 import type { ResourceClaimSpec as StoredSpec } from '../types/resource-v1beta1.ts';
 import type {
   DeviceConstraint,

@@ -2,7 +2,7 @@
 import { canonicalIp, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { validateNodeSelector } from '../core/pod-spec/affinity.ts';
-import { oneOf } from '../core/pod-spec/findings.ts';
+import { oneOf } from '../core/pod-spec/field-rules.ts';
 import type {
   AllocatedDeviceStatus,
   AllocationResult,

@@ -12,7 +12,7 @@ import {
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type { DeviceConfiguration, DeviceSelector, DeviceTaint, DeviceToleration } from '../types/resource-v1beta2.ts';
 import { unique } from '../validate/common.ts';
 

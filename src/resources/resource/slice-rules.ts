@@ -3,7 +3,7 @@ import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.
 import type { Infer } from '../../schema/index.ts';
 import { parseRelease } from '../coordination/releases.ts';
 import { validateNodeSelector } from '../core/pod-spec/affinity.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
 import type { NodeSelector } from '../types/core-v1.ts';
 import type {
   CounterSet,

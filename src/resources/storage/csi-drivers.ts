@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import { age, name, orNone, orUnset } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/findings.ts';
+import { eachOf } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { CSIDriver, type CSIDriverSpec } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';

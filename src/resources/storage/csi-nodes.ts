@@ -2,8 +2,8 @@ import { type FieldError, fieldError, immutable, qualifiedName } from '../../met
 import type { Infer } from '../../schema/index.ts';
 import { age, name } from '../cells.ts';
 import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { resource } from '../define.ts';
 import { CSINode, CSINodeDriver } from '../types/storage-v1.ts';
 import { same } from '../validate/common.ts';

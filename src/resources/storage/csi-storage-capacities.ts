@@ -1,6 +1,6 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
 import { name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
 import { warnOfLabel, warnOfTerm } from '../core/pod-spec/node-labels.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { CSIStorageCapacity } from '../types/storage-v1.ts';

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { byRule, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, oneOf } from '../core/pod-spec/field-rules.ts';
 import { warnOfLabel } from '../core/pod-spec/node-labels.ts';
 import { type ObjectOf, resource } from '../define.ts';
 import { StorageClass } from '../types/storage-v1.ts';

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
 import type { TopologySelectorTerm } from '../types/core-v1.ts';
 import { unique } from '../validate/common.ts';
 

@@ -1,8 +1,8 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
 import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
-import { internalForm } from '../core/pod-spec/shown.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
+import { internalForm } from '../core/pod-spec/internal-go-form.ts';
 import { validateInlineVolume } from '../core/volume-rules.ts';
 import { resource } from '../define.ts';
 import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../types/storage-v1.ts';
@@ -14,7 +14,7 @@ export const volumeAttachments = resource({
   kind: 'VolumeAttachment',
   schema: VolumeAttachment,
   namespaced: false,
-  status: { keeps: [['metadata'], ['spec']] },
+  status: { resetFields: [['metadata'], ['spec']] },
   columns: [
     name,
     { name: 'Attacher', type: 'string', format: 'name', cell: ({ spec }) => spec?.attacher ?? '' },

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import { age, name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
 import { resource } from '../define.ts';
 import { VolumeAttributesClass as V1alpha1 } from '../types/storage-v1alpha1.ts';
 import { VolumeAttributesClass } from '../types/storage-v1beta1.ts';

@@ -1,6 +1,6 @@
 /** Runs the rules of a kind on one object, without a server. */
 import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
-import { type ResourceDefinition, Since, type WriteContext } from '../../registry/index.ts';
+import { AgeCell, type ResourceDefinition, type WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
 
 const testNames: Names = namesFor('k8s.io');
@@ -123,7 +123,7 @@ export function warningsOf(definition: ResourceDefinition, fragment: JsonObject)
 /** What a table tells of an object, by column; the time is the one of {@link testContext}. */
 export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
   const object = decode(definition, fragment);
-  const shown = (cell: Json | Since) =>
-    cell instanceof Since ? cell.before + Since.age(cell.time, testContext.now) + cell.after : cell;
+  const shown = (cell: Json | AgeCell) =>
+    cell instanceof AgeCell ? cell.before + AgeCell.age(cell.time, testContext.now) + cell.after : cell;
   return Object.fromEntries(definition.columns.map(({ name, cell }) => [name, shown(cell(object, testContext))]));
 }

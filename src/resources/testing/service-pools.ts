@@ -1,24 +1,24 @@
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
-import type { Pool } from '../../registry/index.ts';
+import type { Allocator } from '../../registry/index.ts';
 import { services } from '../core/services.ts';
 import { created, replaced } from './kind.ts';
 
 /** A pool of these values, given out in their order. */
 function poolOf(values: readonly string[]) {
   const used = new Set<string>();
-  const pool: Pool = {
-    take: async (value) => {
+  const pool: Allocator = {
+    allocate: async (value) => {
       if (!values.includes(value)) return 'not one of them';
       if (used.has(value)) return 'taken';
       used.add(value);
       return undefined;
     },
-    takeAny: async () => {
+    allocateNext: async () => {
       const free = values.find((value) => !used.has(value));
       if (free !== undefined) used.add(free);
       return free;
     },
-    giveBack: async (value) => void used.delete(value),
+    release: async (value) => void used.delete(value),
   };
   return { pool, used };
 }
@@ -35,7 +35,7 @@ export function cluster(...families: ('IPv4' | 'IPv6')[]) {
   ]);
   const pools = new Map([...made].map(([name, { pool }]) => [name, pool]));
   const claim = async (object: ApiObject | undefined, old?: ApiObject) => {
-    const found = (await services.strategy.claim?.(object, old, pools)) ?? [];
+    const found = (await services.strategy.allocate?.(object, old, pools)) ?? [];
     return found.map(({ field, message }) => `${field}: ${message}`);
   };
   return {

@@ -1557,8 +1557,8 @@ export type PodTemplate = Infer<typeof PodTemplate>;
 // ReplicationController
 
 export const ReplicationControllerSpec = struct('core/v1.ReplicationControllerSpec', {
-  replicas: field(1, int32, { nullable: true, default: 1, min: 0, migrated: true }),
-  minReadySeconds: field(4, int32, { default: 0, min: 0, migrated: true }),
+  replicas: field(1, int32, { nullable: true, default: 1, min: 0, declarative: true }),
+  minReadySeconds: field(4, int32, { default: 0, min: 0, declarative: true }),
   selector: field(2, map(string), { mapType: 'atomic' }),
   template: field(3, PodTemplateSpec, { nullable: true }),
 });

@@ -9,7 +9,7 @@ import {
   type Names,
   readIp,
 } from '../../meta/index.ts';
-import { byRule } from '../core/pod-spec/findings.ts';
+import { byRule } from '../core/pod-spec/field-rules.ts';
 
 type Family = 'IPv4' | 'IPv6';
 

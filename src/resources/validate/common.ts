@@ -10,7 +10,7 @@ import {
   percent,
   validateSelectorObject,
 } from '../../meta/index.ts';
-import { byRule, eachOf, nonNegative } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, nonNegative } from '../core/pod-spec/field-rules.ts';
 
 /** Whether an object is being created: it has no version yet. Some rules hold for new objects alone. */
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';

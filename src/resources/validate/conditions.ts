@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/findings.ts';
+import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
 import type { Condition } from '../types/meta-v1.ts';
 import { unique } from './common.ts';
 

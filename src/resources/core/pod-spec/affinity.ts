@@ -19,7 +19,7 @@ import type {
   PodSpec,
 } from '../../types/core-v1.ts';
 import type { LabelSelector } from '../../types/meta-v1.ts';
-import { byRule, eachOf } from './findings.ts';
+import { byRule, eachOf } from './field-rules.ts';
 
 type Requirement = Infer<typeof NodeSelectorRequirement>;
 type Term = Infer<typeof PodAffinityTerm>;

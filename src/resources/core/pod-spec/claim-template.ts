@@ -13,7 +13,7 @@ import {
 } from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from '../../types/core-v1.ts';
-import { byRule, oneOf } from './findings.ts';
+import { byRule, oneOf } from './field-rules.ts';
 import { validateAmount } from './resources.ts';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];

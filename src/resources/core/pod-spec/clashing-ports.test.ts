@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContainerPort } from '../../types/core-v1.ts';
 import { warnOfPorts } from './clashing-ports.ts';
-import { MAX_ADVICE } from './findings.ts';
+import { MAX_ADVICE } from './field-rules.ts';
 
 const spec = (ports: ContainerPort[]) => ({ containers: [{ name: 'c', ports }] });
 

@@ -1,6 +1,6 @@
 import type { ContainerPort, PodSpec } from '../../types/core-v1.ts';
 import { containersOf } from './annotations.ts';
-import { MAX_ADVICE } from './findings.ts';
+import { MAX_ADVICE } from './field-rules.ts';
 
 /** Advice on ports that containers of a pod define in each other's way; `path` is that of the spec. */
 export function warnOfPorts(spec: PodSpec, path: string): string[] {

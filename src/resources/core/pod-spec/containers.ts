@@ -2,7 +2,7 @@ import { dns1123Label, type FieldError, fieldError, inRange, portName } from '..
 import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../../types/core-v1.ts';
 import { isSidecar } from './amounts.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
-import { byRule, eachOf, oneOf, type SpecContext } from './findings.ts';
+import { byRule, eachOf, oneOf, type SpecContext } from './field-rules.ts';
 import { type Volumes, validateDevices, validateMounts } from './mounts.ts';
 import { type ProbeKind, validateLifecycle, validateProbe } from './probes.ts';
 import { validateContainerResources, validateResizePolicy } from './resources.ts';

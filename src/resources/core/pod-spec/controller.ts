@@ -13,7 +13,7 @@ import {
 import { compile, type StructSchema, validate } from '../../../schema/index.ts';
 import type { PodTemplateSpec } from '../../types/core-v1.ts';
 import type { LabelSelector } from '../../types/meta-v1.ts';
-import type { PodRules } from './findings.ts';
+import type { PodRules } from './field-rules.ts';
 import { validateTemplate } from './validate.ts';
 import { warnOfName, warnOfTemplate } from './warnings.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../meta/index.ts';
 import type { Infer } from '../../../schema/index.ts';
 import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector } from '../../types/core-v1.ts';
-import { byRule, eachOf } from './findings.ts';
+import { byRule, eachOf } from './field-rules.ts';
 
 /** What of a pod a variable may show. */
 const envFields = [

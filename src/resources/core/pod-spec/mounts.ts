@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../../meta/index.ts';
 import type { Container, Volume } from '../../types/core-v1.ts';
-import { descendingPath, eachOf, noBacksteps } from './findings.ts';
+import { descendingPath, eachOf, noBacksteps } from './field-rules.ts';
 
 /** The volumes of a pod that nothing is wrong with, by name. */
 export type Volumes = ReadonlyMap<string, Volume>;

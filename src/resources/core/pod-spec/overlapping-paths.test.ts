@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_ADVICE } from './findings.ts';
+import { MAX_ADVICE } from './field-rules.ts';
 import { warnOfOverlaps } from './overlapping-paths.ts';
 
 const volume = (paths: readonly string[]) => ({

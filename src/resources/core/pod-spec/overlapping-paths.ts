@@ -1,6 +1,6 @@
 import type { Infer } from '../../../schema/index.ts';
 import type { Volume, VolumeProjection } from '../../types/core-v1.ts';
-import { MAX_ADVICE } from './findings.ts';
+import { MAX_ADVICE } from './field-rules.ts';
 
 /** A file that a volume is to hold, and where it comes from when there are several sources. */
 interface File {

@@ -11,7 +11,7 @@ import {
 import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
 import { warnOfAddress } from '../../validate/addresses.ts';
 import { isSidecar } from './amounts.ts';
-import { byRule, eachOf, oneOf, within } from './findings.ts';
+import { byRule, eachOf, oneOf, within } from './field-rules.ts';
 import { MAX_ID } from './security.ts';
 
 const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);

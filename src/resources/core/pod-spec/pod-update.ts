@@ -2,9 +2,9 @@ import { type FieldError, fieldError, type Json, jsonEqual, type Names, type Obj
 import type { Infer } from '../../../schema/index.ts';
 import { type Container, EphemeralContainer, NodeSelectorTerm, PodSpec, type Toleration } from '../../types/core-v1.ts';
 import { validateAnnotationsUpdate, validatePodAnnotations } from './annotations.ts';
+import { internalForm, internalText } from './internal-go-form.ts';
 import { lineDiff } from './line-diff.ts';
 import { validateTolerations } from './scheduling.ts';
-import { internalForm, internalText } from './shown.ts';
 
 const MAX_DEADLINE = 2_147_483_647;
 

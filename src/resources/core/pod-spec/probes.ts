@@ -9,7 +9,7 @@ import {
   signals,
   type TCPSocketAction,
 } from '../../types/core-v1.ts';
-import { byRule } from './findings.ts';
+import { byRule } from './field-rules.ts';
 
 /** What is done to a container: exactly one of these. */
 interface Handler {

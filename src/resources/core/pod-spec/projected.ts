@@ -14,8 +14,8 @@ import {
   type VolumeProjection,
 } from '../../types/core-v1.ts';
 import { validateFieldRef, validateResourceRef } from './env.ts';
-import { byRule, eachOf, fileMode, localPath } from './findings.ts';
-import { internalForm } from './shown.ts';
+import { byRule, eachOf, fileMode, localPath } from './field-rules.ts';
+import { internalForm } from './internal-go-form.ts';
 
 /** What of a pod a file may show. */
 const fileFields = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];

@@ -17,7 +17,8 @@ import {
   type ResourceRequirements,
 } from '../../types/core-v1.ts';
 import { type Amounts, compareAmounts, sumContainers } from './amounts.ts';
-import { byRule, eachOf, type SpecContext } from './findings.ts';
+import { byRule, eachOf, type SpecContext } from './field-rules.ts';
+import { internalForm } from './internal-go-form.ts';
 import {
   isExtended,
   isForContainers,
@@ -29,7 +30,6 @@ import {
   isStandard,
   podLevelResources,
 } from './resource-names.ts';
-import { internalForm } from './shown.ts';
 
 const NANO = 1_000_000_000n;
 const isQualified = (name: string): boolean => qualifiedName(name).length === 0;

@@ -9,7 +9,7 @@ import {
 import type { Infer } from '../../../schema/index.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
 import { validateLabelKeys } from './affinity.ts';
-import { byRule, eachOf, oneOf } from './findings.ts';
+import { byRule, eachOf, oneOf } from './field-rules.ts';
 
 /** Taints that a pod bears with. */
 export const validateTolerations = (tolerations: readonly Toleration[] | undefined, path: string): FieldError[] =>

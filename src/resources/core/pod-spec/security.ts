@@ -7,8 +7,8 @@ import {
   SecurityContext,
   type WindowsSecurityContextOptions,
 } from '../../types/core-v1.ts';
-import { descendingPath, eachOf, oneOf, type PodRules, within } from './findings.ts';
-import { internalForm } from './shown.ts';
+import { descendingPath, eachOf, oneOf, type PodRules, within } from './field-rules.ts';
+import { internalForm } from './internal-go-form.ts';
 import { validateWindowsOptions } from './windows.ts';
 
 /** The highest number of a user or group. */

@@ -18,7 +18,7 @@ import {
   validateInitContainers,
   validatePodImage,
 } from './containers.ts';
-import { byRule, eachOf, type PodRules, type SpecContext } from './findings.ts';
+import { byRule, eachOf, type PodRules, type SpecContext } from './field-rules.ts';
 import { validateDns, validateHostAliases, validateHostPorts } from './network.ts';
 import { validateOverhead, validatePodResources, validateResourceClaims } from './resources.ts';
 import { validateReadinessGates, validateSchedulingGates, validateSpread, validateTolerations } from './scheduling.ts';

@@ -20,7 +20,7 @@ import {
   oneOf,
   type SpecContext,
   within,
-} from './findings.ts';
+} from './field-rules.ts';
 import { validateDownwardFile, validateProjected } from './projected.ts';
 
 export type SourceName = keyof VolumeSource;

@@ -1,0 +1,59 @@
+import type { Random } from '../meta/index.ts';
+import type { Allocator, OpenAllocations, Registry, Resource } from '../registry/index.ts';
+import type { Store } from '../store/index.ts';
+import type { AddressRange } from './address-range.ts';
+import { newChanges } from './changes.ts';
+import { type AddressWorld, dryRunIpAllocator, ipAllocator } from './ip-allocator.ts';
+import { dryRunNodePortAllocator, nodePortAllocator, type PortRange } from './node-port-allocator.ts';
+import { openBlocks } from './port-blocks.ts';
+import { rangesOf } from './ranges.ts';
+
+export interface AllocationOptions {
+  readonly store: Store;
+  readonly random: Random;
+  /** Asked only once a write is on its way. It must serve the addresses and the ranges of services. */
+  readonly registry: () => Registry;
+  /** Group of both. */
+  readonly group: string;
+  /** Families that services may have, the preferred one first. */
+  readonly families: readonly AddressRange['family'][];
+  readonly nodePorts: PortRange;
+}
+
+/** The allocators of services: `IPv4` and `IPv6` as far as there are such addresses, and `nodePorts`. */
+export function createAllocations(options: AllocationOptions): OpenAllocations {
+  const { store, random, families, nodePorts } = options;
+  const world = addressWorld(options);
+  return (holder, dryRun) => {
+    const changes = newChanges();
+    const blocks = openBlocks(store);
+    const allocators = new Map<string, Allocator>();
+    for (const family of families) {
+      const allocator = dryRun ? dryRunIpAllocator(world, family) : ipAllocator(world, family, holder, changes);
+      allocators.set(family, allocator);
+    }
+    allocators.set(
+      'nodePorts',
+      dryRun ? dryRunNodePortAllocator(blocks) : nodePortAllocator(blocks, nodePorts, random),
+    );
+    return {
+      allocators,
+      changes: () => {
+        blocks.finish(changes);
+        return changes;
+      },
+    };
+  };
+}
+
+function addressWorld({ store, random, registry, group }: AllocationOptions): AddressWorld {
+  const resources = new Map<string, Resource>();
+  const find = (plural: string): Resource => {
+    const found = resources.get(plural) ?? registry().find(group, 'v1', plural);
+    if (found === undefined) throw new Error(`${plural} are not served`);
+    resources.set(plural, found);
+    return found;
+  };
+  const ranges = rangesOf(() => find('servicecidrs'));
+  return { store, random, registry, addresses: () => find('ipaddresses'), ranges };
+}

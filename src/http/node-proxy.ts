@@ -1,0 +1,92 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { StatusError, statusError } from '../meta/index.ts';
+import type { Endpoint } from '../registry/index.ts';
+import { emptyBody } from './answers.ts';
+import { dialFailure } from './dial.ts';
+import { createExchange, type ExchangeOptions } from './exchange.ts';
+import { refusalOf } from './proxy-errors.ts';
+import { answeredHeaders, backHeaders, type ProxiedPath, proxiedHeaders, upgradeHeaders } from './proxy-headers.ts';
+import type { ApiRequest, ApiResponse } from './types.ts';
+
+/** What goes on to nodes and to what runs on them. Every call throws StatusError. */
+export interface NodeProxy {
+  /** The text that a GET there gives; `name` is that of the pod. */
+  text(request: ApiRequest, endpoint: Endpoint, name: string): Promise<ApiResponse>;
+  /** Whatever the other side makes of the request. */
+  proxy(request: ApiRequest, endpoint: Endpoint, path: ProxiedPath): Promise<ApiResponse>;
+  /** A connection there in the protocol that the request asks for, or the refusal of the other side. */
+  upgrade(request: ApiRequest, endpoint: Endpoint, path: string, guarded: boolean): Promise<ApiResponse>;
+  /** Breaks off everything under way. */
+  close(): void;
+}
+
+/** How much of an error's text is read. */
+const maxRefusal = 50_000;
+/** How long the other side may take to agree to another protocol (ms): until then it is not seen whether the client left. */
+const upgradeMs = 60_000;
+
+export function createNodeProxy(made: ExchangeOptions): NodeProxy {
+  const exchange = createExchange(made);
+  return {
+    async text({ signal }, endpoint, name) {
+      const { scheme, host, port, path } = endpoint;
+      const options = { method: 'GET', path, headers: {}, signal, guarded: false };
+      const { incoming } = await exchange.begin(endpoint, options).catch((error: Error) => {
+        throw failed(error, `Get "${scheme}://${host}:${port}${path}": ${dialFailure(error, endpoint)}`);
+      });
+      const status = incoming.statusCode ?? 0;
+      if (status < 200 || status > 206) throw refusalOf(status, await beginning(incoming, maxRefusal), name);
+      return { status: 200, headers: { 'content-type': 'text/plain' }, body: incoming, waits: true };
+    },
+
+    async proxy(request, endpoint, path) {
+      const { method, signal } = request;
+      const body = request.stream();
+      const headers = proxiedHeaders(request, path, body !== undefined);
+      const options = { method, path: path.there, headers, signal, guarded: true };
+      const { incoming } = await exchange.begin(endpoint, options, body).catch((error: Error) => {
+        if (error instanceof StatusError) throw error;
+        throw statusError.unavailable(`error trying to reach service: ${dialFailure(error, endpoint)}`);
+      });
+      return {
+        status: incoming.statusCode ?? 502,
+        headers: backHeaders(incoming.headers, endpoint, request, path),
+        body: incoming,
+        waits: true,
+      };
+    },
+
+    async upgrade(request, endpoint, path, guarded) {
+      const { method, signal } = request;
+      const headers: OutgoingHttpHeaders = upgradeHeaders(request);
+      const options = { method, path, headers, signal, guarded, timeout: upgradeMs };
+      const { incoming, socket } = await exchange.begin(endpoint, options).catch((error: Error) => {
+        throw failed(error, `error dialing backend: ${dialFailure(error, endpoint)}`);
+      });
+      const status = incoming.statusCode ?? 0;
+      if (socket !== undefined) {
+        return { status: 101, headers: incoming.headers as ApiResponse['headers'], body: emptyBody, tunnel: socket };
+      }
+      if (status >= 400) return { status, headers: answeredHeaders(incoming.headers), body: incoming, waits: true };
+      incoming.destroy();
+      throw new StatusError(500, '', `invalid upgrade response: status code ${status}`);
+    },
+
+    close: () => exchange.close(),
+  };
+}
+
+const failed = (error: Error, message: string): StatusError =>
+  error instanceof StatusError ? error : new StatusError(500, '', message);
+
+/** The first `limit` bytes as text. */
+async function beginning(incoming: IncomingMessage, limit: number): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size >= limit) break;
+  }
+  return Buffer.concat(pieces).subarray(0, limit).toString();
+}

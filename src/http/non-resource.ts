@@ -1,0 +1,96 @@
+import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { pageNotFound, prettyAnswer } from './answers.ts';
+import { apiGroupsOf, rootOf } from './api-groups.ts';
+import type { Call, NonResourceHandler } from './call.ts';
+import { createDiscovery, isRouted } from './discovery.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { createOpenApi, type FindType } from './openapi.ts';
+import type { Profiler } from './profiling.ts';
+import { Protobuf } from './protobuf.ts';
+
+export interface NonResourceOptions {
+  readonly registry: Registry;
+  readonly names: Names;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** Absent: nothing is served below `/debug/pprof`. */
+  readonly profiler?: Profiler | undefined;
+  /** The body of `/version`. */
+  readonly version: JsonObject;
+  /** `host:port` under which clients reach the server, for `/api`. */
+  readonly serverAddress: () => string;
+  readonly findType: FindType;
+  /** Resolves after everything that waits has had its turn. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Discovery, OpenAPI, health, metrics, version and the list of all of them. */
+export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
+  const { registry, names, health, metrics, profiler } = options;
+  const groups = apiGroupsOf(registry, names);
+  const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
+  const discovery = createDiscovery(
+    groups,
+    names,
+    new Protobuf(options.findType, names),
+    options.serverAddress,
+    hashes,
+  );
+  const openApi = createOpenApi({
+    groups,
+    names,
+    version: options.version,
+    findType: options.findType,
+    enums,
+    pause: options.pause,
+  });
+  const known = new Set(groups.map((group) => group.name));
+  const version = prettyAnswer(200, options.version);
+  const index = prettyAnswer(200, {
+    paths: [
+      '/apis',
+      ...groups.flatMap((group) => [group.name === '' ? '/api' : `/apis/${group.name}`, ...group.versions.map(rootOf)]),
+      ...health.paths,
+      '/metrics',
+      '/metrics/slis',
+      ...openApi.paths,
+      '/version',
+    ].sort(),
+  });
+  const serve = ({ request, info }: Call) => {
+    const { path } = info;
+    if (path === '/version' || path === '/version/') return version;
+    if (path === '/' || path === '' || path === '/index.html') return index;
+    if (path === '/metrics') return { status: 200, headers: metricsHeaders, body: metrics.text(options.pause) };
+    if (path === '/metrics/slis') {
+      return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
+    }
+    return (
+      health.serve(path, info.query) ??
+      discovery.serve(path, request.headers, info.query) ??
+      openApi.serve(path, request.headers, info.query.get('hash')) ??
+      profiler?.serve(path, info.query, request.signal) ??
+      pageNotFound
+    );
+  };
+  return (call) => {
+    const answer = serve(call);
+    if (answer === pageNotFound && belowKnownGroup(call.info.path, known)) throw statusError.noSuchResource();
+    if (call.request.method !== 'GET' && isRouted(call.info.path)) throw statusError.methodNotAllowed();
+    return answer;
+  };
+}
+
+/** Whether there is something at the beginning of the path, so that a Status tells that the rest is not there. */
+function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
+  const [, root, group] = path.split('/', 3);
+  if (root === 'api') return groups.has('');
+  return root === 'apis' && group !== undefined && groups.has(group);
+}
+
+const metricsHeaders = {
+  'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
+  'cache-control': 'no-cache, private',
+};

@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { objectShape } from './shape.ts';
+import { names, thing } from './testing/thing.ts';
+import { validateApplyConfig } from './validate-apply.ts';
+
+// The texts are those of the reference server's own merge library (version 4.1.2) for the same type.
+
+const shape = objectShape(thing(), names);
+
+it.each<[JsonObject, string]>([
+  [{ data: { a: 1 } }, '.data.a: expected string, got &value.valueUnstructured{Value:1}'],
+  [{ data: { a: true } }, '.data.a: expected string, got &value.valueUnstructured{Value:true}'],
+  [
+    { data: { a: { b: 'x' } } },
+    '.data.a: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"b":"x"}}',
+  ],
+  [{ data: { a: ['x', 1] } }, '.data.a: expected string, got &value.valueUnstructured{Value:[]interface {}{"x", 1}}'],
+  [{ data: 'x' }, '.data: expected map, got &{x}'],
+  [{ data: [1] }, '.data: expected map, got &{[1]}'],
+  [{ bogus: 1 }, '.bogus: field not declared in schema'],
+  [{ spec: { bogus: 1 } }, '.spec.bogus: field not declared in schema'],
+  [{ spec: { text: 1.5 } }, '.spec.text: expected string, got &value.valueUnstructured{Value:1.5}'],
+  [{ spec: { tags: 'x' } }, '.spec.tags: expected list, got &{x}'],
+  [{ spec: { tags: { a: 1 } } }, '.spec.tags: expected list, got &{map[a:1]}'],
+  [{ spec: { tags: [1] } }, '.spec.tags[=1]: expected string, got &value.valueUnstructured{Value:1}'],
+  [{ spec: { tags: ['a', 'a'] } }, '.spec.tags: duplicate entries for key [="a"]'],
+  [
+    { spec: { tags: [null] } },
+    ".spec.tags: element 0: associative list without keys has an element that's an explicit null",
+  ],
+  [
+    { spec: { tags: [{ a: 1 }] } },
+    ".spec.tags: element 0: associative list without keys has an element that's a map type",
+  ],
+  [{ spec: { tags: [['a']] } }, '.spec.tags: element 0: not supported: associative list with lists as elements'],
+  [
+    { spec: { containers: [{ name: 1 }] } },
+    '.spec.containers[name=1].name: expected string, got &value.valueUnstructured{Value:1}',
+  ],
+  [
+    { spec: { containers: ['x'] } },
+    '.spec.containers: element 0: associative list with keys may not have non-map elements',
+  ],
+  [
+    { spec: { containers: [null] } },
+    '.spec.containers: element 0: associative list with keys may not have a null element',
+  ],
+  [{ spec: { containers: [{ name: 'a' }, { name: 'a' }] } }, '.spec.containers: duplicate entries for key [name="a"]'],
+  [
+    { spec: { containers: [{ name: 'a', bogus: 1 }] } },
+    '.spec.containers[name="a"].bogus: field not declared in schema',
+  ],
+  [
+    { spec: { containers: [{ name: 'a', image: 1 }] } },
+    '.spec.containers[name="a"].image: expected string, got &value.valueUnstructured{Value:1}',
+  ],
+  [
+    { spec: { containers: [{ name: 'a', ports: [{ port: '80' }] }] } },
+    '.spec.containers[name="a"].ports[port="80",protocol="TCP"].port: expected numeric (int or float), got string',
+  ],
+  [
+    { spec: { containers: [{ name: 'a', ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] }] } },
+    '.spec.containers[name="a"].ports: duplicate entries for key [port=80,protocol="TCP"]',
+  ],
+  [{ spec: { containers: {} } }, '.spec.containers: expected list, got &{map[]}'],
+  [{ spec: { selector: { a: 1 } } }, '.spec.selector.a: expected string, got &value.valueUnstructured{Value:1}'],
+  [{ spec: { selector: 'x' } }, '.spec.selector: expected map, got &{x}'],
+  [{ spec: { strategy: { max: 'x' } } }, '.spec.strategy.max: expected numeric (int or float), got string'],
+  [{ spec: { strategy: { max: true } } }, '.spec.strategy.max: expected numeric (int or float), got bool'],
+  [{ spec: { strategy: { max: [1] } } }, '.spec.strategy.max: expected numeric (int or float), got []interface {}'],
+  [{ spec: { strategy: 1 } }, '.spec.strategy: expected map, got &{1}'],
+  [{ spec: { ref: { kind: 1 } } }, '.spec.ref.kind: expected string, got &value.valueUnstructured{Value:1}'],
+  [{ spec: { ref: { bogus: 'x' } } }, '.spec.ref.bogus: field not declared in schema'],
+  [{ spec: { args: [1] } }, '.spec.args[0]: expected string, got &value.valueUnstructured{Value:1}'],
+  [{ spec: { args: { a: 1 } } }, '.spec.args: expected list, got &{map[a:1]}'],
+  [
+    { spec: { args: [['x']] } },
+    '.spec.args[0]: expected string, got &value.valueUnstructured{Value:[]interface {}{"x"}}',
+  ],
+  [{ spec: { pairs: { a: 'x' } } }, '.spec.pairs.a: expected map, got &{x}'],
+  [{ spec: { pairs: { a: { a: 1 } } } }, '.spec.pairs.a.a: expected string, got &value.valueUnstructured{Value:1}'],
+  [{ spec: 'x' }, '.spec: expected map, got &{x}'],
+  [{ spec: [1] }, '.spec: expected map, got &{[1]}'],
+  [
+    { spec: { text: [{ a: 'x', b: [1, 'y', null, true, 1.5] }] } },
+    '.spec.text: expected string, got &value.valueUnstructured{Value:[]interface {}{map[string]interface {}{"a":"x", "b":[]interface {}{1, "y", interface {}(nil), true, 1.5}}}}',
+  ],
+  [
+    { spec: { containers: [{ name: 'a', args: [{ x: 1 }] }] } },
+    '.spec.containers[name="a"].args[0]: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"x":1}}',
+  ],
+])('%j', (applyConfig, finding) => {
+  expect(validateApplyConfig(shape, applyConfig)).toEqual([finding]);
+});
+
+it('an intent that fits has no findings', () => {
+  const spec = {
+    text: null,
+    tags: ['a', 'b'],
+    containers: [{ name: 'a', ports: [{ port: 1 }, { port: 1, protocol: 'UDP' }] }],
+  };
+  expect(validateApplyConfig(shape, { data: { a: 'x' }, spec })).toEqual([]);
+});
+
+it('findings are bounded in number and length, whatever the keys and the entries', () => {
+  const long = 'k'.repeat(100_000);
+  const containers = Array.from({ length: 2_000 }, (_, i) => ({ name: `${i}${long.slice(0, 1_000)}`, bogus: 1 }));
+  const data = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${i}${long}`, 1]));
+  for (const applyConfig of [{ spec: { containers } }, { data }, { spec: { tags: [long, long] } }]) {
+    const findings = validateApplyConfig(shape, applyConfig);
+    expect(findings.length).toBeLessThanOrEqual(100);
+    for (const finding of findings) expect(finding.length).toBeLessThan(2_000);
+  }
+});

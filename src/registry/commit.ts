@@ -1,0 +1,141 @@
+import type { CachedObject } from '../cache/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
+import {
+  announced,
+  describe,
+  describeDeleted,
+  describeText,
+  passingBytes,
+  storedText,
+  storedTextInSteps,
+} from './bytes.ts';
+import type { RegistryContext } from './context.ts';
+import type { Allocations } from './definition.ts';
+import { rememberManagedFields } from './managed-fields-cache.ts';
+import { keyOf } from './selection.ts';
+import { inTurns, type Pause } from './turns.ts';
+import type { WriteResult } from './types.ts';
+import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
+
+/** How one attempt to write went. */
+export type Outcome =
+  | { readonly kind: 'stored'; readonly result: WriteResult }
+  | { readonly kind: 'unchanged'; readonly result: WriteResult }
+  /** Another writer was first; `found` is what is stored now. */
+  | { readonly kind: 'conflict'; readonly pending: PendingObject; readonly found: CachedObject | undefined }
+  /** Another writer was first at something that was to be allocated for the object. */
+  | { readonly kind: 'allocationLost'; readonly pending: PendingObject };
+
+/** Stores the pending object, or removes it, unless another writer was first. @throws StatusError 413 */
+export async function commit(
+  request: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+  held: CachedObject | undefined,
+  claims: Allocations | undefined,
+  pause: Pause,
+): Promise<Outcome> {
+  const { registry, target, dryRun } = request;
+  const { format } = target.resource;
+  const key = held?.key ?? keyOf(target.resource, { namespace: target.namespace, name: nameOf(pending) });
+  if (key === undefined) throw statusError.methodNotAllowed();
+  const revision = held?.revision ?? 0;
+  const spelling = storedTextInSteps(format, pending.object);
+  const text = pending.remove ? '' : pause ? await inTurns(spelling, pause) : atOnce(spelling);
+  if (pause) await pause();
+  const { ttlSeconds: ttl } = target.resource.definition.strategy;
+  const value = pending.remove ? undefined : passingBytes(text);
+  if (value !== undefined) checkSize(pending.object, value.length);
+  const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
+  const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
+  const along = pending.remove ? cascadeDeletes(request, pending) : [];
+  const commit = () => registry.store.commit([{ key, revision }, ...guards], [write, ...writes, ...along]);
+  const answer = await (dryRun
+    ? dryRunCommit(registry, key, revision)
+    : pending.remove
+      ? commit()
+      : announced(format, key, pending.object, text, commit));
+  if (!answer.ok) {
+    const [entry] = answer.found;
+    // The object is as it was: what failed is a guard of its allocations.
+    if ((entry?.revision ?? 0) === revision) return { kind: 'allocationLost', pending };
+    return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
+  }
+  const stored = dryRun ? revision : answer.revision;
+  if (!dryRun)
+    rememberManagedFields(key, pending.remove ? undefined : pending.object.metadata.managedFields, text.length);
+  if (pending.deleteAfterMark === true && !dryRun)
+    return deleteMarked(request, pending, old, describeText(format, key, text, stored));
+  if (pending.remove) {
+    const deletes = request.change.verb === 'delete' && held !== undefined;
+    const last = deletes ? held : describeText(format, key, storedText(format, pending.object), revision);
+    const object = dryRun ? last : describeDeleted(format, last, stored);
+    return { kind: 'stored', result: resultOf(request, pending, old, object) };
+  }
+  const cached = dryRun ? undefined : target.resource.cache.snapshot().get(key);
+  const object = cached?.revision === stored ? cached : describeText(format, key, text, stored);
+  return { kind: 'stored', result: resultOf(request, pending, old, object) };
+}
+
+/** How much deleting an object may add to it: what is stored of one that lives leaves room for that (bytes). */
+const deletionRoom = 16 * 1024;
+
+/** @throws StatusError 413 for an object that takes so many bytes, when that is too much */
+export function checkSize({ metadata }: ApiObject, size: number): void {
+  const limit = metadata.deletionTimestamp === undefined ? maxValueBytes - deletionRoom : maxValueBytes;
+  if (size <= limit) return;
+  const why = `Request entity too large: the object takes ${size} bytes, limit is ${limit}`;
+  throw new StatusError(413, 'RequestEntityTooLarge', why);
+}
+
+/** What goes with an object that goes: whatever of it is there. */
+function cascadeDeletes({ registry, target }: WriteRequest, pending: PendingObject): Write[] {
+  const { cascadeDelete } = target.resource.definition.strategy;
+  if (cascadeDelete === undefined) return [];
+  const place = { namespace: target.namespace, name: nameOf(pending) };
+  return registry.resources.flatMap((resource) => {
+    const key = cascadeDelete.includes(formatGroupResource(resource.id)) ? keyOf(resource, place) : undefined;
+    return key === undefined ? [] : { key };
+  });
+}
+
+/** Removes an object that has just been marked: whoever watches has seen the mark. */
+async function deleteMarked(
+  request: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+  marked: CachedObject,
+): Promise<Outcome> {
+  const { registry, target } = request;
+  const { key, revision } = marked;
+  const answer = await registry.store.commit([{ key, revision }], [{ key }]);
+  const [entry] = answer.ok ? [] : answer.found;
+  if (entry !== undefined) return { kind: 'conflict', pending, found: describe(target.resource.format, entry) };
+  const object = describeDeleted(target.resource.format, marked, answer.revision);
+  return { kind: 'stored', result: resultOf(request, pending, old, object) };
+}
+
+/** What a commit would say. */
+async function dryRunCommit(registry: RegistryContext, key: string, revision: number): Promise<CommitResult> {
+  const { entry, revision: latest } = await registry.store.get(key);
+  return (entry?.revision ?? 0) === revision
+    ? { ok: true, revision: latest }
+    : { ok: false, revision: latest, found: [entry] };
+}
+
+export function resultOf(
+  request: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+  object: CachedObject,
+): WriteResult {
+  const { change, target } = request;
+  const { name = '', uid = '' } = pending.object.metadata;
+  const gone = change.verb === 'delete' && (pending.remove || pending.deleteAfterMark === true);
+  return {
+    created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
+    object: gone && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
+    deleted: gone ? { name, uid } : undefined,
+  };
+}

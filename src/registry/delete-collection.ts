@@ -1,0 +1,47 @@
+import type { CachedObject } from '../cache/index.ts';
+import { type JsonObject, StatusError } from '../meta/index.ts';
+import type { RegistryContext } from './context.ts';
+import { readDeleteOptions, refuseUnsafe, warnWithoutPolicy } from './delete-options.ts';
+import { list } from './read.ts';
+import type { ObjectList, ReadOptions, Target, WriteOptions } from './types.ts';
+import { write } from './write.ts';
+
+/** How many deletions are under way at a time. */
+const stride = 32;
+
+/** Deletes what the selectors choose; the answer is the list of it, as it was. What is gone already is no error. */
+export async function deleteCollection(
+  registry: RegistryContext,
+  target: Target,
+  options: ReadOptions,
+  deleteOptions: JsonObject,
+  writeOptions: WriteOptions,
+): Promise<ObjectList> {
+  const deletion = readDeleteOptions(deleteOptions, registry);
+  refuseUnsafe(deletion, registry.names);
+  warnWithoutPolicy(target.resource, deletion, writeOptions.warnings);
+  const found = await list(registry, target, options);
+  const items = [...found.items];
+  for (let i = 0; i < items.length; i += stride) {
+    const step = items
+      .slice(i, i + stride)
+      .map((object) => remove(registry, target, object, deleteOptions, writeOptions));
+    const failure = (await Promise.allSettled(step)).find((outcome) => outcome.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+  }
+  return { ...found, items };
+}
+
+async function remove(
+  registry: RegistryContext,
+  target: Target,
+  { namespace, name }: CachedObject,
+  options: JsonObject,
+  writeOptions: WriteOptions,
+): Promise<void> {
+  try {
+    await write(registry, { ...target, namespace, name }, { verb: 'delete', options }, writeOptions);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error;
+  }
+}

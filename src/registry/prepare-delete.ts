@@ -1,0 +1,99 @@
+import { type ApiObject, formatTime, parseTime } from '../meta/index.ts';
+import type { RegistryContext } from './context.ts';
+import type { Strategy, StrategyContext } from './definition.ts';
+import { checkPreconditions, type DeleteOptions, finalizersFor } from './delete-options.ts';
+import { copyOf } from './field-management.ts';
+import { metadataOf } from './metadata.ts';
+import type { Resource } from './resource.ts';
+import type { PendingObject } from './write-request.ts';
+
+/** What deleting makes of an object: a marked one that stays for now, or its last state. @throws StatusError 409 */
+export function prepareDelete(
+  registry: RegistryContext,
+  resource: Resource,
+  old: ApiObject,
+  deletion: DeleteOptions,
+  { now }: StrategyContext,
+): PendingObject {
+  const { strategy } = resource.definition;
+  checkPreconditions(resource, old, deletion);
+  const byDefault = propagationOf(strategy, registry);
+  const pending = { generated: false, remove: false };
+  const { termination } = strategy;
+  if (termination !== undefined) {
+    if (old.metadata.deletionTimestamp === undefined) {
+      const object = marked(old, {
+        deletionTimestamp: formatTime(now),
+        finalizers: finalizersFor(old, deletion, byDefault),
+      });
+      termination.begin(object);
+      return { ...pending, object };
+    }
+    if (termination.pending(old)) return { ...pending, object: old };
+  }
+  const mark = strategy.gracePeriod === undefined ? undefined : graceOf(old, deletion, strategy.gracePeriod, now);
+  if (mark === 'pending') return { ...pending, object: old };
+  const finalizers = finalizersFor(old, deletion, byDefault);
+  if (mark !== undefined) {
+    const deleteAfterMark = mark.deletionGracePeriodSeconds === 0 && finalizers.length === 0;
+    return { ...pending, object: marked(old, { ...mark, finalizers }), deleteAfterMark };
+  }
+  if (finalizers.length === 0) return { ...pending, object: old, remove: true };
+  const since = old.metadata.deletionTimestamp;
+  const deletionTimestamp = since !== undefined && parseTime(since) <= now ? since : formatTime(now);
+  return { ...pending, object: marked(old, { finalizers, deletionTimestamp, deletionGracePeriodSeconds: 0 }) };
+}
+
+/** Where no garbage collector runs nothing would take away the finalizer of a kind that orphans its dependents. */
+const propagationOf = ({ garbageCollectionPolicy: policy }: Strategy, { garbageCollector }: RegistryContext) =>
+  policy === 'OrphanDependents' && !garbageCollector ? undefined : policy;
+
+interface GraceMark {
+  readonly deletionTimestamp: string;
+  readonly deletionGracePeriodSeconds: number;
+}
+
+/**
+ * The mark of an object that gets time to end: on the way already it may get less time, never more. Undefined when its
+ * time is over.
+ */
+function graceOf(
+  { metadata, ...rest }: ApiObject,
+  { gracePeriodSeconds }: DeleteOptions,
+  gracePeriod: (object: ApiObject, asked: number | undefined) => number,
+  now: number,
+): GraceMark | 'pending' | undefined {
+  // A negative time is the shortest there is.
+  const asked = gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
+  const { deletionTimestamp: until, deletionGracePeriodSeconds: given = 0 } = metadata;
+  if (until === undefined) {
+    const seconds = gracePeriod({ metadata, ...rest } as ApiObject, asked);
+    return { deletionTimestamp: after(now, seconds), deletionGracePeriodSeconds: seconds };
+  }
+  if (given === 0) return undefined;
+  if (asked === undefined || asked >= given) return 'pending';
+  const end = parseTime(until) + (asked - given) * 1000;
+  // A deletion that is to be graceful never ends in the past: whoever ends the object still gets a second.
+  if (end < now) return { deletionTimestamp: formatTime(now), deletionGracePeriodSeconds: Math.min(asked, 1) };
+  return { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: asked };
+}
+
+/** No time is later than this can be written. */
+const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+const after = (time: number, seconds: number): string => formatTime(Math.min(time + seconds * 1000, lastTime));
+
+/** The object with other metadata; the first mark is a change that counts. */
+function marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): ApiObject {
+  const { metadata, ...rest } = copyOf(old);
+  const { generation, deletionTimestamp } = metadata;
+  const counted = deletionTimestamp === undefined && generation !== undefined && generation > 0;
+  const { finalizers = metadata.finalizers ?? [] } = fields;
+  const next = {
+    ...metadata,
+    ...fields,
+    finalizers: finalizers.length === 0 ? undefined : finalizers,
+    generation: counted ? generation + 1 : generation,
+  };
+  return { ...rest, metadata: metadataOf(next) } as ApiObject;
+}

@@ -1,0 +1,292 @@
+import {
+  type ApiObject,
+  fieldError,
+  fieldErrors,
+  formatTime,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  jsonEqual,
+  type ObjectMeta,
+  type Random,
+  StatusError,
+  type Steps,
+  statusError,
+} from '../meta/index.ts';
+import { dropGated } from '../schema/index.ts';
+import { decodeBody, decodePatched } from './body.ts';
+import { projectionOf, requestKind } from './convert.ts';
+import type { Subresource } from './definition.ts';
+import { copyOf, managedProjection } from './field-management.ts';
+import { metadataOf } from './metadata.ts';
+import { versionFault } from './parameters.ts';
+import { applied, applyPatch } from './patch.ts';
+import { prepareDelete } from './prepare-delete.ts';
+import type { Change, Target } from './types.ts';
+import type { PendingObject, WriteRequest } from './write-request.ts';
+
+/** What the change makes of the object that is there, before defaults, admission and validation. */
+export function* preparePendingObject(request: WriteRequest, old: ApiObject | undefined): Steps<PendingObject> {
+  const { change, registry, target, options } = request;
+  switch (change.verb) {
+    case 'create':
+      return prepareCreate(request, decodeBody(registry, target, change.object, options), change.object.value);
+    case 'update': {
+      const body = decodeBody(registry, target, change.object, options);
+      checkPlace(target, body.metadata);
+      if (old !== undefined) {
+        if (projectionOf(target) === undefined) checkUid(target, body.metadata, old);
+        return prepareUpdate(request, body, old);
+      }
+      if (target.resource.definition.strategy.createOnUpdate !== true || target.subresource !== '')
+        throw absent(target);
+      checkUid(target, body.metadata, undefined);
+      body.metadata.resourceVersion = '';
+      return prepareCreate(request, body, change.object.value);
+    }
+    case 'patch': {
+      if (change.format === 'apply') return yield* prepareApply(request, old);
+      if (old === undefined) throw absent(target);
+      const patched = yield* applyPatch(target, change, managedProjection(target, old), options);
+      yield;
+      const body = decodePatched(registry, target, patched, change, options);
+      checkPlace(target, body.metadata);
+      return prepareUpdate(request, body, old);
+    }
+    default:
+      if (old === undefined || request.deletion === undefined) throw absent(target);
+      return prepareDelete(registry, target.resource, old, request.deletion, request.context);
+  }
+}
+
+function* prepareApply(request: WriteRequest, old: ApiObject | undefined): Steps<PendingObject> {
+  const { target, change } = request;
+  if (old === undefined && target.subresource !== '') throw absent(target);
+  const body = yield* applied(request, old);
+  const { metadata } = body;
+  checkPlace(target, metadata);
+  if (old !== undefined) return prepareUpdate(request, body, old);
+  const { uid = '' } = metadata;
+  if (uid !== '') {
+    const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+    throw statusError.conflict(target.resource.id, target.name, why);
+  }
+  metadata.resourceVersion = '';
+  return prepareCreate(request, body, change.verb === 'patch' ? change.patch : {});
+}
+
+const absent = ({ resource, name }: Target) => statusError.notFound(resource.id, name);
+
+/** A namespace that the body does not tell is that of the request; a cluster-scoped object has none. */
+export function placeNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
+  const given = metadata.namespace ?? '';
+  if (resource.definition.namespaced && given !== '' && given !== namespace) {
+    throw statusError.badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  metadata.namespace = resource.definition.namespaced ? namespace : '';
+}
+
+function checkPlace(target: Target, metadata: ObjectMeta): void {
+  placeNamespace(target, metadata);
+  const { name = '' } = metadata;
+  if (name === '') {
+    throw statusError.badRequest(
+      `the name of the object (${target.name}) based on URL was undeterminable: name must be provided`,
+    );
+  }
+  if (name !== target.name) {
+    throw statusError.badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${target.name})`,
+    );
+  }
+}
+
+/** A replacement that names a uid means that very object. */
+function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
+  const { resource, subresource, name } = target;
+  const found = old?.metadata.uid ?? '';
+  if (uid === '' || uid === found) return;
+  const { group, resource: plural } = resource.id;
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+  if (projectionOf(target) !== undefined) {
+    throw statusError.conflict({ group, resource: `${plural}/${subresource}` }, name, why);
+  }
+  // So the wire tells what was found out beside the stored object.
+  const where = `StorageError: invalid object, Code: 4, Key: ${wireKey(target)}, ResourceVersion: 0`;
+  throw statusError.conflict(resource.id, name, `${where}, AdditionalErrorMsg: ${why}`);
+}
+
+/** Resources that have another name in the keys that the wire tells. */
+const keyNames: { readonly [resource: string]: string } = {
+  endpoints: 'services/endpoints',
+  ingresses: 'ingress',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  services: 'services/specs',
+};
+
+/** The key of an object as the wire's messages tell it. */
+function wireKey({ resource: { definition }, namespace, name }: Target): string {
+  const { group, resource } = definition.storage;
+  const plural = definition.custom === true ? `${group}/${resource}` : (keyNames[resource] ?? resource);
+  return ['/registry', plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
+}
+
+const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
+
+function generateName(random: Random, base: string): string {
+  let name = base.slice(0, 58);
+  for (let i = 0; i < 5; i++) name += nameLetters[random.integer(nameLetters.length)];
+  return name;
+}
+
+function prepareCreate({ registry, target, context }: WriteRequest, object: ApiObject, sent: Json): PendingObject {
+  const { definition, storageVersion } = target.resource;
+  const { strategy } = definition;
+  const { metadata } = object;
+  placeNamespace(target, metadata);
+  const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
+  object.metadata = metadataOf(metadata, {
+    name: generated ? generateName(registry.random, metadata.generateName ?? '') : metadata.name,
+    generation: strategy.generation === true ? 1 : metadata.generation,
+    uid: registry.random.uuid(),
+    creationTimestamp: formatTime(context.now),
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+  });
+  const guarded = strategy.createsWithStatus !== true && hasStatus(target);
+  if (guarded && isJsonObject(sent) && sent['status'] !== undefined) {
+    setField(object, 'status', storageVersion.type.decode({}).value['status']);
+  }
+  return { object, remove: false, generated };
+}
+
+const hasStatus = ({ resource }: Target) => resource.definition.subresources.some(({ name }) => name === 'status');
+
+function setField(object: JsonObject, field: string, value: Json | undefined): void {
+  if (value === undefined) delete object[field];
+  else object[field] = value;
+}
+
+function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObject, old: ApiObject): PendingObject {
+  const { metadata } = sent;
+  const before = old.metadata;
+  const { projection, partialUpdate, ...declared } =
+    target.resource.subresources.get(target.subresource)?.declared ?? {};
+  const pending = { remove: false, generated: false };
+  if (projection !== undefined) return { ...pending, object: copyOf(old), projection: sent };
+  checkVersion(target, change, metadata, before);
+  const after = metadataOf(metadata, {
+    uid: metadata.uid || before.uid,
+    resourceVersion: before.resourceVersion,
+    generation: before.generation,
+    creationTimestamp: metadata.creationTimestamp ?? before.creationTimestamp,
+    // What is being deleted stays so.
+    deletionTimestamp: before.deletionTimestamp ?? metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds,
+  });
+  if (target.subresource !== '') {
+    const object = copyOf(old);
+    object.metadata = metadataBelow(declared, after, object.metadata);
+    if (partialUpdate === undefined) setField(object, 'status', sent['status']);
+    else partialUpdate.apply(object, sent, context);
+    return { ...pending, object };
+  }
+  sent.metadata = after;
+  if (hasStatus(target)) {
+    setField(sent, 'status', old['status'] === undefined ? undefined : jsonCopy(old['status']));
+  }
+  return { ...pending, object: sent };
+}
+
+/** The metadata after a write to a subresource: the given ones, but for those that it keeps. Owners are given in any case. */
+function metadataBelow(
+  { resetFields = [], writableFields }: Pick<Subresource, 'resetFields' | 'writableFields'>,
+  given: ObjectMeta & JsonObject,
+  before: ObjectMeta & JsonObject,
+): ObjectMeta & JsonObject {
+  const kept = writableFields === undefined ? resetFields : [['metadata']];
+  const names = kept.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
+  if (names.some(([name]) => name === undefined)) return metadataOf(before, { managedFields: given.managedFields });
+  return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
+}
+
+/** Writes what was sent to a view into the object. @throws StatusError 409, 422 */
+export function completeProjection(
+  { target, change, context }: WriteRequest,
+  { object, projection: sent }: PendingObject,
+): void {
+  const view = projectionOf(target);
+  if (view === undefined || sent === undefined) return;
+  const errors = fieldErrors(() => view.validate(sent, context));
+  if (errors.length > 0) throw statusError.invalid(requestKind(target), target.name, errors);
+  checkUid(target, sent.metadata, object);
+  checkVersion(target, change, sent.metadata, object.metadata);
+  view.write(object, sent);
+}
+
+/** Whether a text names a version; none and 0 do not. @throws StatusError 500 for what is no number */
+function isVersion(text: string): boolean {
+  const why = text === '' ? undefined : versionFault(text);
+  if (why !== undefined) throw new StatusError(500, '', why);
+  return Number(text) > 0;
+}
+
+function checkVersion(target: Target, change: Change, { resourceVersion = '' }: ObjectMeta, before: ObjectMeta): void {
+  const { definition, id } = target.resource;
+  if (resourceVersion === before.resourceVersion) return;
+  if (isVersion(resourceVersion)) throw statusError.modified(id, target.name);
+  if (definition.strategy.unconditionalUpdate !== false || change.verb === 'patch') return;
+  throw statusError.invalid(definition, target.name, [
+    fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+  ]);
+}
+
+/** What the kind itself does to the object once admission is through; counts a change of its generation. */
+export function completePendingObject(
+  { target, change, context }: WriteRequest,
+  pending: PendingObject,
+  old: ApiObject | undefined,
+): void {
+  const { definition, gated } = target.resource;
+  const { strategy } = definition;
+  const { object } = pending;
+  if (change.verb === 'delete') return;
+  if (gated !== undefined) dropGated(object, old, gated);
+  if (old === undefined) {
+    strategy.prepareCreate?.(object, context);
+    return;
+  }
+  const { subresource } = target;
+  if (subresource === '' || projectionOf(target) !== undefined) strategy.prepareUpdate?.(object, old, context);
+  else if (subresource === 'status') strategy.prepareStatusUpdate?.(object, old, context);
+  if (strategy.generation === true && specChanged(object, old)) {
+    object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  pending.remove =
+    old.metadata.deletionTimestamp !== undefined &&
+    deletionTimestamp !== undefined &&
+    deletionGracePeriodSeconds === 0 &&
+    finalizers.length === 0 &&
+    strategy.termination?.pending(object) !== true;
+}
+
+/** Whether two states differ in anything but metadata and status. */
+function specChanged(object: ApiObject, old: ApiObject): boolean {
+  const skipped = (key: string) => key === 'metadata' || key === 'status' || key === 'kind' || key === 'apiVersion';
+  for (const key of Object.keys(object)) if (!skipped(key) && !jsonEqual(object[key], old[key])) return true;
+  for (const key of Object.keys(old)) if (!skipped(key) && !Object.hasOwn(object, key)) return true;
+  return false;
+}
+
+/** New objects have no version yet. */
+export function rejectPresetResourceVersion({ object }: PendingObject): void {
+  const { resourceVersion = '' } = object.metadata;
+  // What is no version at all is as good as none.
+  if (!/^[0-9]+$/.test(resourceVersion) || !isVersion(resourceVersion)) return;
+  throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
+}

@@ -1,0 +1,95 @@
+import { runMutating, runValidating } from '../admission/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { dropGated } from '../schema/index.ts';
+import { decodeBody } from './body.ts';
+import { describeText, storedText } from './bytes.ts';
+import type { RegistryContext } from './context.ts';
+import { requestKind } from './convert.ts';
+import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
+import { trackManagedFields } from './field-management.ts';
+import { metadataOf } from './metadata.ts';
+import { objectsOf } from './objects.ts';
+import { placeNamespace } from './prepare.ts';
+import { admissionRequest, readWriteRequest } from './read-request.ts';
+import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
+import type { PendingObject } from './write-request.ts';
+
+/** What is to be done with what is posted to the target; undefined: it is kept, as objects are. */
+export function createHandlerOf({ resource, subresource }: Target): CreateHandler | undefined {
+  return subresource === '' ? resource.definition.onCreate : resource.subresources.get(subresource)?.declared.onCreate;
+}
+
+/** Says what is answered to what is posted to the target; undefined: it is no virtual resource. */
+export function reviewHandlerOf(
+  { reviewHandlers }: RegistryContext,
+  { resource, subresource }: Target,
+): ReviewHandler | undefined {
+  const { definition, id } = resource;
+  if (definition.virtual !== true || subresource !== '') return undefined;
+  const answer = reviewHandlers.get(formatGroupResource(id));
+  if (answer === undefined) throw new StatusError(501, '', `${definition.plural} is not served by this server`);
+  return answer;
+}
+
+/** Does what was posted instead of keeping it. */
+export async function handleCreate(
+  registry: RegistryContext,
+  target: Target,
+  action: CreateHandler,
+  change: Posting,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { object, call } = await readPosted(registry, target, change, options);
+  await action(object, call);
+  return { created: true, object: undefined, deleted: undefined };
+}
+
+/** Answers what was posted instead of keeping it. */
+export async function handleReview(
+  registry: RegistryContext,
+  target: Target,
+  answer: ReviewHandler,
+  change: Posting,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { format } = target.resource;
+  const { object, call } = await readPosted(registry, target, change, options);
+  const answered = describeText(format, '', storedText(format, await answer(object, call)), 0);
+  return { created: true, object: answered, deleted: undefined };
+}
+
+type Posting = Change & { readonly verb: 'create' };
+
+interface Posted {
+  readonly object: ApiObject;
+  readonly call: CreateCall;
+}
+
+/** What was posted, admitted and checked. */
+async function readPosted(
+  registry: RegistryContext,
+  target: Target,
+  change: Posting,
+  options: WriteOptions,
+): Promise<Posted> {
+  const request = readWriteRequest(registry, target, change, options);
+  const { dryRun, context } = request;
+  const object = decodeBody(registry, target, change.object, options);
+  const { metadata } = object;
+  if (target.name !== '' && (metadata.name ?? '') !== target.name) {
+    throw statusError.badRequest(`name in URL does not match name in ${requestKind(target).kind} object`);
+  }
+  placeNamespace(target, metadata);
+  object.metadata = metadataOf(metadata);
+  const pending: PendingObject = { object, remove: false, generated: false };
+  if (target.subresource === '') atOnce(trackManagedFields(request, pending, undefined));
+  const attributes = admissionRequest(request, pending, undefined, []);
+  await runMutating(registry.admission, attributes);
+  const { gated } = target.resource;
+  if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
+  await runValidating(registry.admission, attributes);
+  const objects = objectsOf(registry, options, dryRun);
+  const { namespace } = target;
+  const call = { ...context, namespace, name: metadata.name ?? '', dryRun, objects };
+  return { object, call };
+}

@@ -1,0 +1,39 @@
+import type { CachedObject } from '../cache/index.ts';
+import { formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { describeText, storedText } from './bytes.ts';
+import type { RegistryContext } from './context.ts';
+import { checkListOptions, readNumbers } from './parameters.ts';
+import { select } from './selection.ts';
+import type { ObjectList, ReadOptions, Target } from './types.ts';
+
+/** The one object of that name of a virtual resource. @throws StatusError 404 */
+export async function getVirtual(registry: RegistryContext, target: Target): Promise<CachedObject> {
+  const found = (await made(registry, target)).find(({ name }) => name === target.name);
+  if (found === undefined) throw statusError.notFound(target.resource.id, target.name);
+  return found;
+}
+
+/** The objects of a virtual resource: always all that are chosen, in one piece. */
+export async function listVirtual(
+  registry: RegistryContext,
+  target: Target,
+  options: ReadOptions,
+): Promise<ObjectList> {
+  readNumbers(options);
+  checkListOptions(options, registry.names);
+  const { name, matches } = select(target, options);
+  const items = (await made(registry, target)).filter(
+    (object) => (name === '' || object.name === name) && matches?.(object) !== false,
+  );
+  return { revision: 0, items, continue: () => '', remaining: () => undefined };
+}
+
+async function made({ virtualLists }: RegistryContext, { resource }: Target): Promise<CachedObject[]> {
+  const { format, id, keyPrefix } = resource;
+  const listing = virtualLists.get(formatGroupResource(id));
+  if (listing === undefined) throw new StatusError(501, '', `${id.resource} is not served by this server`);
+  const objects = await listing();
+  return objects.map((object) =>
+    describeText(format, `${keyPrefix}${object.metadata.name}`, storedText(format, object), 0),
+  );
+}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BTree } from '../btree/index.ts';
 import type { Entry, Change as StoreChange, StoreError, Watch } from '../store/index.ts';
-import { Tree } from './tree.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
 /** Entries asked of the store at a time. */
@@ -21,7 +21,7 @@ export interface Feed {
   /** The object held for a key, if any. */
   held(key: string): CachedObject | undefined;
   /** The whole state at a revision, which need not continue from the present one. */
-  load(tree: Tree, revision: number): void;
+  load(tree: BTree<CachedObject>, revision: number): void;
   /** The next commit, or only the news that nothing happened up to `revision`. */
   apply(revision: number, changes: readonly StoreChange[]): void;
   /** The store has been closed. */
@@ -95,7 +95,7 @@ export class Feeder {
 
   async #load(): Promise<void> {
     const { store, prefix } = this.#options;
-    const tree = new Tree();
+    const tree = new BTree<CachedObject>();
     let page = await store.list({ prefix, limit: pageEntries });
     const { revision } = page;
     for (;;) {
@@ -109,7 +109,7 @@ export class Feeder {
   }
 
   /** `same`: objects held already are of the same history. */
-  async #take(entries: readonly Entry[], tree: Tree, same: boolean): Promise<void> {
+  async #take(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
     let bytes = 0;
     for (const entry of entries) {
       const held = same ? this.#feed.held(entry.key) : undefined;

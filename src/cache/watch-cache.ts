@@ -1,3 +1,4 @@
+import { BTree, type BTreeSnapshot } from '../btree/index.ts';
 import { statusError } from '../meta/index.ts';
 import type { Change as StoreChange } from '../store/index.ts';
 import { Bookmarks } from './bookmarks.ts';
@@ -6,7 +7,6 @@ import { Directory } from './directory.ts';
 import { type Feed, Feeder } from './feeder.ts';
 import { HistoryReader } from './history.ts';
 import { type Hub, Subscriber } from './subscriber.ts';
-import { Tree, type TreeView } from './tree.ts';
 import type { CachedObject, CacheOptions, Snapshot, SubscribeOptions, Subscription, WatchCache } from './types.ts';
 import { Waiters } from './waiters.ts';
 import { EventWindow, tooOld } from './window.ts';
@@ -27,7 +27,7 @@ class Cache implements WatchCache {
   readonly #requests: Waiters;
   readonly #feeder: Feeder;
   readonly #hub: Hub;
-  #tree = new Tree();
+  #tree = new BTree<CachedObject>();
   #revision = 0;
   #snapshot: Snapshot | undefined;
   #ready: Promise<void> | undefined;
@@ -95,7 +95,7 @@ class Cache implements WatchCache {
   }
 
   snapshot(): Snapshot {
-    this.#snapshot ??= new CacheSnapshot(this.#revision, this.#tree.view());
+    this.#snapshot ??= new CacheSnapshot(this.#revision, this.#tree.snapshot());
     return this.#snapshot;
   }
 
@@ -133,7 +133,7 @@ class Cache implements WatchCache {
    * What happened since the last state is not in the window: whoever has not reached `revision` takes it from the
    * store's history. All must begin anew when the store has gone back behind what they have seen.
    */
-  #load(tree: Tree, revision: number): void {
+  #load(tree: BTree<CachedObject>, revision: number): void {
     const back = revision < this.#revision;
     this.#tree = tree;
     this.#window.reset(revision);
@@ -202,23 +202,23 @@ class Cache implements WatchCache {
 
 class CacheSnapshot implements Snapshot {
   readonly revision: number;
-  readonly #view: TreeView;
+  readonly #tree: BTreeSnapshot<CachedObject>;
 
-  constructor(revision: number, view: TreeView) {
+  constructor(revision: number, tree: BTreeSnapshot<CachedObject>) {
     this.revision = revision;
-    this.#view = view;
+    this.#tree = tree;
   }
 
   get(key: string): CachedObject | undefined {
-    return this.#view.get(key);
+    return this.#tree.get(key);
   }
 
   range(prefix: string, after?: string): IterableIterator<CachedObject> {
-    return this.#view.range(prefix, after);
+    return this.#tree.range(prefix, after);
   }
 
   count(prefix: string, after?: string): number {
-    return this.#view.count(prefix, after);
+    return this.#tree.count(prefix, after);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { BTree } from '../../btree/index.ts';
 import type { ByteString } from '../../meta/index.ts';
-import { compareKeys } from '../keys.ts';
-import { sortedMap } from '../sorted.ts';
+import { afterPrefix, compareKeys } from '../keys.ts';
 import type { Pointer } from './records.ts';
 import type { Table } from './table.ts';
 
@@ -21,7 +21,7 @@ export class Heads {
   readonly #short: Table<Pointer, ByteString>;
   readonly #long: Table<Pointer, ByteString>;
   readonly #keyOf: (pointer: Pointer) => ByteString;
-  #order = sortedMap<ByteString, Pointer>(compareKeys);
+  #order = new BTree<Head>();
 
   /** `keyOf` finds the key of a record. */
   constructor(
@@ -37,13 +37,15 @@ export class Heads {
 
   /** Takes what is kept in memory from the tables. */
   load(): void {
-    const order = sortedMap<ByteString, Pointer>(compareKeys);
-    for (const { value } of this.#long.range({ start: '' as ByteString })) order.set(this.#keyOf(value), value);
+    const order = new BTree<Head>();
+    for (const { value } of this.#long.range({ start: '' as ByteString })) {
+      order.set({ key: this.#keyOf(value), value });
+    }
     this.#order = order;
   }
 
   get(key: ByteString): Pointer | undefined {
-    return key.length > longestStored ? this.#order.get(key) : this.#short.get(key);
+    return key.length > longestStored ? this.#order.get(key)?.value : this.#short.get(key);
   }
 
   /** Part of a transaction: a long key keeps its old pointer until {@link settle}. */
@@ -62,11 +64,14 @@ export class Heads {
   settle(key: ByteString, pointer: Pointer | undefined): void {
     if (key.length <= longestStored) return;
     if (pointer === undefined) this.#order.delete(key);
-    else this.#order.set(key, pointer);
+    else this.#order.set({ key, value: pointer });
   }
 
-  /** The first `limit` heads from `start` on and before `end`. */
-  range(start: ByteString, end: ByteString | undefined, limit: number): Head[] {
+  /** The first `limit` heads whose key begins with `prefix` and is greater than `after`. */
+  range(prefix: ByteString, after: ByteString | undefined, limit: number): Head[] {
+    // The least key greater than another is that key and a zero byte.
+    const start = after === undefined ? prefix : (`${after}\0` as ByteString);
+    const end = afterPrefix(prefix);
     const heads: Head[] = [];
     const stored = {
       start: start.slice(0, longestStored) as ByteString,
@@ -75,11 +80,11 @@ export class Heads {
     for (const head of this.#short.range({ ...stored, limit: limit + 1 })) {
       if (head.key >= start && heads.length < limit) heads.push(head);
     }
-    if (this.#order.isEmpty) return heads;
-    const before = heads.length === limit ? heads[limit - 1]?.key : end;
-    for (const [key, value] of this.#order.entries(start)) {
-      if (before !== undefined && key >= before) break;
-      heads.push({ key, value });
+    if (this.#order.size === 0) return heads;
+    const last = heads.length === limit ? heads[limit - 1] : undefined;
+    for (const head of this.#order.snapshot().range(prefix, after)) {
+      if (last !== undefined && head.key > last.key) break;
+      heads.push(head);
     }
     return heads.sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit);
   }

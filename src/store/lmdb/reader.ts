@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../meta/index.ts';
 import type { KeyRange, Readable } from '../check.ts';
-import { afterPrefix, keyText } from '../keys.ts';
+import { keyText } from '../keys.ts';
 import type { Entry, ListResult } from '../store.ts';
 import type { CommitChanges, KeyedChange, Replay } from '../watch-hub.ts';
 import type { Environment } from './environment.ts';
@@ -75,9 +75,7 @@ export class Reader {
       let last = after;
       const result = () => ({ entries, revision, more: following > 0, remaining: count ? following : undefined });
       for (;;) {
-        // The string right after a key is the key and a zero byte.
-        const start = last === undefined ? prefix : (`${last}\0` as ByteString);
-        const heads = this.heads.range(start, afterPrefix(prefix), keysATurn);
+        const heads = this.heads.range(prefix, last, keysATurn);
         let bytes = 0;
         for (const { key, value: head } of heads) {
           last = key;

@@ -1,3 +1,4 @@
+import { BTree } from '../../btree/index.ts';
 import type { ByteString, Clock } from '../../meta/index.ts';
 import {
   checkCommit,
@@ -10,8 +11,7 @@ import {
   type KeyWrite,
 } from '../check.ts';
 import { age, defaultHistoryMs, type Mark, markingMs } from '../history.ts';
-import { compareKeys, keyText } from '../keys.ts';
-import { type SortedMap, sortedMap } from '../sorted.ts';
+import { keyText } from '../keys.ts';
 import type {
   CommitResult,
   Entry,
@@ -33,19 +33,20 @@ export interface MemoryStoreOptions {
   readonly historyMs?: number;
 }
 
-/** What a key held from one revision on. */
+/** What a key holds from one revision on. */
 interface Version {
+  readonly key: ByteString;
   readonly revision: number;
   readonly entry: Entry | undefined;
-  /** When it expires (milliseconds of the clock); infinite when it does not. */
+  /** When it expires (whole milliseconds of the clock); infinite when it does not. */
   readonly expires: number;
-  /** Undefined too once the history before this one has been given up. */
+  /** Undefined when this is the first one, or the history before it has been compacted. */
   earlier: Version | undefined;
 }
+/** A version that expires; its key is ordered by the time of expiry. */
 interface Lease {
-  readonly expires: number;
-  readonly revision: number;
-  readonly key: ByteString;
+  readonly key: string;
+  readonly version: Version;
 }
 
 const firstRevision = 1;
@@ -59,8 +60,9 @@ export function openMemoryStore(options: MemoryStoreOptions): Store {
 
 class MemoryStore implements Store {
   readonly #clock: Clock;
-  readonly #heads: SortedMap<ByteString, Version> = sortedMap(compareKeys);
-  readonly #leases: SortedMap<Lease, true> = sortedMap(compareLeases);
+  /** The latest version of every key. */
+  readonly #heads = new BTree<Version>();
+  readonly #leases = new BTree<Lease>();
   /** The commits that watches can still be replayed, in order and without a gap; the last is the latest. */
   readonly #log: CommitChanges[] = [];
   readonly #hub: WatchHub;
@@ -103,9 +105,8 @@ class MemoryStore implements Store {
     const at = checkReadable(range.revision, this.#readable());
     const entries: Entry[] = [];
     let following = 0;
-    for (const [key, head] of this.#heads.entries(after ?? prefix)) {
-      if (!key.startsWith(prefix)) break;
-      const entry = key === after ? undefined : entryAt(head, at);
+    for (const head of this.#heads.snapshot().range(prefix, after)) {
+      const entry = entryAt(head, at);
       if (entry === undefined) continue;
       if (entries.length < limit) entries.push(entry);
       else {
@@ -171,13 +172,12 @@ class MemoryStore implements Store {
     const head = this.#heads.get(bytes);
     const key = head?.entry?.key ?? keyText(bytes);
     const entry = value === undefined ? undefined : { key, value: new Uint8Array(value), revision };
-    const expires = ttl === 0 ? Number.POSITIVE_INFINITY : this.#clock.now() + ttl * 1000;
-    if (head !== undefined && head.expires < Number.POSITIVE_INFINITY) {
-      this.#leases.delete({ expires: head.expires, revision: head.revision, key: bytes });
-    }
-    this.#heads.set(bytes, { revision, entry, expires, earlier: head });
+    const expires = ttl === 0 ? Number.POSITIVE_INFINITY : Math.ceil(this.#clock.now()) + ttl * 1000;
+    const version = { key: bytes, revision, entry, expires, earlier: head };
+    if (head !== undefined && head.expires < Number.POSITIVE_INFINITY) this.#leases.delete(leaseKey(head));
+    this.#heads.set(version);
     if (ttl > 0) {
-      this.#leases.set({ expires, revision, key: bytes }, true);
+      this.#leases.set({ key: leaseKey(version), version });
       this.#expiry.by(expires);
     }
     return { bytes, key, entry, previous: head?.entry };
@@ -244,17 +244,23 @@ class MemoryStore implements Store {
   #expire(): void {
     const now = this.#clock.now();
     for (let i = 0; i < step; i++) {
-      const lease = this.#leases.minKey();
-      if (lease === undefined || lease.expires > now) break;
-      this.#commit([lease], [{ key: lease.key, value: undefined, ttl: 0 }]);
+      const version = this.#nextToExpire();
+      if (version === undefined || version.expires > now) break;
+      this.#commit([version], [{ key: version.key, value: undefined, ttl: 0 }]);
     }
-    const next = this.#leases.minKey();
+    const next = this.#nextToExpire();
     if (next !== undefined) this.#expiry.by(next.expires);
+  }
+
+  #nextToExpire(): Version | undefined {
+    for (const { version } of this.#leases.snapshot().range('')) return version;
+    return undefined;
   }
 }
 
-function compareLeases(a: Lease, b: Lease): number {
-  return a.expires - b.expires || a.revision - b.revision || compareKeys(a.key, b.key);
+/** Orders leases by the time of expiry, then by revision: both as digits of a fixed width. */
+function leaseKey({ expires, revision, key }: Version): string {
+  return `${String(expires).padStart(16, '0')}/${String(revision).padStart(16, '0')}/${key}`;
 }
 
 function entryAt(head: Version | undefined, revision: number): Entry | undefined {

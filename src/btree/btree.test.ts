@@ -1,42 +1,37 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ByteString } from '../meta/index.ts';
+import { BTree, type BTreeSnapshot } from './btree.ts';
 import { needsUtf8Order, plainBefore, utf8Before } from './key-order.ts';
-import { Tree, type TreeView } from './tree.ts';
-import type { CachedObject } from './types.ts';
 
-const object = (key: string, revision = 1): CachedObject => ({
-  key,
-  namespace: '',
-  name: key,
-  revision,
-  bytes: '' as ByteString,
-  labels: {},
-  fields: {},
-});
+interface Item {
+  readonly key: string;
+  readonly revision: number;
+}
+
+const item = (key: string, revision = 1): Item => ({ key, revision });
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-const keysOf = (objects: Iterable<CachedObject>) => [...objects].map(({ key }) => key);
+const keysOf = (items: Iterable<Item>) => [...items].map(({ key }) => key);
 
-/** Every answer of a view against a plain sorted list of the same keys. */
-function expectView(view: TreeView, keys: readonly string[], probes: readonly string[]): void {
+/** Compares every read of a snapshot with a sorted list of the same keys. */
+function expectSnapshot(snapshot: BTreeSnapshot<Item>, keys: readonly string[], probes: readonly string[]): void {
   const sorted = [...keys].sort(byBytes);
   for (const probe of [...probes, '']) {
-    expect(view.get(probe)?.key).toBe(keys.includes(probe) ? probe : undefined);
+    expect(snapshot.get(probe)?.key).toBe(keys.includes(probe) ? probe : undefined);
     for (const after of [undefined, ...probes]) {
       const expected = sorted.filter(
         (key) => key.startsWith(probe) && (after === undefined || byBytes(key, after) > 0),
       );
-      expect(keysOf(view.range(probe, after))).toEqual(expected);
-      expect(view.count(probe, after)).toBe(expected.length);
+      expect(keysOf(snapshot.range(probe, after))).toEqual(expected);
+      expect(snapshot.count(probe, after)).toBe(expected.length);
     }
   }
 }
 
 describe('key order', () => {
-  // Surrogates (U+D800..DFFF) stand for characters that take four bytes, U+E000..FFFF take three.
+  // Characters above U+FFFF are surrogates (U+D800..DFFF) in a string, and sort above U+E000..FFFF in UTF-8.
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'é', '\uE000', '\uFFFD', '😀', '𐀀'), maxLength: 6 });
 
-  it('is that of UTF-8 bytes', () => {
+  it('is the order of UTF-8 bytes', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(utf8Before(a, b)).toBe(byBytes(a, b) < 0);
@@ -44,7 +39,7 @@ describe('key order', () => {
     );
   });
 
-  it('is the plain one unless both keys have high characters', () => {
+  it('is `<` unless both keys need the UTF-8 order', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         if (needsUtf8Order(a) && needsUtf8Order(b)) return;
@@ -56,77 +51,78 @@ describe('key order', () => {
   });
 });
 
-describe('Tree', () => {
+describe('BTree', () => {
   const key = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'é', '\uE000', '😀'), minLength: 1, maxLength: 4 });
-  const write = fc.record({ key, gone: fc.boolean(), look: fc.nat(9).map((n) => n === 0) });
+  const write = fc.record({ key, remove: fc.boolean(), snap: fc.nat(9).map((n) => n === 0) });
 
-  it('answers as a sorted list does, and views stay as they were', () => {
+  it('reads like a sorted list, and later writes do not change a snapshot', () => {
     fc.assert(
       fc.property(fc.array(write, { maxLength: 60 }), fc.array(key, { maxLength: 3 }), (writes, probes) => {
-        const tree = new Tree();
+        const tree = new BTree<Item>();
         const model = new Set<string>();
-        const views: [TreeView, string[]][] = [];
-        for (const { key, gone, look } of writes) {
-          expect(gone ? tree.delete(key) : tree.set(object(key))).toEqual(model.has(key) ? object(key) : undefined);
-          if (gone) model.delete(key);
+        const snapshots: [BTreeSnapshot<Item>, string[]][] = [];
+        for (const { key, remove, snap } of writes) {
+          expect(remove ? tree.delete(key) : tree.set(item(key))).toEqual(model.has(key) ? item(key) : undefined);
+          if (remove) model.delete(key);
           else model.add(key);
-          if (look) views.push([tree.view(), [...model]]);
+          if (snap) snapshots.push([tree.snapshot(), [...model]]);
         }
         expect(tree.size).toBe(model.size);
-        for (const [view, keys] of [...views, [tree.view(), [...model]] as const]) expectView(view, keys, probes);
+        for (const [snapshot, keys] of [...snapshots, [tree.snapshot(), [...model]] as const])
+          expectSnapshot(snapshot, keys, probes);
       }),
       { numRuns: 50 },
     );
   });
 
-  it('keeps its order through thousands of inserts and deletes in any order', () => {
+  it('stays ordered through thousands of random inserts and deletes', () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
       return Math.floor((seed / 2 ** 31) * below);
     };
-    const tree = new Tree();
+    const tree = new BTree<Item>();
     const model = new Set<string>();
-    const snapshots: [TreeView, string[]][] = [];
+    const snapshots: [BTreeSnapshot<Item>, string[]][] = [];
     for (let i = 0; i < 30_000; i++) {
-      // Grows to thousands, shrinks to nothing, grows again: nodes split, join, vanish.
+      // Grows to thousands, shrinks to nothing, grows again: nodes are split, merged and removed.
       const shrinking = i % 12_000 > 7_000;
       const key = `/${random(40)}/${random(200)}`;
-      const gone = random(10) < (shrinking ? 9 : 2);
-      if (gone) {
+      const remove = random(10) < (shrinking ? 9 : 2);
+      if (remove) {
         for (const victim of [key, ...(shrinking ? [...model].slice(0, 1) : [])]) {
           expect(tree.delete(victim) !== undefined).toBe(model.delete(victim));
         }
       } else {
-        tree.set(object(key, i));
+        tree.set(item(key, i));
         model.add(key);
       }
-      if (i % 3_000 === 0) snapshots.push([tree.view(), [...model].sort(byBytes)]);
+      if (i % 3_000 === 0) snapshots.push([tree.snapshot(), [...model].sort(byBytes)]);
     }
-    snapshots.push([tree.view(), [...model].sort(byBytes)]);
+    snapshots.push([tree.snapshot(), [...model].sort(byBytes)]);
     expect(Math.max(...snapshots.map(([, keys]) => keys.length))).toBeGreaterThan(2_000);
-    for (const [view, keys] of snapshots) {
-      expect(keysOf(view.range('', undefined))).toEqual(keys);
+    for (const [snapshot, keys] of snapshots) {
+      expect(keysOf(snapshot.range('', undefined))).toEqual(keys);
       const below = keys.filter((key) => key.startsWith('/1/'));
-      expect(keysOf(view.range('/1/', undefined))).toEqual(below);
-      expect(view.count('/1/', below[10])).toBe(Math.max(0, below.length - 11));
+      expect(keysOf(snapshot.range('/1/', undefined))).toEqual(below);
+      expect(snapshot.count('/1/', below[10])).toBe(Math.max(0, below.length - 11));
     }
   });
 
-  it('grows to three levels and shrinks again without losing its way', () => {
+  it('finds every key while it grows to three levels and shrinks again', () => {
     // 7919 has no factor in common with 20,000: every number comes once, in no apparent order.
     const keys = Array.from({ length: 20_000 }, (_, i) => String((i * 7_919) % 20_000).padStart(5, '0'));
-    const tree = new Tree();
+    const tree = new BTree<Item>();
     const left = new Set<string>();
     const check = () => {
       const sorted = [...left].sort(byBytes);
-      const view = tree.view();
-      expect(keysOf(view.range('', undefined))).toEqual(sorted);
-      expect(view.count('', '10000')).toBe(sorted.filter((key) => key > '10000').length);
-      expect(sorted.every((key) => view.get(key)?.key === key)).toBe(true);
+      const snapshot = tree.snapshot();
+      expect(keysOf(snapshot.range('', undefined))).toEqual(sorted);
+      expect(snapshot.count('', '10000')).toBe(sorted.filter((key) => key > '10000').length);
+      expect(sorted.every((key) => snapshot.get(key)?.key === key)).toBe(true);
     };
     const add = (key: string) => {
-      tree.set(object(key));
+      tree.set(item(key));
       left.add(key);
     };
     const remove = (key: string) => {
@@ -134,7 +130,7 @@ describe('Tree', () => {
       left.delete(key);
     };
     keys.forEach(add);
-    // From the front of each thousand: first children vanish, and come back from below.
+    // The lowest 900 of each thousand: first children of nodes are removed, and lower keys are inserted again.
     const fronts = keys.filter((key) => Number(key.slice(2)) < 900).sort(byBytes);
     fronts.forEach(remove);
     check();
@@ -147,23 +143,23 @@ describe('Tree', () => {
     expect(tree.size).toBe(0);
   });
 
-  it('gives the old object back and the new one from then on', () => {
-    const tree = new Tree();
-    const first = object('a', 1);
-    const second = object('a', 2);
+  it('returns the replaced or deleted item', () => {
+    const tree = new BTree<Item>();
+    const first = item('a', 1);
+    const second = item('a', 2);
     tree.set(first);
-    const view = tree.view();
+    const snapshot = tree.snapshot();
     expect(tree.set(second)).toBe(first);
     expect(tree.get('a')).toBe(second);
-    expect(view.get('a')).toBe(first);
+    expect(snapshot.get('a')).toBe(first);
     expect(tree.delete('a')).toBe(second);
     expect(tree.delete('a')).toBeUndefined();
   });
 
-  it('reads a range as it is asked for', () => {
-    const tree = new Tree();
-    for (let i = 0; i < 1_000; i++) tree.set(object(String(i).padStart(4, '0')));
-    const range = tree.view().range('', undefined);
+  it('reads a range lazily and from the state of its snapshot', () => {
+    const tree = new BTree<Item>();
+    for (let i = 0; i < 1_000; i++) tree.set(item(String(i).padStart(4, '0')));
+    const range = tree.snapshot().range('', undefined);
     expect(range.next().value.key).toBe('0000');
     for (let i = 0; i < 1_000; i++) tree.delete(String(i).padStart(4, '0'));
     expect(keysOf(range)).toHaveLength(999);

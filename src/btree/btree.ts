@@ -1,29 +1,33 @@
 import { type Before, needsUtf8Order, plainBefore, utf8Before } from './key-order.ts';
-import type { CachedObject } from './types.ts';
 
-/** Objects of a leaf, children of an inner node: at most this many. */
+/** The most items of a leaf, and the most children of an inner node. */
 const maxWidth = 64;
 
-/** Only the edit that made a node changes it in place; later edits copy it first. */
-class Leaf {
-  readonly edit: number;
-  readonly items: CachedObject[];
+/** What a tree holds: found and ordered by its key, which never changes. */
+export interface Keyed {
+  readonly key: string;
+}
 
-  constructor(edit: number, items: CachedObject[]) {
+/** A node is changed in place only by writes with its `edit` number; all others copy it first. */
+class Leaf<T extends Keyed> {
+  readonly edit: number;
+  readonly items: T[];
+
+  constructor(edit: number, items: T[]) {
     this.edit = edit;
     this.items = items;
   }
 }
 
-class Inner {
+class Inner<T extends Keyed> {
   readonly edit: number;
-  readonly children: Node[];
-  /** `keys[i]` is above every key of child i - 1 and not above any of child i; `keys[0]` means nothing. */
+  readonly children: Node<T>[];
+  /** Separators: `keys[i]` is greater than all keys of child i - 1 and at most the least of child i; `keys[0]` is unused. */
   readonly keys: string[];
-  /** Objects below it. */
+  /** The number of items below it. */
   size: number;
 
-  constructor(edit: number, children: Node[], keys: string[], size: number) {
+  constructor(edit: number, children: Node<T>[], keys: string[], size: number) {
     this.edit = edit;
     this.children = children;
     this.keys = keys;
@@ -31,29 +35,30 @@ class Inner {
   }
 }
 
-type Node = Leaf | Inner;
+type Node<T extends Keyed> = Leaf<T> | Inner<T>;
 
-/** One state of a {@link Tree}, never changing. Every method but iteration takes logarithmic time. */
-export class TreeView {
-  readonly #root: Node;
+/** An immutable state of a {@link BTree}. Every method takes logarithmic time, as does the first item of a range. */
+export class BTreeSnapshot<T extends Keyed> {
+  readonly #root: Node<T>;
   readonly #before: Before;
 
-  constructor(root: Node, before: Before) {
+  constructor(root: Node<T>, before: Before) {
     this.#root = root;
     this.#before = before;
   }
 
-  get(key: string): CachedObject | undefined {
+  get(key: string): T | undefined {
     return find(this.#root, key, this.#before);
   }
 
-  /** Objects whose key begins with `prefix` and comes behind `after`, in order, read as they are asked for. */
-  range(prefix: string, after: string | undefined): IterableIterator<CachedObject> {
+  /** The items whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
+  range(prefix: string, after?: string): IterableIterator<T> {
     const [start, end] = this.#bounds(prefix, after);
     return new Range(this.#root, start, end);
   }
 
-  count(prefix: string, after: string | undefined): number {
+  /** The number of items in that range, computed from ranks. */
+  count(prefix: string, after?: string): number {
     const [start, end] = this.#bounds(prefix, after);
     return end - start;
   }
@@ -66,41 +71,44 @@ export class TreeView {
   }
 }
 
-/** Objects in the order of their keys' UTF-8 bytes. Writes take logarithmic time, a view constant time. */
-export class Tree {
+/**
+ * A B+-tree of items in the order of the UTF-8 bytes of their keys. Copy-on-write: a snapshot takes constant time and
+ * shares its nodes with the tree. Reads and writes take logarithmic time.
+ */
+export class BTree<T extends Keyed> {
   #edit = 1;
-  #root: Node = new Leaf(1, []);
+  #root: Node<T> = new Leaf(1, []);
   #before: Before = plainBefore;
 
   get size(): number {
     return sizeOf(this.#root);
   }
 
-  /** The present state; later writes leave it alone. */
-  view(): TreeView {
+  /** The current state; later writes do not change it. */
+  snapshot(): BTreeSnapshot<T> {
     this.#edit++;
-    return new TreeView(this.#root, this.#before);
+    return new BTreeSnapshot(this.#root, this.#before);
   }
 
-  get(key: string): CachedObject | undefined {
+  get(key: string): T | undefined {
     return find(this.#root, key, this.#before);
   }
 
-  /** Puts an object under its key; the result is what was there. */
-  set(object: CachedObject): CachedObject | undefined {
-    if (this.#before === plainBefore && needsUtf8Order(object.key)) this.#before = utf8Before;
+  /** Inserts an item, or replaces the one with its key. Returns the replaced item. */
+  set(item: T): T | undefined {
+    if (this.#before === plainBefore && needsUtf8Order(item.key)) this.#before = utf8Before;
     const root = this.#own(this.#root);
-    const previous = this.#put(root, object);
+    const previous = this.#put(root, item);
     this.#root = root;
     if (width(root) > maxWidth) {
-      const right = split(root, object);
+      const right = split(root, item);
       this.#root = new Inner(this.#edit, [root, right], ['', firstKey(right)], sizeOf(root) + sizeOf(right));
     }
     return previous;
   }
 
-  /** Removes what is under a key; the result is what was there. */
-  delete(key: string): CachedObject | undefined {
+  /** Removes the item with this key and returns it. */
+  delete(key: string): T | undefined {
     const previous = this.get(key);
     if (previous === undefined) return undefined;
     let root = this.#own(this.#root);
@@ -110,45 +118,45 @@ export class Tree {
     return previous;
   }
 
-  /** The node itself when this edit made it, else a copy that this edit may change. */
-  #own<N extends Node>(node: N): N;
-  #own(node: Node): Node {
+  /** The node itself when the current edit may change it, else a copy. */
+  #own<N extends Node<T>>(node: N): N;
+  #own(node: Node<T>): Node<T> {
     if (node.edit === this.#edit) return node;
     if (node instanceof Leaf) return new Leaf(this.#edit, node.items.slice());
     return new Inner(this.#edit, node.children.slice(), node.keys.slice(), node.size);
   }
 
-  #ownChild(node: Inner, index: number): Node {
+  #ownChild(node: Inner<T>, index: number): Node<T> {
     const child = this.#own(node.children[index]!);
     node.children[index] = child;
     return child;
   }
 
-  #put(node: Node, object: CachedObject): CachedObject | undefined {
+  #put(node: Node<T>, item: T): T | undefined {
     if (node instanceof Leaf) {
-      const i = itemIndex(node, object.key, this.#before);
+      const i = itemIndex(node, item.key, this.#before);
       const found = node.items[i];
-      if (found?.key === object.key) {
-        node.items[i] = object;
+      if (found?.key === item.key) {
+        node.items[i] = item;
         return found;
       }
-      node.items.splice(i, 0, object);
+      node.items.splice(i, 0, item);
       return undefined;
     }
-    const i = childIndex(node, object.key, this.#before);
+    const i = childIndex(node, item.key, this.#before);
     const child = this.#ownChild(node, i);
-    const previous = this.#put(child, object);
+    const previous = this.#put(child, item);
     if (previous !== undefined) return previous;
     node.size++;
     if (width(child) > maxWidth) {
-      const right = split(child, object);
+      const right = split(child, item);
       node.children.splice(i + 1, 0, right);
       node.keys.splice(i + 1, 0, firstKey(right));
     }
     return undefined;
   }
 
-  #remove(node: Node, key: string): void {
+  #remove(node: Node<T>, key: string): void {
     if (node instanceof Leaf) {
       node.items.splice(itemIndex(node, key, this.#before), 1);
       return;
@@ -161,13 +169,13 @@ export class Tree {
       node.children.splice(i, 1);
       node.keys.splice(i, 1);
     } else if (width(child) < maxWidth / 4) {
-      if (i + 1 < node.children.length) this.#join(node, i);
-      else if (i > 0) this.#join(node, i - 1);
+      if (i + 1 < node.children.length) this.#merge(node, i);
+      else if (i > 0) this.#merge(node, i - 1);
     }
   }
 
-  /** Makes one of a child and the next when both together fill at most half a node. */
-  #join(node: Inner, index: number): void {
+  /** Merges a child with its next sibling when both together fill at most half a node. */
+  #merge(node: Inner<T>, index: number): void {
     const next = node.children[index + 1]!;
     if (width(node.children[index]!) + width(next) > maxWidth / 2) return;
     const child = this.#ownChild(node, index);
@@ -184,20 +192,20 @@ export class Tree {
   }
 }
 
-class Range implements IterableIterator<CachedObject> {
-  readonly #root: Node;
+class Range<T extends Keyed> implements IterableIterator<T> {
+  readonly #root: Node<T>;
   readonly #end: number;
   #rank: number;
-  #items: readonly CachedObject[] = [];
+  #items: readonly T[] = [];
   #index = 0;
 
-  constructor(root: Node, start: number, end: number) {
+  constructor(root: Node<T>, start: number, end: number) {
     this.#root = root;
     this.#rank = start;
     this.#end = end;
   }
 
-  next(): IteratorResult<CachedObject> {
+  next(): IteratorResult<T> {
     if (this.#rank >= this.#end) return { value: undefined, done: true };
     if (this.#index >= this.#items.length) this.#enter();
     this.#rank++;
@@ -224,15 +232,15 @@ class Range implements IterableIterator<CachedObject> {
   }
 }
 
-function find(root: Node, key: string, before: Before): CachedObject | undefined {
+function find<T extends Keyed>(root: Node<T>, key: string, before: Before): T | undefined {
   let node = root;
   while (node instanceof Inner) node = node.children[childIndex(node, key, before)]!;
   const item = node.items[itemIndex(node, key, before)];
   return item?.key === key ? item : undefined;
 }
 
-/** How many objects come before the first one for whose key `before` is false; it is true for all earlier ones. */
-function rank(root: Node, before: (key: string) => boolean): number {
+/** The rank of the first item for whose key `before` is false; `before` holds for all items in front of it. */
+function rank<T extends Keyed>(root: Node<T>, before: (key: string) => boolean): number {
   let node = root;
   let passed = 0;
   while (node instanceof Inner) {
@@ -256,8 +264,8 @@ function firstNot(from: number, to: number, holds: (index: number) => boolean): 
   return low;
 }
 
-/** Index of the first item that does not come before `key`. */
-function itemIndex(leaf: Leaf, key: string, before: Before): number {
+/** Index of the first item whose key is not less than `key`. */
+function itemIndex<T extends Keyed>(leaf: Leaf<T>, key: string, before: Before): number {
   const { items } = leaf;
   let low = 0;
   let high = items.length;
@@ -269,8 +277,8 @@ function itemIndex(leaf: Leaf, key: string, before: Before): number {
   return low;
 }
 
-/** Index of the child in which `key` belongs. */
-function childIndex(node: Inner, key: string, before: Before): number {
+/** Index of the child whose key range contains `key`. */
+function childIndex<T extends Keyed>(node: Inner<T>, key: string, before: Before): number {
   const { keys } = node;
   let low = 1;
   let high = keys.length;
@@ -282,8 +290,8 @@ function childIndex(node: Inner, key: string, before: Before): number {
   return low - 1;
 }
 
-/** Moves the upper part of a node into a new one; after an append the lower part stays full. */
-function split(node: Node, added: CachedObject): Node {
+/** Moves the upper half of a node into a new one; after an append only the new item, so that sequential inserts leave full leaves. */
+function split<T extends Keyed>(node: Node<T>, added: T): Node<T> {
   if (node instanceof Leaf) {
     const appended = node.items.at(-1) === added;
     return new Leaf(node.edit, node.items.splice(appended ? maxWidth : maxWidth / 2));
@@ -295,15 +303,15 @@ function split(node: Node, added: CachedObject): Node {
   return new Inner(node.edit, children, keys, size);
 }
 
-function width(node: Node): number {
+function width<T extends Keyed>(node: Node<T>): number {
   return node instanceof Leaf ? node.items.length : node.children.length;
 }
 
-function sizeOf(node: Node): number {
+function sizeOf<T extends Keyed>(node: Node<T>): number {
   return node instanceof Leaf ? node.items.length : node.size;
 }
 
-function firstKey(node: Node): string {
+function firstKey<T extends Keyed>(node: Node<T>): string {
   let first = node;
   while (first instanceof Inner) first = first.children[0]!;
   return first.items[0]!.key;

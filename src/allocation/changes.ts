@@ -1,21 +1,21 @@
-import type { Entry, Guard, Write } from '../store/index.ts';
+import type { Compare, Entry, Write } from '../store/index.ts';
 
 /** Gathers what a commit has to hold. */
 export interface Changes {
-  readonly guards: Guard[];
+  readonly compares: Compare[];
   readonly writes: Write[];
   /** Writes the key, or deletes it, if it is as it was read: `entry` undefined when it was absent. */
   put(key: string, entry: Entry | undefined, value: Uint8Array | undefined): void;
 }
 
 export function newChanges(): Changes {
-  const guards: Guard[] = [];
+  const compares: Compare[] = [];
   const writes: Write[] = [];
   return {
-    guards,
+    compares,
     writes,
     put(key, entry, value) {
-      guards.push({ key, revision: entry?.revision ?? 0 });
+      compares.push({ key, revision: entry?.revision ?? 0 });
       writes.push(value === undefined ? { key } : { key, value });
     },
   };

@@ -8,7 +8,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { at, formatIp, type IpNumber, type JsonObject, readIp } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
-import type { Entry, Guard, Store, Write } from '../store/index.ts';
+import type { Compare, Entry, Store, Write } from '../store/index.ts';
 import { familyLabel, familyOf, holderOf, managedBy, newAddress, sameHolder } from './address-objects.ts';
 import { bitOf, blockKey, blockOf, blockPrefix, readBits, storedBits } from './port-blocks.ts';
 import { readStored } from './stored.ts';
@@ -144,11 +144,11 @@ async function give(
   entry: Entry | undefined,
 ): Promise<number> {
   const { key, value } = newAddress(registry, addresses, readIp(name) as IpNumber, holder);
-  const guards = [
+  const compares = [
     { key, revision: entry?.revision ?? 0 },
     { key: service.key, revision: service.revision },
   ];
-  const { ok } = await store.commit(guards, [{ key, value }]);
+  const { ok } = await store.commit(compares, [{ key, value }]);
   if (ok) warn('the address of a service was not its own', { address: name, service: nameOf(holder) });
   return ok ? 1 : 0;
 }
@@ -169,14 +169,14 @@ async function repairPorts(world: RepairWorld, services: readonly ServiceState[]
   }
   // What the ports of a service are that cannot be read, nobody knows: then none is freed.
   const sure = services.every(({ addresses }) => addresses !== undefined);
-  const corrections: { readonly guard: Guard; readonly write: Write }[] = [];
+  const corrections: { readonly compare: Compare; readonly write: Write }[] = [];
   const correct = (key: string, held: Entry | undefined, bits: number) => {
     const before = held === undefined ? 0 : readBits(held);
     const after = sure ? bits : (bits | before) >>> 0;
     if (after === before) return;
     const value = storedBits(after);
-    const guard = { key, revision: held?.revision ?? 0 };
-    corrections.push({ guard, write: value === undefined ? { key } : { key, value } });
+    const compare = { key, revision: held?.revision ?? 0 };
+    corrections.push({ compare, write: value === undefined ? { key } : { key, value } });
   };
   for await (const entry of entries(world.store, blockPrefix, revision)) {
     correct(entry.key, entry, wanted.get(entry.key) ?? 0);
@@ -184,8 +184,8 @@ async function repairPorts(world: RepairWorld, services: readonly ServiceState[]
   }
   for (const [key, bits] of wanted) correct(key, undefined, bits);
   let corrected = 0;
-  for (const { guard, write } of corrections) {
-    if ((await world.store.commit([guard], [write])).ok) corrected++;
+  for (const { compare, write } of corrections) {
+    if ((await world.store.commit([compare], [write])).ok) corrected++;
   }
   if (corrected > 0) world.warn('node ports did not agree with the services', { blocks: corrected });
   return corrected;

@@ -1,9 +1,9 @@
 import type { Clock } from '../meta/index.ts';
 
-/** Bookmarks that fall due within so many ms are sent together. */
+/** Bookmarks that fall due in the same interval (ms) are sent together. */
 const tickMs = 1_000;
 
-/** Someone who gets bookmarks. */
+/** A watch that gets bookmarks. */
 export interface Bookmarked {
   readonly bookmarkMs: number;
   bookmark(): void;
@@ -15,21 +15,21 @@ interface Tick {
 }
 
 /**
- * Sends bookmarks by the clock, each after the store has told how far it is: at most one question for each tick,
- * however many members are due.
+ * Sends bookmarks periodically. Each tick requests one progress notification from the store, however many members are
+ * due, and the bookmarks are sent once it arrives.
  */
 export class Bookmarks {
   readonly #clock: Clock;
-  readonly #ask: () => boolean;
+  readonly #requestProgress: () => boolean;
   readonly #ticks = new Map<number, Tick>();
   readonly #tickOf = new Map<Bookmarked, number>();
-  /** Their bookmarks are sent with the next answer of the store. */
+  /** Members whose bookmarks are sent with the next progress notification. */
   readonly #due = new Set<Bookmarked>();
 
-  /** `ask` asks the store for progress, after whose answer `send` is to be called; false when it cannot be asked. */
-  constructor(clock: Clock, ask: () => boolean) {
+  /** `requestProgress` returns false while the store is not watched; otherwise `send` is called on the notification. */
+  constructor(clock: Clock, requestProgress: () => boolean) {
     this.#clock = clock;
-    this.#ask = ask;
+    this.#requestProgress = requestProgress;
   }
 
   get waiting(): boolean {
@@ -60,7 +60,7 @@ export class Bookmarks {
     this.#ticks.delete(at);
   }
 
-  /** To all whose bookmark is due. */
+  /** Sends the bookmarks that are due. */
   send(): void {
     for (const member of this.#due) {
       this.#due.delete(member);
@@ -75,7 +75,7 @@ export class Bookmarks {
       this.#due.add(member);
       this.add(member);
     }
-    // What is known without the store is a bookmark too.
-    if (!this.#ask()) this.send();
+    // Without the store, the revision of the cache is sent.
+    if (!this.#requestProgress()) this.send();
   }
 }

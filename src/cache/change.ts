@@ -1,10 +1,10 @@
 import type { ByteString } from '../meta/index.ts';
 import type { CachedObject, CacheOptions, WatchEvent } from './types.ts';
 
-/** What an event weighs beyond the bytes of its object: the rest of its frame. */
+/** Bytes of the frame of an event beyond its object. */
 const frameOverhead = 32;
 
-/** One object before and after a commit, with the events that watchers may see of it. */
+/** One object before and after a commit, with the watch events made from it. */
 export class Change {
   readonly revision: number;
   readonly current: CachedObject | undefined;
@@ -31,13 +31,13 @@ export class Change {
     this.#describeDeleted = describeDeleted;
   }
 
-  /** What someone sees for whom the object was selected before the change, and is after it. */
+  /** The event for a selection that matched the object before the change (`was`) and matches it after (`is`). */
   event(was: boolean, is: boolean): WatchEvent | undefined {
     if (is) return was ? this.#modify() : this.#add();
     return was ? this.#remove() : undefined;
   }
 
-  /** Lets go of the events and their frames; from then on each caller gets an event of its own. */
+  /** Releases the events and their frames. Later calls of `event` return a new event each. */
   unshare(): void {
     this.#shared = false;
     this.#added = undefined;
@@ -79,24 +79,24 @@ class ObjectEvent implements WatchEvent {
     this.object = object;
   }
 
-  /** A concatenation that the engine makes flat, in place, when the first socket reads it. */
+  /** A concatenated string, which the engine flattens in place on the first read. */
   get frame(): ByteString {
     this.#frame ??= `{"type":"${this.type}","object":${this.object.bytes}}\n` as ByteString;
     return this.#frame;
   }
 }
 
-/** The event by which a watch tells of an object that was there when it began. */
+/** The synthetic event for an object that exists when a watch begins. */
 export function addedEvent(object: CachedObject): WatchEvent {
   return new ObjectEvent('ADDED', object.revision, object);
 }
 
-/** Says that everything up to `revision` has been delivered. */
+/** A bookmark: every change up to `revision` has been delivered. */
 export function bookmarkEvent(revision: number): WatchEvent {
   return { type: 'BOOKMARK', revision, object: undefined, frame: '' as ByteString };
 }
 
-/** Bytes that an event adds to what piles up before a subscriber. */
+/** The bytes that an event adds to the buffer of a subscriber. */
 export function weightOf(event: WatchEvent): number {
   return frameOverhead + (event.object?.bytes.length ?? 0);
 }

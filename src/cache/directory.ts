@@ -1,7 +1,7 @@
 import type { Change } from './change.ts';
 import { fieldOf, type Selection, unknownLabels } from './selection.ts';
 
-/** Someone who takes changes as they happen. */
+/** A subscriber to changes. */
 export interface Member {
   readonly selection: Selection;
   offer(change: Change): void;
@@ -9,12 +9,12 @@ export interface Member {
 
 type Group = Map<string, Set<Member>>;
 
-/** Live subscribers, each found by the narrowest thing it asks for: a change looks only at those it may concern. */
+/** An index of subscribers by the most selective part of their selection, so that a change is matched against few. */
 export class Directory {
   readonly #all = new Set<Member>();
   readonly #byNamespace: Group = new Map();
   readonly #byName: Group = new Map();
-  /** By namespace and name, joined with a slash, which neither contains. */
+  /** By namespace and name, joined with a slash, which neither can contain. */
   readonly #byObject: Group = new Map();
   readonly #byField: ReadonlyMap<string, Group>;
 
@@ -40,7 +40,7 @@ export class Directory {
     if (set?.size === 0) group?.delete(key);
   }
 
-  /** Offers a change to every member that it may concern, once. Members may leave meanwhile. */
+  /** Offers a change once to every member that may match it. Members may be removed meanwhile. */
   offer(change: Change): void {
     const { current, previous } = change;
     const object = current ?? previous!;

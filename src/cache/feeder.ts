@@ -3,54 +3,53 @@ import { BTree } from '../btree/index.ts';
 import type { Entry, Change as StoreChange, StoreError, Watch } from '../store/index.ts';
 import type { CachedObject, CacheOptions } from './types.ts';
 
-/** Entries asked of the store at a time. */
+/** Entries of one page of the initial list. */
 const pageEntries = 500;
-/** Bytes described before others have their turn: some milliseconds. */
+/** Bytes decoded in one turn of the event loop: some milliseconds. */
 const sliceBytes = 512 * 1024;
 const firstDelayMs = 50;
 const longestDelayMs = 5_000;
 
-/** How long to wait (ms) after so many failures in a row. */
+/** The backoff (ms) after this many failures in a row. */
 export function retryDelay(failures: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(failures, 10));
 }
 
-/** Where the feeder puts what it reads. */
+/** The cache as the feeder sees it. */
 export interface Feed {
   readonly revision: number;
-  /** The object held for a key, if any. */
+  /** The cached object with this key. */
   held(key: string): CachedObject | undefined;
-  /** The whole state at a revision, which need not continue from the present one. */
+  /** Replaces the whole state by that of a revision, which may even be earlier than the current one. */
   load(tree: BTree<CachedObject>, revision: number): void;
-  /** The next commit, or only the news that nothing happened up to `revision`. */
+  /** Applies the next commit; without changes it is a progress notification. */
   apply(revision: number, changes: readonly StoreChange[]): void;
   /** The store has been closed. */
   end(): void;
 }
 
 /**
- * Keeps a feed up to date: loads all objects as they are at one revision, the latest, and follows the store from there.
- * When following fails it goes on from where it was, or loads the present state when the store has given that revision
- * up; after growing delays while that fails.
+ * List-watch: lists all objects at the latest revision and watches the store from there. When the watch fails, it
+ * resumes from the last revision, or lists again when that is compacted, with exponential backoff.
  */
 export class Feeder {
   readonly #options: CacheOptions;
   readonly #feed: Feed;
-  readonly #started: () => void;
+  readonly #onWatching: () => void;
   #watch: Watch | undefined;
   #loaded = false;
   #failures = 0;
   #closed = false;
   #cancelRetry: (() => void) | undefined;
 
-  /** `started` is called whenever following begins. */
-  constructor(options: CacheOptions, feed: Feed, started: () => void) {
+  /** `onWatching` is called whenever a watch of the store begins. */
+  constructor(options: CacheOptions, feed: Feed, onWatching: () => void) {
     this.#options = options;
     this.#feed = feed;
-    this.#started = started;
+    this.#onWatching = onWatching;
   }
 
-  async follow(): Promise<void> {
+  async run(): Promise<void> {
     try {
       if (!this.#loaded) await this.#load();
       if (this.#closed) return;
@@ -62,15 +61,15 @@ export class Feeder {
         },
         error: (error) => this.#failed(error),
       });
-      this.#started();
+      this.#onWatching();
     } catch (error) {
       // The store throws nothing else.
       this.#failed(error as StoreError);
     }
   }
 
-  /** Asks the store for an empty batch; false when it is not being followed at the moment. */
-  progress(): boolean {
+  /** Requests a progress notification; false while the store is not watched. */
+  requestProgress(): boolean {
     this.#watch?.progress();
     return this.#watch !== undefined;
   }
@@ -90,7 +89,7 @@ export class Feeder {
       return;
     }
     if (error.code === 'compacted' || error.code === 'future') this.#loaded = false;
-    this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++), () => void this.follow());
+    this.#cancelRetry = this.#options.clock.after(retryDelay(this.#failures++), () => void this.run());
   }
 
   async #load(): Promise<void> {
@@ -108,7 +107,7 @@ export class Feeder {
     this.#feed.load(tree, revision);
   }
 
-  /** `same`: objects held already are of the same history. */
+  /** Adds a page to the tree, with the cached objects where they are current (`same`: they are of the same history). */
   async #take(entries: readonly Entry[], tree: BTree<CachedObject>, same: boolean): Promise<void> {
     let bytes = 0;
     for (const entry of entries) {

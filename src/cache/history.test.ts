@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../store/index.ts';
 import { ManualClock } from './testing/manual-clock.ts';
-import { prefix, put, Reader, settle, setup, tell } from './testing/objects.ts';
+import { format, prefix, put, Reader, settle, setup } from './testing/objects.ts';
 import type { SubscribeOptions } from './types.ts';
 
 const bufferBytes = 1 << 20;
 
-/** A cache that was loaded after `commits` have been made. */
+/** A cache that was loaded after these commits. */
 async function late(
   commits: readonly (readonly ReturnType<typeof put>[])[],
   options: Parameters<typeof setup>[0] = {},
@@ -23,7 +23,7 @@ async function late(
 const many = (count: number) => Array.from({ length: count }, (_, i) => [put(`a/${i % 50}`, {})]);
 
 describe('a subscription that starts before the event window', () => {
-  it('is given the changes of the store, then those of the window, then the live ones', async () => {
+  it('gets events from the history of the store, then from the window, then live', async () => {
     const { store, follow } = await late([[put('a/x', {})], [put('a/x', { node: 'n' }), put('b/y', {})], [put('a/x')]]);
     store.write([put('a/z', {})]);
     const reader = follow({ after: 2 });
@@ -32,22 +32,22 @@ describe('a subscription that starts before the event window', () => {
     store.write([put('b/y')]);
     await settle();
     const expected = ['MODIFIED a/x 3', 'ADDED b/y 3', 'DELETED a/x 4', 'ADDED a/z 5', 'DELETED b/y 6'];
-    expect(reader.told).toEqual(expected);
-    expect(whole.told).toEqual(['ADDED a/x 2', ...expected]);
+    expect(reader.received).toEqual(expected);
+    expect(whole.received).toEqual(['ADDED a/x 2', ...expected]);
     expect(reader.events[2]?.object).toMatchObject({ revision: 4, bytes: '{"rv":"4","node":"n","padding":""}' });
   });
 
-  it('sees what enters and leaves its selection as the window tells it', async () => {
+  it('gets ADDED and DELETED for objects that enter and leave its selection, as from the window', async () => {
     const steps = ['no', 'yes', 'yes', 'no', 'yes'].map((value) => [put('a/t', { labels: { in: value } })]);
     const { follow } = await late([...steps, [put('a/t')]]);
     const matches: SubscribeOptions['matches'] = ({ labels }) => labels['in'] === 'yes';
     const reader = follow({ matches });
     await settle();
-    expect(reader.told).toEqual(['ADDED a/t 3', 'MODIFIED a/t 4', 'DELETED a/t 5', 'ADDED a/t 6', 'DELETED a/t 7']);
+    expect(reader.received).toEqual(['ADDED a/t 3', 'MODIFIED a/t 4', 'DELETED a/t 5', 'ADDED a/t 6', 'DELETED a/t 7']);
     expect(reader.events[2]?.object?.bytes).toBe('{"rv":"5","labels":{"in":"yes"},"padding":""}');
   });
 
-  it('is found by namespace, name and indexed field', async () => {
+  it('is indexed by namespace, name and field', async () => {
     const { follow } = await late([
       [put('a/x', { node: 'n1' }), put('b/x', { node: 'n2' })],
       [put('a/x', { node: 'n2' })],
@@ -59,7 +59,7 @@ describe('a subscription that starts before the event window', () => {
       follow({ field: { path: 'spec.nodeName', value: 'n1' } }),
     ];
     await settle();
-    expect(readers.map(({ told }) => told)).toEqual([
+    expect(readers.map(({ received }) => received)).toEqual([
       ['ADDED b/x 2'],
       ['ADDED a/x 2', 'ADDED b/x 2', 'MODIFIED a/x 3'],
       ['ADDED a/x 2', 'MODIFIED a/x 3'],
@@ -80,24 +80,24 @@ describe('a subscription that starts before the event window', () => {
     const kept = follow({ after: 4 });
     const both = [follow({ after: 2 }), follow({ after: 4 })];
     await settle(10);
-    expect([kept.told, kept.end]).toEqual([['ADDED a/3 5', 'ADDED a/4 6'], undefined]);
-    expect(both.map(({ told, end }) => [told.length, end])).toEqual([
+    expect([kept.received, kept.end]).toEqual([['ADDED a/3 5', 'ADDED a/4 6'], undefined]);
+    expect(both.map(({ received, end }) => [received.length, end])).toEqual([
       [0, 'too old resource version: 2 (4)'],
       [2, undefined],
     ]);
   });
 
-  it('goes back to the history when the window leaves it behind', async () => {
+  it('reads the history again when its position was evicted from the window', async () => {
     const { store, subscribe } = await late([], { windowBytes: 128 * 5 });
     for (const writes of many(5)) store.write(writes);
     const subscription = subscribe({ after: 2 });
     for (let i = 5; i < 10; i++) store.write([put(`a/${i}`, {})]);
-    const told: string[] = [];
-    while (told.length < 9) told.push(...((await subscription.next()).value ?? []).map(tell));
-    expect(told).toEqual(Array.from({ length: 9 }, (_, i) => `ADDED a/${i + 1} ${i + 3}`));
+    const received: string[] = [];
+    while (received.length < 9) received.push(...((await subscription.next()).value ?? []).map(format));
+    expect(received).toEqual(Array.from({ length: 9 }, (_, i) => `ADDED a/${i + 1} ${i + 3}`));
   });
 
-  it('has missed nothing when the cache could not follow the store for a while', async () => {
+  it('misses no event while the watch of the store was interrupted', async () => {
     const { store, clock, cache, follow } = await late([[put('a/x', {})]]);
     const reader = follow({ after: 2 });
     await settle();
@@ -108,10 +108,10 @@ describe('a subscription that starts before the event window', () => {
     await settle();
     clock.advance(100);
     await settle();
-    expect([cache.revision, cache.oldest, reader.told]).toEqual([3, 3, ['MODIFIED a/x 3']]);
+    expect([cache.revision, cache.oldest, reader.received]).toEqual([3, 3, ['MODIFIED a/x 3']]);
     store.write([put('a/x')]);
     await settle();
-    expect(reader.told).toEqual(['MODIFIED a/x 3', 'DELETED a/x 4']);
+    expect(reader.received).toEqual(['MODIFIED a/x 3', 'DELETED a/x 4']);
   });
 
   it('gets no bookmark before it has caught up', async () => {
@@ -129,12 +129,12 @@ describe('a subscription that starts before the event window', () => {
     }
     const last = subscription.next();
     clock.advance(1_000);
-    expect((await last).value?.map(tell)).toEqual(['BOOKMARK 2001']);
+    expect((await last).value?.map(format)).toEqual(['BOOKMARK 2001']);
   });
 });
 
-describe('what a catch-up costs', () => {
-  it('nothing while it is not read, and a bounded number of events while its client is slow', async () => {
+describe('a read of the history', () => {
+  it('is not open while nothing is read, and buffers a bounded number of events for a slow client', async () => {
     const { store, subscribe } = await late(many(5_000));
     const { watches } = store.calls;
     const subscription = subscribe();
@@ -147,15 +147,15 @@ describe('what a catch-up costs', () => {
       sizes.push(value.length);
       count += value.length;
       await settle();
-      // What is not taken is not read: the position follows the client.
+      // The store is read only as fast as the client reads.
       expect(subscription.revision).toBe(1 + count);
     }
     expect(Math.max(...sizes)).toBe(1_024);
-    // No read is open while nobody takes anything.
+    // No read of the history is open; the follower is the cache.
     expect(store.followers).toBe(1);
   });
 
-  it('a bounded number of bytes, but a commit is given whole', async () => {
+  it('buffers a bounded number of bytes, and does not split a commit', async () => {
     const commits = Array.from({ length: 6 }, (_, i) =>
       Array.from({ length: 3 }, (_unused, j) => put(`a/${i}-${j}`, { padding: 400_000 })),
     );
@@ -169,15 +169,15 @@ describe('what a catch-up costs', () => {
     expect(sizes.every((size) => size === 3)).toBe(true);
   });
 
-  it('keeps nothing that is outside of the selection', async () => {
+  it('buffers only matching events', async () => {
     const { store, subscribe } = await late([...many(5_000), [put('b/x', {})]]);
     const { watches } = store.calls;
     const { value } = await subscribe({ namespace: 'b' }).next();
-    expect(value?.map(tell)).toEqual(['ADDED b/x 5002']);
+    expect(value?.map(format)).toEqual(['ADDED b/x 5002']);
     expect(store.calls.watches - watches).toBe(1);
   });
 
-  it('one read of the history for all that come at once, with events that they share', async () => {
+  it('serves all subscribers that start at once, with shared events', async () => {
     const { store, cache } = setup();
     for (const writes of many(100)) store.write(writes);
     await cache.ready();
@@ -187,25 +187,24 @@ describe('what a catch-up costs', () => {
       (_, i) => new Reader(cache.subscribe({ after: 1 + (i % 50), bufferBytes })),
     );
     await settle(10);
-    for (const [i, { told }] of readers.entries()) expect(told).toHaveLength(100 - (i % 50));
+    for (const [i, { received }] of readers.entries()) expect(received).toHaveLength(100 - (i % 50));
     expect(store.calls.watches - watches).toBe(1);
-    // The frames are shared as those of the window are.
     expect(readers[0]?.events.at(-1)).toBe(readers[1]?.events.at(-1));
   });
 
-  it('holds nobody up who has room when another has none', async () => {
+  it('goes on for a subscriber with buffer space while another has none', async () => {
     const { store, subscribe, follow } = await late(many(4_000));
     const slow = subscribe();
     await slow.next();
     const reader = follow({ after: 2_000 });
     await settle(10);
-    expect(reader.told).toHaveLength(2_001);
+    expect(reader.received).toHaveLength(2_001);
     let count = 1;
     while (count < 4_000) count += (await slow.next()).value?.length ?? 0;
     expect([count, slow.revision, store.followers]).toEqual([4_000, 4_001, 1]);
   });
 
-  it('is over when all its subscribers have closed, or the cache has', async () => {
+  it('ends when all its subscribers, or the cache, are closed', async () => {
     const { store, clock, cache, subscribe } = await late(many(10));
     const [first, second] = [subscribe(), subscribe()];
     const pending = [first.next(), second.next()];
@@ -222,21 +221,21 @@ describe('what a catch-up costs', () => {
   });
 });
 
-describe('failures of the store during a catch-up', () => {
-  it('are waited out, each time longer', async () => {
+describe('a failure of the store during a read of the history', () => {
+  it('is retried with exponential backoff', async () => {
     const { store, clock, follow } = await late(many(3));
     const reader = follow();
     store.watchFailures.push('unavailable', 'unavailable');
     for (const delay of [50, 100]) {
       await settle();
-      expect([reader.told, reader.end]).toEqual([[], undefined]);
+      expect([reader.received, reader.end]).toEqual([[], undefined]);
       clock.advance(delay);
     }
     await settle();
-    expect(reader.told).toHaveLength(3);
+    expect(reader.received).toHaveLength(3);
   });
 
-  it('end the subscription when the store has gone back, or is closed', async () => {
+  it('ends the subscription when the store has gone back or is closed', async () => {
     const { store, follow } = await late(many(3));
     store.watchFailures.push('future');
     const reader = follow();
@@ -248,7 +247,7 @@ describe('failures of the store during a catch-up', () => {
     expect(last.end).toBe('done');
   });
 
-  it('a replica that has not reached the window yet is asked again', async () => {
+  it('is retried when a replica of the store has not reached the window', async () => {
     const { store, clock, follow } = await late(many(3));
     const watch = store.watch.bind(store);
     store.watch = (_prefix, _after, sink) => {
@@ -262,15 +261,15 @@ describe('failures of the store during a catch-up', () => {
     };
     const reader = follow();
     await settle();
-    expect(reader.told).toEqual(['ADDED a/0 2']);
+    expect(reader.received).toEqual(['ADDED a/0 2']);
     clock.advance(50);
     await settle();
-    expect(reader.told).toEqual(['ADDED a/0 2', 'ADDED a/1 3', 'ADDED a/2 4']);
+    expect(reader.received).toEqual(['ADDED a/0 2', 'ADDED a/1 3', 'ADDED a/2 4']);
   });
 });
 
-describe('over the store in memory', () => {
-  it('joins the window while the store is written to', async () => {
+describe('over the memory store', () => {
+  it('joins the window without a gap while commits run', async () => {
     const clock = new ManualClock();
     const store = openMemoryStore({ clock });
     for (let i = 0; i < 2_500; i++) await store.commit([], [put(`a/${i}`, {})]);

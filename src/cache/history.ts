@@ -7,44 +7,44 @@ import type { CacheOptions } from './types.ts';
 import { type EventWindow, tooOld } from './window.ts';
 
 /** A subscriber that needs changes from before the event window. */
-export interface Latecomer extends Member {
-  /** Everything up to it had been offered when the member was added. */
+export interface HistoryMember extends Member {
+  /** The last revision offered when the member was added. */
   readonly position: number;
-  /** The reader has let go of the member, after everything up to `revision`: it goes on from there by itself. */
+  /** Called when the reader has removed the member: everything up to `revision` has been offered. */
   proceed(revision: number): void;
   end(error: StatusError | undefined): void;
 }
 
 /**
- * Reads the store's history for all subscribers of a cache whose start lies before the event window. At most one watch
- * of the store is open at a time: it begins at the lowest position and serves everybody who joins in front of it, so
- * that each change is read and described once however many clients come back. A member leaves when it has no room for
- * more and comes back when it has; nothing is kept here.
+ * Replays the store's history to all subscribers of a cache that start before the event window. At most one watch of the
+ * store is open at a time: it begins at the lowest position and also serves members that join ahead of it, so that each
+ * change is read and decoded once however many clients reconnect. A member without buffer space leaves and joins again
+ * later; nothing is buffered here.
  */
 export class HistoryReader {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
   /** Called after each commit that was offered. */
-  readonly #offered: () => void;
+  readonly #onOffered: () => void;
   readonly #directory: Directory;
-  /** Those being read for, and those who wait for the next read because this one is beyond them. */
-  readonly #reading = new Set<Latecomer>();
-  readonly #waiting = new Set<Latecomer>();
+  /** Members of the current read, and those that wait for the next one because this one has passed their position. */
+  readonly #reading = new Set<HistoryMember>();
+  readonly #waiting = new Set<HistoryMember>();
   #watch: Watch | undefined;
-  /** Everything up to it has been offered to those being read for. */
+  /** The last revision offered to the members of the current read. */
   #position = 0;
   #failures = 0;
   #cancelStart: (() => void) | undefined;
 
-  constructor(options: CacheOptions, window: EventWindow, offered: () => void) {
+  constructor(options: CacheOptions, window: EventWindow, onOffered: () => void) {
     this.#options = options;
     this.#window = window;
-    this.#offered = offered;
+    this.#onOffered = onOffered;
     this.#directory = new Directory(options.indexedFields);
   }
 
-  /** Offers to the member every change after its position, until it is removed or told to proceed. */
-  add(member: Latecomer): void {
+  /** Offers every change after the member's position, until it is removed or `proceed` is called. */
+  add(member: HistoryMember): void {
     if (this.#reading.has(member)) return;
     if (this.#watch !== undefined && member.position >= this.#position) {
       this.#reading.add(member);
@@ -55,25 +55,25 @@ export class HistoryReader {
     this.#startSoon();
   }
 
-  remove(member: Latecomer): void {
+  remove(member: HistoryMember): void {
     this.#waiting.delete(member);
     if (this.#reading.delete(member)) this.#directory.remove(member);
     if (this.#watch !== undefined && !this.#isNeeded()) this.#release();
     if (this.#waiting.size === 0) this.#cancelStart?.();
   }
 
-  /** The revision up to which everything has been offered to the member. */
-  reached(member: Latecomer): number {
+  /** The last revision offered to the member. */
+  reached(member: HistoryMember): number {
     return this.#reading.has(member) ? Math.max(member.position, this.#position) : member.position;
   }
 
-  /** Whether anybody wants the changes that come next: members that start further on do not. */
+  /** Whether a member needs the next change: those that start further on do not. */
   #isNeeded(): boolean {
     for (const member of this.#reading) if (member.position <= this.#position) return true;
     return false;
   }
 
-  /** Members that are added in the same turn of the event loop are read for together. */
+  /** Members that are added in the same turn of the event loop share a read. */
   #startSoon(): void {
     if (this.#watch !== undefined || this.#cancelStart !== undefined || this.#waiting.size === 0) return;
     const turn = setImmediate(() => this.#start());
@@ -99,7 +99,7 @@ export class HistoryReader {
       error: (error) => this.#failed(error),
     });
     this.#watch = watch;
-    // Answered when there is no more history.
+    // Notified once there is no more history.
     watch.progress();
   }
 
@@ -111,7 +111,7 @@ export class HistoryReader {
       this.#offer(revision, changes);
       return;
     }
-    // Everything before this commit has been offered; it is in the window, or will be.
+    // Everything before this commit has been offered. The commit is in the window, or will be.
     this.#position = Math.max(this.#position, changes.length > 0 ? revision - 1 : revision);
     if (this.#position >= oldest) this.#release();
     else this.#failed(new StoreError('unavailable', 'the store has not reached the beginning of the event window'));
@@ -124,10 +124,10 @@ export class HistoryReader {
       const current = entry && describe(entry);
       this.#directory.offer(new Change(revision, 0, current, previous && describe(previous), describeDeleted));
     }
-    this.#offered();
+    this.#onOffered();
   }
 
-  /** Ends the read. Those who took part go on by themselves. */
+  /** Ends the read; its members proceed by themselves. */
   #release(): void {
     this.#watch?.close();
     this.#watch = undefined;
@@ -153,7 +153,7 @@ export class HistoryReader {
     this.#release();
   }
 
-  /** Starts again after a while. The result stops that. */
+  /** Starts again after the backoff. The returned function cancels that. */
   #delay(): () => void {
     const cancel = this.#options.clock.after(retryDelay(this.#failures++), () => this.#start());
     return () => {

@@ -1,4 +1,4 @@
-/** The watch cache of one resource: the present state as immutable snapshots, and every change to whom it concerns. */
+/** The watch cache of one resource: immutable snapshots of its state, and fan-out of its changes to watches. */
 export { addedEvent, bookmarkEvent } from './change.ts';
 export { unknownLabels } from './selection.ts';
 export type {

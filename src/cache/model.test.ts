@@ -12,7 +12,7 @@ interface Content {
   readonly padding: number;
 }
 
-/** What happened to one key in one commit. */
+/** A change of one key in one commit. */
 interface Step {
   readonly revision: number;
   readonly path: string;
@@ -20,13 +20,13 @@ interface Step {
   readonly after: Content | undefined;
 }
 
-/** The part of a subscription that says what it wants, and the same as a plain test. */
-interface Wish {
+/** A selection as options of a subscription, and the same as a predicate. */
+interface Selection {
   readonly options: Partial<SubscribeOptions>;
-  wants(path: string, content: Content): boolean;
+  selects(path: string, content: Content): boolean;
 }
 
-/** A store, and the cache that is over it at the moment: a restart puts another one there. */
+/** A store and the cache over it, which a restart replaces. */
 interface World {
   readonly store: FakeStore;
   readonly clock: ManualClock;
@@ -48,7 +48,7 @@ const names = ['x', 'y', 'z', 'é', '😀', '\uFFFD'];
 const nodes = ['', 'n1', 'n2'];
 const pick = <T>(random: Random, values: readonly T[]): T => values[random(values.length)] as T;
 
-function randomWish(random: Random): Wish {
+function randomSelection(random: Random): Selection {
   const namespace = random(2) === 0 ? pick(random, namespaces) : undefined;
   const name = random(3) === 0 ? pick(random, names) : undefined;
   const node = random(3) === 0 ? pick(random, nodes) : undefined;
@@ -60,7 +60,7 @@ function randomWish(random: Random): Wish {
       ...(node === undefined ? {} : { field: { path: 'spec.nodeName', value: node } }),
       ...(label === undefined ? {} : { matches: (object: CachedObject) => object.labels['in'] === label }),
     },
-    wants: (path, content) =>
+    selects: (path, content) =>
       (namespace === undefined || path.startsWith(`${namespace}/`)) &&
       (name === undefined || path.endsWith(`/${name}`)) &&
       (node === undefined || content.node === node) &&
@@ -72,29 +72,29 @@ function render(content: Content, revision: number): string {
   return JSON.stringify({ rv: String(revision), ...content, padding: 'x'.repeat(content.padding) });
 }
 
-/** The history as anyone would write it down. */
+/** The history as a plain list of changes. */
 class Model {
   readonly steps: Step[] = [];
   readonly state = new Map<string, Content>();
 
-  /** What a wish selects at a revision: the objects by their path. */
-  select(wish: Wish, revision: number): Map<string, string> {
+  /** The selected objects at a revision, by path. */
+  select(selection: Selection, revision: number): Map<string, string> {
     const held = new Map<string, string>();
     for (const step of this.steps) {
       if (step.revision > revision) break;
-      if (step.after !== undefined && wish.wants(step.path, step.after)) {
+      if (step.after !== undefined && selection.selects(step.path, step.after)) {
         held.set(step.path, render(step.after, step.revision));
       } else held.delete(step.path);
     }
     return held;
   }
 
-  /** The events for a wish with revisions from `after` (excluded) to `until` (included). */
-  events(wish: Wish, after: number, until: number): string[] {
+  /** The events of a selection with revisions from `after` (exclusive) to `until` (inclusive). */
+  events(selection: Selection, after: number, until: number): string[] {
     return this.steps.flatMap(({ revision, path, before, after: now }) => {
       if (revision <= after || revision > until) return [];
-      const was = before !== undefined && wish.wants(path, before);
-      const is = now !== undefined && wish.wants(path, now);
+      const was = before !== undefined && selection.selects(path, before);
+      const is = now !== undefined && selection.selects(path, now);
       if (!was && !is) return [];
       const type = is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED';
       return [`${type} ${path} ${revision} ${render((is ? now : before) as Content, revision)}`];
@@ -103,37 +103,37 @@ class Model {
 }
 
 /**
- * A client that lists, watches, is away at times, comes back where it was or wherever it has ever been, and lists again
- * when it is told to.
+ * A client that lists and watches, disconnects at times, resumes at its last or an earlier revision, and lists again
+ * after 410.
  */
 class Client {
-  readonly wish: Wish;
+  readonly selection: Selection;
   readonly #world: World;
   readonly #model: Model;
   readonly #random: Random;
   #start = 0;
   #held = new Map<string, string>();
-  #heard: string[] = [];
+  #received: string[] = [];
   #cache: WatchCache | undefined;
   #subscription: Subscription | undefined;
   #position = 0;
   #reading = false;
   over = false;
-  /** What it has lived through, to see that the test reaches everything. */
-  readonly lived = { events: 0, bookmarks: 0, resumed: 0, old: 0, expired: 0, slow: 0, restarted: 0 };
+  /** Counts of what happened, to check that the test covers everything. */
+  readonly counts = { events: 0, bookmarks: 0, resumed: 0, old: 0, expired: 0, slow: 0, restarted: 0 };
 
   constructor(world: World, model: Model, random: Random) {
     this.#world = world;
     this.#model = model;
     this.#random = random;
-    this.wish = randomWish(random);
+    this.selection = randomSelection(random);
     this.#begin(world.cache.snapshot().revision);
   }
 
   leave(): void {
     if (this.#subscription === undefined || this.#reading) return;
     const subscription = this.#subscription;
-    this.#lose(subscription);
+    this.#detach(subscription);
     subscription.close();
     this.check();
   }
@@ -142,18 +142,18 @@ class Client {
     if (this.#subscription !== undefined) return;
     const { cache, store } = this.#world;
     if (this.#random(8) === 0) this.#begin(Math.max(2, store.oldest - 3) + this.#random(store.latest));
-    this.lived.resumed++;
-    if (this.#position < cache.oldest) this.lived.old++;
+    this.counts.resumed++;
+    if (this.#position < cache.oldest) this.counts.old++;
     this.#cache = cache;
     this.#subscription = cache.subscribe({
       after: this.#position,
       bufferBytes: this.#random(3) === 0 ? 1_000 : 1 << 20,
       ...(this.#random(2) === 0 ? { bookmarkMs: 700 } : {}),
-      ...this.wish.options,
+      ...this.selection.options,
     });
   }
 
-  /** Takes the next events in the background, unless it is doing so. */
+  /** Reads the next events in the background, unless a read is pending. */
   async read(): Promise<void> {
     const subscription = this.#subscription;
     if (subscription === undefined || this.#reading) return;
@@ -161,75 +161,75 @@ class Client {
     try {
       const result = await subscription.next();
       if (result.done === true) {
-        if (this.#cache !== this.#world.cache) this.lived.restarted++;
-        else if (!this.over) this.lived.slow++;
-        this.#lose(subscription);
+        if (this.#cache !== this.#world.cache) this.counts.restarted++;
+        else if (!this.over) this.counts.slow++;
+        this.#detach(subscription);
         this.check();
         return;
       }
       expect(result.value.length).toBeGreaterThan(0);
-      for (const event of result.value) this.#hear(event);
+      for (const event of result.value) this.#receive(event);
     } catch (error) {
       const { code, message } = error as StatusError;
       if (code !== 410) throw error;
       expect(message).toContain('too old');
-      this.#lose(subscription);
+      this.#detach(subscription);
       this.check();
-      // Nobody is told so of a revision that the store still has.
+      // 410 is only for a revision that the store has compacted.
       expect(this.#position).toBeLessThan(this.#world.store.oldest);
-      this.lived.expired++;
+      this.counts.expired++;
       this.#begin(this.#world.cache.snapshot().revision);
     } finally {
       this.#reading = false;
     }
   }
 
-  /** That what it heard is what the model says up to where it is, and adds up to the present state. */
+  /** Checks that it received the events of the model up to its revision. */
   check(): void {
     const until = this.#subscription?.revision ?? this.#position;
-    expect(this.#heard).toEqual(this.#model.events(this.wish, this.#start, until));
+    expect(this.#received).toEqual(this.#model.events(this.selection, this.#start, until));
   }
 
-  /** That what it holds is what there is. */
+  /** Checks that it has reached the cache and holds the selected objects. */
   checkComplete(): void {
     const { revision } = this.#world.cache;
     expect(this.#subscription?.revision).toBe(revision);
     this.check();
-    expect(this.#held).toEqual(this.#model.select(this.wish, revision));
+    expect(this.#held).toEqual(this.#model.select(this.selection, revision));
   }
 
-  #hear(event: WatchEvent): void {
+  #receive(event: WatchEvent): void {
     const { type, revision, object, frame } = event;
     if (object === undefined) {
-      this.lived.bookmarks++;
-      expect(this.#heard).toEqual(this.#model.events(this.wish, this.#start, revision));
+      this.counts.bookmarks++;
+      expect(this.#received).toEqual(this.#model.events(this.selection, this.#start, revision));
       return;
     }
-    this.lived.events++;
+    this.counts.events++;
     const path = object.key.slice(prefix.length);
     const text = Buffer.from(object.bytes, 'latin1').toString();
     expect(Buffer.from(frame, 'latin1').toString()).toBe(`{"type":"${type}","object":${text}}\n`);
-    this.#heard.push(`${type} ${path} ${revision} ${text}`);
+    this.#received.push(`${type} ${path} ${revision} ${text}`);
     expect(this.#held.has(path)).toBe(type !== 'ADDED');
     if (type === 'DELETED') this.#held.delete(path);
     else this.#held.set(path, text);
   }
 
-  /** Holds the state at a revision, from which it goes on. */
+  /** Lists at a revision, from which it watches. */
   #begin(revision: number): void {
     this.#start = Math.min(revision, this.#world.store.latest);
     this.#position = this.#start;
-    this.#heard = [];
-    this.#held = this.#model.select(this.wish, this.#start);
+    this.#received = [];
+    this.#held = this.#model.select(this.selection, this.#start);
   }
 
-  #lose(subscription: Subscription): void {
+  #detach(subscription: Subscription): void {
     this.#position = subscription.revision;
     this.#subscription = undefined;
   }
 }
 
-/** A commit of one to three keys, written down in the model as well. */
+/** A commit of one to three keys, in the store and in the model. */
 function write({ store }: World, model: Model, random: Random): void {
   const writes = new Map<string, Write>();
   const steps: Omit<Step, 'revision'>[] = [];
@@ -285,7 +285,7 @@ async function disturb(world: World, model: Model, random: Random): Promise<void
   }
 }
 
-async function live(seed: number): Promise<Client['lived'][]> {
+async function live(seed: number): Promise<Client['counts'][]> {
   const random = randomFrom(seed);
   const world: World = setup(limits);
   const model = new Model();
@@ -319,7 +319,7 @@ async function live(seed: number): Promise<Client['lived'][]> {
     if (failure !== undefined) throw failure;
     for (const client of clients) client.check();
   }
-  // Everyone comes to rest: the store is followed again, all join and read what there is.
+  // At the end the store is watched again, and all clients read to the latest revision.
   for (let round = 0; round < 8; round++) {
     world.clock.advance(5_000);
     await settle();
@@ -335,15 +335,15 @@ async function live(seed: number): Promise<Client['lived'][]> {
   world.cache.close();
   await Promise.all(readings);
   if (failure !== undefined) throw failure;
-  return clients.map(({ lived }) => lived);
+  return clients.map(({ counts }) => counts);
 }
 
-describe('the cache against a naive model', () => {
-  it('gives fifty clients ordered, unique, gap-free streams through every disturbance', async () => {
+describe('the cache against a model', () => {
+  it('gives fifty clients ordered streams without gaps or duplicates through failures, compactions and restarts', async () => {
     const total = { events: 0, bookmarks: 0, resumed: 0, old: 0, expired: 0, slow: 0, restarted: 0 };
     for (let seed = 1; seed <= 3; seed++) {
-      for (const lived of await live(seed)) {
-        for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += lived[key];
+      for (const counts of await live(seed)) {
+        for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += counts[key];
       }
     }
     for (const count of Object.values(total)) expect(count).toBeGreaterThan(20);

@@ -2,16 +2,16 @@ import { getKey } from '../meta/index.ts';
 import type { Change } from './change.ts';
 import type { CachedObject, SubscribeOptions, WatchEvent } from './types.ts';
 
-/** Which objects a subscriber wants. */
+/** The objects that a subscriber selects. */
 export type Selection = Pick<SubscribeOptions, 'namespace' | 'name' | 'field' | 'matches'>;
 
 /**
- * The labels of an object whose stored bytes cannot be read. Nobody knows who would select it: it concerns all who
- * watch its place.
+ * The labels of an object whose stored bytes cannot be decoded. As its labels and fields are unknown, every selector
+ * matches it.
  */
 export const unknownLabels: CachedObject['labels'] = Object.freeze({});
 
-/** What the change is to someone with this selection; undefined when it does not concern it. */
+/** The event of a change for this selection; undefined when it matches neither before nor after. */
 export function eventFor(selection: Selection, change: Change): WatchEvent | undefined {
   const { current, previous } = change;
   const is = current !== undefined && selects(selection, current);

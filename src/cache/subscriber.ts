@@ -2,29 +2,29 @@ import { type StatusError, statusError } from '../meta/index.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import { bookmarkEvent, type Change, weightOf } from './change.ts';
 import type { Directory } from './directory.ts';
-import type { HistoryReader, Latecomer } from './history.ts';
+import type { HistoryMember, HistoryReader } from './history.ts';
 import { eventFor, type Selection } from './selection.ts';
 import type { SubscribeOptions, Subscription, WatchEvent } from './types.ts';
 import type { EventWindow } from './window.ts';
 
-/** A replay gives way to others after looking at this many changes, or finding events of this many bytes. */
+/** Limits of one slice of a replay: changes examined, and bytes of events found. */
 const sliceChanges = 1_000;
 const sliceBytes = 256 * 1024;
-/** So many events, or bytes of events, of the store's history are held for a subscriber until it takes them. */
+/** The most events, and bytes of events, of the store's history that are buffered for a subscriber. */
 const historyEvents = 1_024;
 const historyBytes = 1024 * 1024;
 
-/** What all subscribers of a cache share. */
+/** The state that all subscribers of a cache share. */
 export interface Hub {
-  /** Everything up to it has been offered to the live subscribers. */
+  /** The last revision offered to the live subscribers. */
   readonly revision: number;
   readonly window: EventWindow;
   readonly history: HistoryReader;
   readonly directory: Directory;
   readonly bookmarks: Bookmarks;
-  /** Everyone who has not ended. */
+  /** Subscribers that have not ended. */
   readonly open: Set<Subscriber>;
-  /** Those who were waiting and have events now; they are flushed when the commit has been offered to all. */
+  /** Subscribers with a pending `next` that have events now; flushed once the commit has been offered to all. */
   readonly awake: Subscriber[];
 }
 
@@ -34,27 +34,26 @@ interface Waiter {
 }
 
 /**
- * One subscription. It takes changes from where its position is: from the store's history when that is before the event
- * window, then from the window, slice by slice and only as fast as it is read; when it has seen the end of the window
- * it joins the directory and takes changes as they happen.
+ * One subscription. Its source depends on its position: the store's history before the event window, then the window,
+ * in slices and only as fast as it is read; at the end of the window it joins the directory and is live.
  */
-export class Subscriber implements Subscription, Latecomer {
+export class Subscriber implements Subscription, HistoryMember {
   readonly selection: Selection;
   readonly bookmarkMs: number;
   readonly #hub: Hub;
   readonly #bufferBytes: number;
-  /** Everything up to it has been taken from the sources before the present one. */
+  /** The last revision taken from earlier sources. */
   #position: number;
   #source: 'history' | 'window' | 'live' | 'none' = 'none';
-  /** Sequence number of the next change of the window. */
+  /** Sequence number of the next change in the window. */
   #cursor = 0;
   #queue: WatchEvent[] = [];
   #queuedBytes = 0;
   #waiter: Waiter | undefined;
   #ended = false;
-  /** How the iteration ends once the queue is empty; undefined: without an error. */
+  /** The error with which the iteration ends once the queue is empty; undefined: without an error. */
   #error: StatusError | undefined;
-  /** For `revision` after the end. */
+  /** `revision` after the end. */
   #last = 0;
 
   constructor(hub: Hub, options: SubscribeOptions) {
@@ -75,7 +74,7 @@ export class Subscriber implements Subscription, Latecomer {
   get revision(): number {
     const first = this.#queue[0];
     if (first === undefined) return this.#reached();
-    // Nothing stands before a bookmark, so it holds already.
+    // A bookmark at the head of the queue holds already.
     return first.type === 'BOOKMARK' ? first.revision : first.revision - 1;
   }
 
@@ -107,7 +106,7 @@ export class Subscriber implements Subscription, Latecomer {
     if (change.revision <= this.#position) return;
     const event = eventFor(this.selection, change);
     if (event === undefined) return;
-    // Someone who waits is not slow, however large the commit.
+    // A subscriber with a pending `next` is not slow, however large the commit.
     if (this.#waiter === undefined && !this.#hasRoom(event)) {
       if (this.#source === 'live') this.#cutOff();
       else this.#pause(event.revision - 1);
@@ -117,7 +116,7 @@ export class Subscriber implements Subscription, Latecomer {
     this.#push(event);
   }
 
-  /** Goes on with what comes after `revision`, up to which it has been given everything. */
+  /** Continues after `revision`, up to which every change has been offered. */
   proceed(revision: number): void {
     const { window, directory } = this.#hub;
     this.#position = Math.max(this.#position, revision);
@@ -131,7 +130,7 @@ export class Subscriber implements Subscription, Latecomer {
     if (this.#waiter !== undefined) this.#read();
   }
 
-  /** What it was to be offered live has not come: that is to be taken from the store's history. */
+  /** Live changes have been missed: takes them from the store's history. */
   catchUp(): void {
     if (this.#source !== 'live') return;
     const reached = this.#reached();
@@ -147,7 +146,7 @@ export class Subscriber implements Subscription, Latecomer {
     this.flush();
   }
 
-  /** Hands what has piled up to the one who waits for it. */
+  /** Resolves a pending `next` with the queue. */
   flush(): void {
     const waiter = this.#waiter;
     if (waiter === undefined || this.#queue.length === 0) return;
@@ -155,7 +154,7 @@ export class Subscriber implements Subscription, Latecomer {
     waiter.resolve(this.#take());
   }
 
-  /** Nothing more comes: the iteration ends, with this error if there is one, once the queue has been taken. */
+  /** Ends the iteration, with this error if there is one, once the queue has been taken. */
   end(error: StatusError | undefined): void {
     if (this.#ended) return;
     this.#last = this.#reached();
@@ -174,7 +173,7 @@ export class Subscriber implements Subscription, Latecomer {
     else waiter.reject(error);
   }
 
-  /** Everything up to it is in the queue or has been taken. */
+  /** The last revision whose event, if any, is in the queue or has been taken. */
   #reached(): number {
     if (this.#ended) return this.#last;
     switch (this.#source) {
@@ -187,14 +186,14 @@ export class Subscriber implements Subscription, Latecomer {
     }
   }
 
-  /** Takes no more from its source. */
+  /** Detaches from the source. */
   #leave(): void {
     if (this.#source === 'live') this.#hub.directory.remove(this);
     if (this.#source === 'history') this.#hub.history.remove(this);
     this.#source = 'none';
   }
 
-  /** Sees to it that there will be something for the one who waits. */
+  /** Starts to read from the source for a pending `next`. */
   #read(): void {
     if (this.#source === 'history') this.#hub.history.add(this);
     if (this.#source === 'window') setImmediate(() => this.#continue());
@@ -205,11 +204,11 @@ export class Subscriber implements Subscription, Latecomer {
       return this.#queuedBytes === 0 || this.#queuedBytes + weightOf(event) <= this.#bufferBytes;
     }
     if (this.#queue.length < historyEvents && this.#queuedBytes < historyBytes) return true;
-    // A commit is never split, so that a client may come back with the revision of any event.
+    // A commit is never split, so that a client can resume from the revision of any event.
     return this.#queue.at(-1)?.revision === event.revision;
   }
 
-  /** It has been offered enough of the history for now, and comes back when that has been taken. */
+  /** Leaves the history read because the buffer is full; `next` joins it again. */
   #pause(revision: number): void {
     this.#position = revision;
     this.#hub.history.remove(this);
@@ -237,7 +236,7 @@ export class Subscriber implements Subscription, Latecomer {
     return error === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error);
   }
 
-  /** It is too slow: the iteration ends, and the client may come back where it was. */
+  /** Ends a slow subscriber. The client can resume from its revision. */
   #cutOff(): void {
     const { revision } = this;
     this.#drop();
@@ -245,7 +244,7 @@ export class Subscriber implements Subscription, Latecomer {
     this.#last = revision;
   }
 
-  /** Looks at the next slice of the window; past its end the subscriber is live. */
+  /** Reads the next slice of the window; past its end the subscriber is live. */
   #replay(): void {
     const { window } = this.#hub;
     let cursor = this.#cursor;
@@ -256,7 +255,7 @@ export class Subscriber implements Subscription, Latecomer {
     const stop = Math.min(window.end, cursor + sliceChanges);
     let next = window.at(cursor);
     for (let last = 0; next !== undefined; next = window.at(++cursor)) {
-      // A commit is never split, so that a client may come back with the revision of any event.
+      // A commit is never split, so that a client can resume from the revision of any event.
       if ((cursor >= stop || this.#queuedBytes >= sliceBytes) && next.revision !== last) break;
       const event = eventFor(this.selection, next);
       if (event !== undefined) this.#push(event);
@@ -267,7 +266,7 @@ export class Subscriber implements Subscription, Latecomer {
     if (next === undefined) this.proceed(this.#position);
   }
 
-  /** Replays until there is something for the one who waits. */
+  /** Replays until there is an event for the pending `next`. */
   #continue(): void {
     if (this.#source !== 'window' || this.#waiter === undefined) return;
     this.#replay();

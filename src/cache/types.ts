@@ -2,8 +2,8 @@ import type { ByteString, Clock } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 
 /**
- * One object as the cache holds it: its bytes as they go over the wire, and beside them only what filters need.
- * Nothing but its `cells` and `size` changes after it was made, so that snapshots and events may share it.
+ * A cached object: its bytes as they are sent, and beside them only what filters need. Immutable except for `cells` and
+ * `size`, so that snapshots and events share it.
  */
 export interface CachedObject {
   readonly key: string;
@@ -18,12 +18,12 @@ export interface CachedObject {
   /** Values of the selectable fields of the kind beyond name and namespace, by path; a missing value is ''. */
   readonly fields: { readonly [path: string]: string };
   /**
-   * What a table has shown of it, and by which columns. They stay here and not in a map beside the objects, since the
-   * collector holds everybody up for one with a hundred thousand weak keys.
+   * The cells of its table row, and the columns that they are for. They are kept here and not in a WeakMap, because the
+   * garbage collector pauses for long on one with a hundred thousand keys.
    */
   cells?: ByteString | undefined;
   cellsOf?: object | undefined;
-  /** How long it is in another form (bytes), and in which. */
+  /** Its size (bytes) in another encoding, and which one. */
   size?: number | undefined;
   sizeOf?: object | undefined;
 }
@@ -31,106 +31,103 @@ export interface CachedObject {
 export interface CacheOptions {
   readonly store: Store;
   /**
-   * All keys of the resource, and no others, begin with it; it ends with a slash. Below it: `<namespace>/<name>` or
-   * `<name>`.
+   * The key prefix of the resource, which ends with a slash and is followed by `<namespace>/<name>` or `<name>`.
    */
   readonly prefix: string;
   readonly clock: Clock;
-  /** Makes the cached form of a stored value; never throws, whatever the bytes. */
+  /** Decodes a stored value into a cached object; never throws, whatever the bytes. */
   readonly describe: (entry: Entry) => CachedObject;
-  /** The cached form of an object whose last state was `last` and that was deleted at `revision`: with that version. */
+  /** The final state of a deleted object: `last` with the revision of its deletion. */
   readonly describeDeleted: (last: CachedObject, revision: number) => CachedObject;
-  /** Selectable fields by whose value watchers are found, such as `spec.nodeName`. */
+  /** Selectable fields by whose value watches are indexed, such as `spec.nodeName`. */
   readonly indexedFields: readonly string[];
-  /** How long events are kept in memory at the least (ms), unless they exceed `windowBytes`. */
+  /** How long events are kept in the window (ms), unless they exceed `windowBytes`. */
   readonly windowMs: number;
-  /** Bytes of the objects that only kept events hold (they were replaced or deleted), with 128 for each event. */
+  /** The most bytes of replaced and deleted objects that the window keeps alive, plus 128 for each event. */
   readonly windowBytes: number;
 }
 
 export interface WatchCache {
   /**
-   * Loads the resource and follows the store from then on; the same promise for every caller. Tries again by itself
-   * when the store fails. Rejects with a 503 StatusError only when the cache or the store is closed before.
+   * Starts the list-watch; resolves once the cache is loaded. The same promise for every caller. Retries when the store
+   * fails. Rejects with a 503 StatusError only when the cache or the store is closed first.
    */
   ready(): Promise<void>;
-  /** The same for a request, which waits 34 seconds at the most: then it rejects with a 504 StatusError. */
+  /** The same for a request, which waits 34 seconds at most and then rejects with a 504 StatusError. */
   loaded(): Promise<void>;
-  /** Everything up to this revision is in the cache; 0 before it is ready. */
+  /** The last revision applied; 0 before the cache is loaded. */
   readonly revision: number;
-  /** The earliest revision after which events are in memory: older ones are read from the store's history. */
+  /** The revision after which the event window begins; older events are read from the store's history. */
   readonly oldest: number;
-  /** Resolves to true as soon as the cache has everything up to `revision`, to false after `timeoutMs`. */
+  /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
-  /** The present state, immutable, the same until the next change; takes constant time. */
+  /** The current state, immutable and the same until the next change. Takes constant time. */
   snapshot(): Snapshot;
   /**
-   * All matching events after `options.after`, then those to come. The iteration ends with a 410 StatusError when the
-   * store has given up history from which it would have to read, and without an error when the subscriber is too slow.
+   * All matching events after `options.after`, then live ones. The iteration ends with a 410 StatusError when the history
+   * that it needs is compacted, and without an error when the subscriber is too slow.
    */
   subscribe(options: SubscribeOptions): Subscription;
-  /** Follows the store no more; every subscription ends once what has piled up is taken, without an error. */
+  /** Stops the list-watch. Every subscription ends without an error once its buffered events are taken. */
   close(): void;
 }
 
 export interface Snapshot {
   readonly revision: number;
   get(key: string): CachedObject | undefined;
-  /** Objects whose key begins with `prefix`, in key order, after `after` when given. Read as they are asked for. */
+  /** Objects whose key begins with `prefix` and is greater than `after`, in key order, read lazily. */
   range(prefix: string, after?: string): IterableIterator<CachedObject>;
-  /** How many objects `range` would give; takes logarithmic time. */
+  /** The number of objects in that range. Takes logarithmic time. */
   count(prefix: string, after?: string): number;
 }
 
 export interface SubscribeOptions {
-  /** Events with a revision above this one, which may lie in the future. */
+  /** Only events after this revision, which may lie in the future. */
   readonly after: number;
   /**
-   * Only objects of this namespace / of this name / with this value of a field; an empty namespace or name is the same
-   * as none. Subscribers are found by them, so that a change looks only at those it may concern (by the field when it
-   * is indexed).
+   * Only objects of this namespace, of this name, with this value of a field; an empty namespace or name selects all.
+   * Subscribers are indexed by them (by the field when it is one of `indexedFields`).
    */
   readonly namespace?: string;
   readonly name?: string;
   readonly field?: { readonly path: string; readonly value: string };
-  /** The rest of the selection, on top of the above; absent: everything. Never throws. */
+  /** The rest of the selection, in addition to the above; absent: everything. Never throws. */
   readonly matches?: (object: CachedObject) => boolean;
   /**
-   * Milliseconds between bookmarks, rounded up so that each falls on a whole second; none when absent. A bookmark tells
-   * how far the store is, also when the last change of the resource was long ago.
+   * The interval of bookmarks (ms), rounded up so that each falls on a whole second; none when absent. A bookmark has the
+   * revision of the store, also when the last change of the resource was long ago.
    */
   readonly bookmarkMs?: number;
   /**
-   * A subscriber that lets more than this pile up is cut off: its iteration then ends, and it may subscribe again after
-   * its `revision`. What comes first, and a commit that comes while it waits, never cut it off.
+   * The most bytes of live events that are buffered: the iteration of a slower subscriber ends, and it can subscribe
+   * again after its `revision`. The first event, and a commit while `next` is pending, may exceed it.
    */
   readonly bufferBytes: number;
 }
 
 /**
- * One thing that a watcher sees. An object that enters the selection is ADDED, one that leaves it DELETED (with the
- * revision of the change). Shared by all watchers of a change: so is `frame`.
+ * A watch event. An object that begins to match the selection is ADDED, one that no longer matches is DELETED, with the
+ * revision of the change. The event and its `frame` are shared by all watches of a change.
  */
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly revision: number;
   /** Undefined for a bookmark. */
   readonly object: CachedObject | undefined;
-  /** `{"type":…,"object":…}` and a line feed, encoded on first use; empty for a bookmark (the kind writes that). */
+  /** `{"type":…,"object":…}` and a line feed, encoded on first use; empty for a bookmark, which needs the kind. */
   readonly frame: ByteString;
 }
 
 export interface Subscription extends AsyncIterableIterator<WatchEvent[]> {
   /**
-   * Everything up to it that concerns the subscriber has been given out by `next`; at least `after`. What a bookmark
-   * may say once the events given out have been written.
+   * Every matching event up to this revision has been returned by `next`; at least `after`. A bookmark may have this
+   * revision once those events have been written.
    */
   readonly revision: number;
   /**
-   * Waits for the next events, at least one, in order, those of a commit together. Ends after `close`. One call at a
-   * time.
+   * The next events, at least one, in order; those of a commit are not split. Ends after `close`. One call at a time.
    */
   next(): Promise<IteratorResult<WatchEvent[]>>;
-  /** Drops what has piled up. */
+  /** Ends the subscription and drops its buffered events. */
   close(): void;
 }

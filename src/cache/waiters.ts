@@ -5,7 +5,7 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** Those who wait for a revision. */
+/** Promises that wait for the cache to reach a revision. */
 export class Waiters {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiter>();
@@ -18,7 +18,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** True as soon as `reached` is called with `revision` or a later one, false after `timeoutMs`. */
+  /** Resolves to true once `reached` is called with `revision` or a later one, to false after `timeoutMs`. */
   wait(revision: number, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(timeoutMs, () => waiter.settle(false));
@@ -38,7 +38,7 @@ export class Waiters {
     for (const waiter of this.#waiting) if (waiter.revision <= revision) waiter.settle(true);
   }
 
-  /** All of them in vain. */
+  /** Resolves all of them to false. */
   close(): void {
     for (const waiter of this.#waiting) waiter.settle(false);
   }

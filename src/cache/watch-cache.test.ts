@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
 import { type ListRange, openMemoryStore } from '../store/index.ts';
 import { ManualClock } from './testing/manual-clock.ts';
-import { prefix, put, Reader, settle, setup, tell } from './testing/objects.ts';
+import { format, prefix, put, Reader, settle, setup } from './testing/objects.ts';
 import type { SubscribeOptions, Subscription } from './types.ts';
 
 const bufferBytes = 1 << 20;
@@ -18,7 +18,7 @@ async function ready(...options: Parameters<typeof setup>) {
 }
 
 describe('loading', () => {
-  it('holds nothing before it is ready, then what the store holds', async () => {
+  it('is empty before it is loaded, then has the state of the store', async () => {
     const { store, cache } = setup();
     store.write([put('a/x', {}), put('b/y', {}), { key: '/other/z', value: Buffer.from('{}') }]);
     expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([0, 0, []]);
@@ -30,7 +30,7 @@ describe('loading', () => {
     expect(store.calls.watches).toBe(1);
   });
 
-  it('reads 100,000 objects in pages and lets others run between them', async () => {
+  it('lists 100,000 objects in pages and yields to the event loop between them', async () => {
     const { store, cache } = setup();
     const entries = Array.from({ length: 100_000 }, (_, i) => ({
       key: `${prefix}n/${String(i).padStart(6, '0')}`,
@@ -38,7 +38,7 @@ describe('loading', () => {
       revision: 1,
     }));
     store.fill(entries, 1);
-    // The fake sorts everything for every page: pages of the sorted whole are the same.
+    // The fake store sorts all entries for every page, which takes too long here.
     store.list = async ({ after, limit = Number.POSITIVE_INFINITY }) => {
       store.calls.lists++;
       const start = after === undefined ? 0 : Number(after.slice(-6)) + 1;
@@ -59,7 +59,7 @@ describe('loading', () => {
     expect(cache.snapshot().count(prefix)).toBe(100_000);
   });
 
-  it('lets others run between large objects too', async () => {
+  it('yields to the event loop between large objects too', async () => {
     const { store, cache } = setup();
     store.write(Array.from({ length: 8 }, (_, i) => put(`a/${i}`, { padding: 1 << 20 })));
     await store.compact(2);
@@ -76,7 +76,7 @@ describe('loading', () => {
     expect(turns).toBeGreaterThanOrEqual(8);
   });
 
-  it('tries again, each time later, while the store cannot be read', async () => {
+  it('retries with exponential backoff while the store cannot be read', async () => {
     const { store, clock, cache } = setup();
     store.listFailures.push('unavailable', 'unavailable', 'compacted');
     let isReady = false;
@@ -99,7 +99,7 @@ describe('loading', () => {
     expect(isReady).toBe(true);
   });
 
-  it('lets a request wait for 34 seconds and no longer', async () => {
+  it('lets a request wait for 34 seconds, then fails with 504', async () => {
     const { store, clock, cache } = setup();
     const list = store.list.bind(store);
     let release = () => {};
@@ -127,7 +127,7 @@ describe('loading', () => {
     await expect(closed.cache.loaded()).rejects.toMatchObject({ code: 503 });
   });
 
-  it('is never ready once closed, by itself or with the store', async () => {
+  it('fails with 503 once the cache or the store is closed', async () => {
     const first = setup();
     const waiting = first.cache.ready();
     first.cache.close();
@@ -141,7 +141,7 @@ describe('loading', () => {
     expect(third.store.calls.lists).toBe(0);
   });
 
-  it('reads each object once, at the latest revision, and none of the history', async () => {
+  it('lists each object once, at the latest revision, and reads no history', async () => {
     const { store, cache } = setup();
     for (let i = 0; i < 40; i++) store.write([put(`a/${i % 3}`, { padding: i })]);
     const lists: ListRange[] = [];
@@ -170,7 +170,7 @@ describe('loading', () => {
     expect([cache.revision, cache.oldest]).toEqual([41, 41]);
   });
 
-  it('ends early subscribers that have missed something, not those that start later', async () => {
+  it('ends with 410 a subscription from before the compacted revision, not one from a later revision', async () => {
     const { store, cache } = setup();
     const [early, late] = [2, 10].map((after) => new Reader(cache.subscribe({ after, bufferBytes })));
     for (let i = 0; i < 5; i++) store.write([put(`a/${i}`, {})]);
@@ -180,12 +180,12 @@ describe('loading', () => {
     expect(early?.end).toBe('too old resource version: 2 (4)');
     for (let i = 5; i < 10; i++) store.write([put(`a/${i}`, {})]);
     await settle();
-    expect([late?.end, late?.told]).toEqual([undefined, ['ADDED a/9 11']]);
+    expect([late?.end, late?.received]).toEqual([undefined, ['ADDED a/9 11']]);
   });
 });
 
 describe('snapshots', () => {
-  it('are of one revision, shared until the next change, and stay as they are', async () => {
+  it('are immutable, of one revision, and shared until the next change', async () => {
     const { store, cache } = await ready();
     store.write([put('a/x', {}), put('a/y', {}), put('b/z', {})]);
     const before = cache.snapshot();
@@ -202,7 +202,7 @@ describe('snapshots', () => {
 });
 
 describe('reach', () => {
-  it('is immediate for what is there, and asks the store for the rest', async () => {
+  it('is immediate for a revision in the cache, else requests progress from the store', async () => {
     const { store, cache } = await ready();
     store.write([put('a/x', {})]);
     await expect(cache.reach(2, 0)).resolves.toBe(true);
@@ -213,7 +213,7 @@ describe('reach', () => {
     expect([cache.revision, cache.snapshot().revision, store.calls.progress]).toEqual([3, 3, 1]);
   });
 
-  it('gives up after its time', async () => {
+  it('resolves to false after its timeout', async () => {
     const { clock, cache } = await ready();
     let result: boolean | undefined;
     void cache.reach(99, 500).then((reached) => {
@@ -227,7 +227,7 @@ describe('reach', () => {
     expect(result).toBe(false);
   });
 
-  it('asks once for many, and once more for those who came while the answer was under way', async () => {
+  it('requests progress once for many, and once more for those that came before the notification', async () => {
     const { store, cache } = await ready();
     store.holdProgress = true;
     store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
@@ -235,31 +235,31 @@ describe('reach', () => {
     store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
     const second = [cache.reach(3, 1_000), cache.reach(3, 1_000)];
     expect(store.calls.progress).toBe(1);
-    store.answerProgress();
+    store.releaseProgress();
     await expect(Promise.all(first)).resolves.toEqual([true]);
     expect([cache.revision, store.calls.progress]).toEqual([2, 2]);
-    store.answerProgress();
+    store.releaseProgress();
     await expect(Promise.all(second)).resolves.toEqual([true, true]);
-    // A revision that does not exist yet is not asked for over and over.
+    // A revision that the store has not reached causes no further requests.
     void cache.reach(99, 1_000);
-    store.answerProgress();
-    store.answerProgress();
+    store.releaseProgress();
+    store.releaseProgress();
     await settle();
     expect(store.calls.progress).toBe(3);
   });
 
-  it('is not set back by news of progress that a commit has overtaken', async () => {
+  it('is not set back by a progress notification that is older than the last commit', async () => {
     const { store, cache } = await ready();
     store.holdProgress = true;
     store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
     const reached = cache.reach(2, 1_000);
     store.write([put('a/x', {})]);
-    store.answerProgress();
+    store.releaseProgress();
     await expect(reached).resolves.toBe(true);
     expect([cache.revision, cache.snapshot().revision]).toEqual([3, 3]);
   });
 
-  it('asks again when the store is followed again, and is in vain after close', async () => {
+  it('requests progress again when the watch of the store resumes, and resolves to false after close', async () => {
     const { store, clock, cache } = await ready();
     store.fail('unavailable');
     store.write([{ key: '/other/y', value: Buffer.from('{}') }]);
@@ -275,8 +275,8 @@ describe('reach', () => {
   });
 });
 
-describe('following', () => {
-  it('goes on without a gap when the watch breaks off', async () => {
+describe('the watch of the store', () => {
+  it('resumes without a gap after a failure', async () => {
     const { store, clock, cache, follow } = await ready();
     const reader = follow();
     store.write([put('a/x', {})]);
@@ -294,11 +294,11 @@ describe('following', () => {
     await settle();
     expect(cache.revision).toBe(4);
     await settle();
-    expect(reader.told).toEqual(['ADDED a/x 2', 'MODIFIED a/x 3', 'DELETED a/x 4']);
+    expect(reader.received).toEqual(['ADDED a/x 2', 'MODIFIED a/x 3', 'DELETED a/x 4']);
     expect([reader.end, store.calls.lists]).toEqual([undefined, 1]);
   });
 
-  it('begins anew, and ends its subscribers, when the store has given up what came since', async () => {
+  it('lists again, and ends subscriptions with 410, when its revision is compacted', async () => {
     const { store, clock, cache, follow } = await ready();
     store.write([put('a/x', {}), put('a/y', {})]);
     const kept = cache.snapshot().get(`${prefix}a/x`);
@@ -314,16 +314,16 @@ describe('following', () => {
     await settle();
     expect([cache.revision, cache.oldest, keysOf(cache.snapshot().range(prefix))]).toEqual([4, 4, ['a/x', 'a/z']]);
     expect(cache.snapshot().get(`${prefix}a/x`)).toBe(kept);
-    expect([reader.told, reader.end]).toEqual([[], 'too old resource version: 2 (4)']);
+    expect([reader.received, reader.end]).toEqual([[], 'too old resource version: 2 (4)']);
     const again = new Reader(cache.subscribe({ after: 2, bufferBytes }));
     await settle();
     expect(again.end).toBe('too old resource version: 2 (4)');
     for (let i = 5; i < 8; i++) store.write([put('a/z', {})]);
     await settle();
-    expect([future.told, future.end]).toEqual([['MODIFIED a/z 7'], undefined]);
+    expect([future.received, future.end]).toEqual([['MODIFIED a/z 7'], undefined]);
   });
 
-  it('begins anew with everyone when the store has gone back', async () => {
+  it('lists again and ends all subscriptions when the store has gone back', async () => {
     const { store, clock, cache, follow } = await ready();
     store.write([put('a/x', { node: 'old' })]);
     store.write([put('a/y', {})]);
@@ -340,12 +340,12 @@ describe('following', () => {
     clock.advance(50);
     await settle();
     expect([cache.revision, cache.oldest]).toEqual([2, 2]);
-    // The same key at the same revision, but of another history.
+    // The same key and revision, but of another history.
     expect([...cache.snapshot().range(prefix)].map(({ fields }) => fields['spec.nodeName'])).toEqual(['new']);
     for (const { end } of [present, future]) expect(end).toContain('too old resource version');
   });
 
-  it('ends with the store', async () => {
+  it('ends subscriptions when the store is closed', async () => {
     const { store, follow } = await ready();
     const reader = follow();
     await store.close();
@@ -355,7 +355,7 @@ describe('following', () => {
 });
 
 describe('over the memory store', () => {
-  it('has an object before its writer has been answered', async () => {
+  it('has an object before its commit is answered', async () => {
     const clock = new ManualClock();
     const store = openMemoryStore({ clock });
     const { cache } = setup({ store, clock });
@@ -372,7 +372,7 @@ describe('over the memory store', () => {
     await store.commit([], [{ key: '/other/x', value: Buffer.from('{}') }]);
     await expect(cache.reach(await store.revision(), 1_000)).resolves.toBe(true);
     await settle();
-    expect(reader.told).toEqual(['ADDED a/y 3', 'DELETED a/x 4', 'MODIFIED a/y 5']);
+    expect(reader.received).toEqual(['ADDED a/y 3', 'DELETED a/x 4', 'MODIFIED a/y 5']);
     await store.close();
     await settle();
     expect(reader.end).toBe('done');
@@ -380,7 +380,7 @@ describe('over the memory store', () => {
 });
 
 describe('replay', () => {
-  it('gives what came after a revision, then goes on live', async () => {
+  it('returns the events after a revision, then live ones', async () => {
     const { store, follow } = await ready();
     store.write([put('a/x', {})]);
     store.write([put('a/x', { node: 'n' }), put('a/y', {})]);
@@ -389,10 +389,10 @@ describe('replay', () => {
     await settle();
     store.write([put('a/z', {})]);
     await settle();
-    expect(reader.told).toEqual(['MODIFIED a/x 3', 'ADDED a/y 3', 'DELETED a/x 4', 'ADDED a/z 5']);
+    expect(reader.received).toEqual(['MODIFIED a/x 3', 'ADDED a/y 3', 'DELETED a/x 4', 'ADDED a/z 5']);
   });
 
-  it('goes slice by slice, with others in between, and misses nothing that happens meanwhile', async () => {
+  it('reads the window in slices, yields between them, and misses no change made meanwhile', async () => {
     const { store, follow } = await ready({ windowBytes: 1 << 30 });
     for (let i = 0; i < 30; i++) store.write(Array.from({ length: 100 }, (_, j) => put(`a/${i}-${j}`, {})));
     const all = follow({ after: 1 });
@@ -404,21 +404,21 @@ describe('replay', () => {
     await settle();
     expect(all.events).toHaveLength(3_008);
     expect(Math.max(...all.batches)).toBe(1_000);
-    expect(none.told).toEqual(Array.from({ length: 8 }, (_, i) => `ADDED b/${i} ${32 + i}`));
+    expect(none.received).toEqual(Array.from({ length: 8 }, (_, i) => `ADDED b/${i} ${32 + i}`));
   });
 
-  it('gives at most about 256 KiB at once, and costs nothing while it is not read', async () => {
+  it('returns about 256 KiB at a time at most, and only as fast as it is read', async () => {
     const { store, cache } = await ready({ windowBytes: 1 << 30 });
     for (let i = 0; i < 10; i++) store.write([put('a/x', { padding: 100_000 })]);
     const subscription = cache.subscribe({ after: 1, bufferBytes: 1 });
     const sizes: number[] = [(await subscription.next()).value?.length ?? 0];
-    // Revisions 2 to 4 have been given out: from there it may be resumed.
+    // Revisions 2 to 4 have been returned: it can be resumed from 4.
     expect(subscription.revision).toBe(4);
     while (sizes.reduce((a, b) => a + b, 0) < 10) sizes.push((await subscription.next()).value?.length ?? 0);
     expect(sizes).toEqual([3, 3, 3, 1]);
   });
 
-  it('gives a commit whole, though that makes a slice longer', async () => {
+  it('does not split a commit, also where that makes a slice longer', async () => {
     const { store, follow } = await ready({ windowBytes: 1 << 30 });
     for (let i = 0; i < 2; i++) store.write(Array.from({ length: 1_500 }, (_, j) => put(`a/${i}-${j}`, {})));
     const reader = follow({ after: 1 });
@@ -431,7 +431,7 @@ describe('selection', () => {
   const labelled = (key: string, value: string) => (object: { labels: { readonly [key: string]: string } }) =>
     object.labels[key] === value;
 
-  it('turns entering into ADDED, staying into MODIFIED, leaving into DELETED with the last state', async () => {
+  it('sends ADDED when an object begins to match, MODIFIED while it matches, DELETED with its last state when it no longer does', async () => {
     const { store, follow } = await ready();
     const live = follow({ matches: labelled('in', 'yes') });
     store.write([put('a/t', { labels: { in: 'no' } })]);
@@ -442,10 +442,10 @@ describe('selection', () => {
     store.write([put('a/t')]);
     const replayed = follow({ after: 1, matches: labelled('in', 'yes') });
     await settle();
-    // The recorded exchange of the reference has the same five, in this order.
+    // The reference server sends the same five, in this order.
     const expected = ['ADDED a/t 3', 'MODIFIED a/t 4', 'DELETED a/t 5', 'ADDED a/t 6', 'DELETED a/t 7'];
-    expect(live.told).toEqual(expected);
-    expect(replayed.told).toEqual(expected);
+    expect(live.received).toEqual(expected);
+    expect(replayed.received).toEqual(expected);
     expect(live.events[2]?.object?.bytes).toBe('{"rv":"5","labels":{"in":"yes"},"node":"x","padding":""}');
     expect(live.events[4]?.object).toMatchObject({ revision: 7, labels: { in: 'yes' } });
   });
@@ -461,9 +461,9 @@ describe('selection', () => {
     ['an unset field', { field: { path: 'spec.nodeName', value: '' } }, ['a/y', 'b/y']],
     ['a field that is not indexed', { field: { path: '__proto__', value: '' } }, ['a/x', 'a/y', 'b/x', 'b/y']],
     ['empty names', { namespace: '', name: '' }, ['a/x', 'a/y', 'b/x', 'b/y']],
-    ['names that mean something to the language', { namespace: '__proto__', name: 'constructor' }, []],
+    ['names of members of Object.prototype', { namespace: '__proto__', name: 'constructor' }, []],
   ];
-  it.each(cases)('finds those who want %s', async (_, options, expected) => {
+  it.each(cases)('matches %s', async (_, options, expected) => {
     const { store, follow } = await ready();
     const live = follow(options);
     for (const namespace of ['a', 'b']) {
@@ -474,7 +474,7 @@ describe('selection', () => {
     for (const reader of [live, replayed]) expect(keysOf(reader.events.map(({ object }) => object!))).toEqual(expected);
   });
 
-  it('follows an object from one value of an indexed field to another', async () => {
+  it('sends DELETED to the old and ADDED to the new value of an indexed field', async () => {
     const { store, follow } = await ready();
     const [one, two] = ['n1', 'n2'].map((value) => follow({ field: { path: 'spec.nodeName', value } }));
     store.write([put('a/x', { node: 'n1' })]);
@@ -482,15 +482,15 @@ describe('selection', () => {
     store.write([put('a/x', { node: 'n2', padding: 1 })]);
     store.write([put('a/x')]);
     await settle();
-    expect(one?.told).toEqual(['ADDED a/x 2', 'DELETED a/x 3']);
-    expect(two?.told).toEqual(['ADDED a/x 3', 'MODIFIED a/x 4', 'DELETED a/x 5']);
+    expect(one?.received).toEqual(['ADDED a/x 2', 'DELETED a/x 3']);
+    expect(two?.received).toEqual(['ADDED a/x 3', 'MODIFIED a/x 4', 'DELETED a/x 5']);
   });
 
-  it('looks only at those whom a change may concern', async () => {
+  it('matches a change only against the subscribers that its index finds', async () => {
     const { store, follow } = await ready();
-    let looks = 0;
+    let calls = 0;
     const matches = () => {
-      looks++;
+      calls++;
       return true;
     };
     for (let i = 0; i < 100; i++) {
@@ -499,10 +499,10 @@ describe('selection', () => {
       follow({ field: { path: 'spec.nodeName', value: `n${i}` }, matches });
     }
     store.write([put('ns7/x', { node: 'n3' })]);
-    expect(looks).toBe(3);
+    expect(calls).toBe(3);
   });
 
-  it('encodes an event once for all', async () => {
+  it('encodes an event once for all watches', async () => {
     const { store, follow } = await ready();
     const [one, two] = [follow(), follow({ namespace: 'a' })];
     store.write([put('a/x', {})]);
@@ -518,19 +518,19 @@ describe('a subscription', () => {
     more: Partial<SubscribeOptions> = {},
   ) => cache.subscribe({ after: cache.revision, bufferBytes, ...more });
 
-  it('gives all that has piled up at once, and a commit whole', async () => {
+  it('returns all buffered events at once, and does not split a commit', async () => {
     const all = await ready();
     const waiting = all.follow();
     const subscription = subscribe(all);
     all.store.write([put('a/x', {}), put('a/y', {})]);
     all.store.write([put('a/z', {})]);
     const { value } = await subscription.next();
-    expect(value?.map(tell)).toEqual(['ADDED a/x 2', 'ADDED a/y 2', 'ADDED a/z 3']);
+    expect(value?.map(format)).toEqual(['ADDED a/x 2', 'ADDED a/y 2', 'ADDED a/z 3']);
     await settle();
     expect(waiting.batches).toEqual([2, 1]);
   });
 
-  it('is cut off when too much piles up, alone', async () => {
+  it('ends when its buffer is full, without effect on others', async () => {
     const all = await ready();
     const slow = subscribe(all, { bufferBytes: 3_000 });
     const patient = subscribe(all, { bufferBytes: 30_000 });
@@ -543,25 +543,25 @@ describe('a subscription', () => {
     expect(slow.revision).toBe(1);
     expect((await patient.next()).value).toHaveLength(4);
     expect([reader.events.length, reader.end]).toEqual([4, undefined]);
-    // It may come back where it was.
+    // It can be resumed from its revision.
     const again = new Reader(all.cache.subscribe({ after: slow.revision, bufferBytes }));
     await settle();
     expect(again.events).toHaveLength(4);
   });
 
-  it('is not cut off by what comes first, nor by one commit while it waits', async () => {
+  it('does not end for the first event in its buffer, nor for one commit while next is pending', async () => {
     const all = await ready();
     const subscription = subscribe(all, { bufferBytes: 100, bookmarkMs: 1_000 });
     all.clock.advance(1_000);
     await settle();
     all.store.write([put('a/x', { padding: 10_000 })]);
-    expect((await subscription.next()).value?.map(tell)).toEqual(['BOOKMARK 1', 'ADDED a/x 2']);
+    expect((await subscription.next()).value?.map(format)).toEqual(['BOOKMARK 1', 'ADDED a/x 2']);
     const pending = subscription.next();
     all.store.write([put('a/y', { padding: 10_000 }), put('a/z', { padding: 10_000 })]);
-    expect((await pending).value?.map(tell)).toEqual(['ADDED a/y 3', 'ADDED a/z 3']);
+    expect((await pending).value?.map(format)).toEqual(['ADDED a/y 3', 'ADDED a/z 3']);
   });
 
-  it('tells up to where everything has been given out', async () => {
+  it('has the revision up to which every event was returned', async () => {
     const all = await ready();
     const { store, cache } = all;
     const subscription = subscribe(all, { namespace: 'a' });
@@ -580,11 +580,11 @@ describe('a subscription', () => {
     store.write([put('a/y', {})]);
     cache.close();
     expect(subscription.revision).toBe(4);
-    expect((await subscription.next()).value?.map(tell)).toEqual(['ADDED a/y 5']);
+    expect((await subscription.next()).value?.map(format)).toEqual(['ADDED a/y 5']);
     expect(subscription.revision).toBe(5);
   });
 
-  it('gets bookmarks by the clock, behind what has piled up', async () => {
+  it('gets bookmarks at its interval, after the buffered events', async () => {
     const all = await ready();
     const { store, clock } = all;
     const subscription = subscribe(all, { namespace: 'a', bookmarkMs: 1_000 });
@@ -601,12 +601,12 @@ describe('a subscription', () => {
     await settle();
     expect(subscription.revision).toBe(2);
     store.write([put('a/y', {})]);
-    expect((await subscription.next()).value?.map(tell)).toEqual(['ADDED a/x 3', 'BOOKMARK 4', 'ADDED a/y 5']);
+    expect((await subscription.next()).value?.map(format)).toEqual(['ADDED a/x 3', 'BOOKMARK 4', 'ADDED a/y 5']);
     clock.advance(1_000);
     await settle();
-    expect([subscription.revision, (await subscription.next()).value?.map(tell)]).toEqual([5, ['BOOKMARK 5']]);
+    expect([subscription.revision, (await subscription.next()).value?.map(format)]).toEqual([5, ['BOOKMARK 5']]);
     subscription.close();
-    // What stays is the tick of the window.
+    // The timer of the window is left.
     expect(clock.pending).toBe(1);
   });
 
@@ -618,14 +618,14 @@ describe('a subscription', () => {
     store.write([{ key: '/other/x', value: Buffer.from('{}') }]);
     clock.advance(1_000);
     await settle();
-    expect(reader.told).toEqual([]);
+    expect(reader.received).toEqual([]);
     store.write([{ key: '/other/x', value: Buffer.from('{}') }]);
     clock.advance(1_000);
     await settle();
-    expect(reader.told).toEqual(['BOOKMARK 3']);
+    expect(reader.received).toEqual(['BOOKMARK 3']);
   });
 
-  it('gets bookmarks of the revision of the store, which is asked once for all that are due in a second', async () => {
+  it('gets bookmarks with the revision of the store, whose progress is requested once for all that are due in a second', async () => {
     const { store, clock, follow } = await ready();
     const readers = Array.from({ length: 100 }, (_, i) => {
       if (i % 10 === 0) clock.advance(10);
@@ -633,13 +633,13 @@ describe('a subscription', () => {
     });
     for (let i = 0; i < 5; i++) store.write([{ key: '/other/x', value: Buffer.from('{}') }]);
     clock.advance(61_000);
-    expect(readers.flatMap(({ told }) => told)).toEqual([]);
+    expect(readers.flatMap(({ received }) => received)).toEqual([]);
     await settle();
-    for (const { told } of readers) expect(told).toEqual(['BOOKMARK 6']);
+    for (const { received } of readers) expect(received).toEqual(['BOOKMARK 6']);
     expect(store.calls.progress).toBe(1);
   });
 
-  it('gets bookmarks of what is known while the store is not followed', async () => {
+  it('gets bookmarks with the revision of the cache while the store is not watched', async () => {
     const { store, clock, follow } = await ready();
     const reader = follow({ bookmarkMs: 1_000 });
     store.write([put('a/x', {})]);
@@ -649,10 +649,10 @@ describe('a subscription', () => {
       clock.advance(ms);
       await settle();
     }
-    expect(reader.told).toEqual(['ADDED a/x 2', 'BOOKMARK 2']);
+    expect(reader.received).toEqual(['ADDED a/x 2', 'BOOKMARK 2']);
   });
 
-  it('ends when it is closed, dropping what has piled up', async () => {
+  it('ends when it is closed, and drops its buffered events', async () => {
     const all = await ready();
     const subscription = subscribe(all);
     const waiting = subscribe(all);
@@ -666,21 +666,21 @@ describe('a subscription', () => {
     all.store.write([put('a/x', {})]);
   });
 
-  it('ends cleanly with the cache, after what has piled up', async () => {
+  it('ends without an error when the cache is closed, after the buffered events', async () => {
     const all = await ready();
     const reader = all.follow({ bookmarkMs: 1_000 });
     const subscription = subscribe(all);
     all.store.write([put('a/x', {})]);
     all.cache.close();
     await settle();
-    expect([reader.told, reader.end]).toEqual([['ADDED a/x 2'], 'done']);
+    expect([reader.received, reader.end]).toEqual([['ADDED a/x 2'], 'done']);
     expect((await subscription.next()).value).toHaveLength(1);
     expect((await subscription.next()).done).toBe(true);
     expect((await subscribe(all).next()).done).toBe(true);
     expect([all.clock.pending, all.store.followers]).toEqual([0, 0]);
   });
 
-  it('may be read once at a time', async () => {
+  it('rejects a second call of next while one is pending', async () => {
     const all = await ready();
     const subscription = subscribe(all);
     const first = subscription.next();

@@ -11,10 +11,10 @@ import type { CachedObject, CacheOptions, Snapshot, SubscribeOptions, Subscripti
 import { Waiters } from './waiters.ts';
 import { EventWindow, tooOld } from './window.ts';
 
-/** How long a request waits for a cache to be loaded: as long as the reference server lets it wait for its store. */
-const loadPatienceMs = 34_000;
+/** How long a request waits for a cache to be loaded, as in the reference server. */
+const loadTimeoutMs = 34_000;
 
-/** A cache that holds nothing until `ready` is called. */
+/** A cache that is empty until `ready` is called. */
 export function createWatchCache(options: CacheOptions): WatchCache {
   return new Cache(options);
 }
@@ -23,7 +23,7 @@ class Cache implements WatchCache {
   readonly #options: CacheOptions;
   readonly #window: EventWindow;
   readonly #waiters: Waiters;
-  /** Those who wait for the cache to be ready, whatever its revision is then. */
+  /** Requests that wait for the cache to be loaded, at any revision. */
   readonly #requests: Waiters;
   readonly #feeder: Feeder;
   readonly #hub: Hub;
@@ -33,9 +33,9 @@ class Cache implements WatchCache {
   #ready: Promise<void> | undefined;
   #settleReady: { resolve(): void; reject(error: unknown): void } | undefined;
   #closed = false;
-  /** The store has been asked for progress and has not answered; someone has come to wait since. */
-  #asked = false;
-  #askAgain = false;
+  /** A progress notification has been requested; another one is needed after it. */
+  #progressPending = false;
+  #progressAgain = false;
 
   constructor(options: CacheOptions) {
     const { clock } = options;
@@ -43,7 +43,7 @@ class Cache implements WatchCache {
     this.#window = new EventWindow(clock, options.windowMs, options.windowBytes);
     this.#waiters = new Waiters(clock);
     this.#requests = new Waiters(clock);
-    this.#feeder = new Feeder(options, this.#feed(), () => this.#following());
+    this.#feeder = new Feeder(options, this.#feed(), () => this.#watching());
     const revision = () => this.#revision;
     this.#hub = {
       get revision() {
@@ -52,7 +52,7 @@ class Cache implements WatchCache {
       window: this.#window,
       history: new HistoryReader(options, this.#window, () => this.#flush()),
       directory: new Directory(options.indexedFields),
-      bookmarks: new Bookmarks(clock, () => this.#ask()),
+      bookmarks: new Bookmarks(clock, () => this.#requestProgress()),
       open: new Set(),
       awake: [],
     };
@@ -71,10 +71,10 @@ class Cache implements WatchCache {
       this.#ready = new Promise((resolve, reject) => {
         this.#settleReady = { resolve, reject };
       });
-      // Whoever awaits it sees the failure; it needs no one to.
+      // The rejection is reported to those who await the promise, and is not unhandled when nobody does.
       this.#ready.catch(() => {});
       if (this.#closed) this.#settleReady?.reject(closed());
-      else void this.#feeder.follow();
+      else void this.#feeder.run();
     }
     return this.#ready;
   }
@@ -82,7 +82,7 @@ class Cache implements WatchCache {
   async loaded(): Promise<void> {
     void this.ready();
     if (this.#closed) throw closed();
-    if (this.#revision > 0 || (await this.#requests.wait(0, loadPatienceMs))) return;
+    if (this.#revision > 0 || (await this.#requests.wait(0, loadTimeoutMs))) return;
     if (this.#closed) throw closed();
     throw statusError.timeout('Timeout: request did not complete within requested timeout - context deadline exceeded');
   }
@@ -90,7 +90,7 @@ class Cache implements WatchCache {
   reach(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
     if (this.#closed) return Promise.resolve(false);
-    this.#ask();
+    this.#requestProgress();
     return this.#waiters.wait(revision, timeoutMs);
   }
 
@@ -130,8 +130,8 @@ class Cache implements WatchCache {
   }
 
   /**
-   * What happened since the last state is not in the window: whoever has not reached `revision` takes it from the
-   * store's history. All must begin anew when the store has gone back behind what they have seen.
+   * The changes since the last state are not in the window: subscribers before `revision` read them from the store's
+   * history. All subscriptions end with 410 when the store has gone back to an earlier revision.
    */
   #load(tree: BTree<CachedObject>, revision: number): void {
     const back = revision < this.#revision;
@@ -155,9 +155,9 @@ class Cache implements WatchCache {
       this.#window.append(change);
       this.#hub.directory.offer(change);
     }
-    // News of progress may be older than the last commit.
+    // A progress notification may be older than the last commit.
     this.#advance(Math.max(revision, this.#revision));
-    if (changes.length === 0) this.#answered();
+    if (changes.length === 0) this.#progressed();
   }
 
   #advance(revision: number): void {
@@ -174,27 +174,27 @@ class Cache implements WatchCache {
   }
 
   /**
-   * The answer counts for those who wait now; whoever comes before it arrives makes it ask once more. False when the
-   * store is not being followed.
+   * The notification serves those who wait now; a request before it arrives causes another one after it. False while the
+   * store is not watched.
    */
-  #ask(): boolean {
-    if (this.#asked) this.#askAgain = true;
-    else this.#asked = this.#feeder.progress();
-    return this.#asked;
+  #requestProgress(): boolean {
+    if (this.#progressPending) this.#progressAgain = true;
+    else this.#progressPending = this.#feeder.requestProgress();
+    return this.#progressPending;
   }
 
-  #answered(): void {
-    this.#asked = false;
+  #progressed(): void {
+    this.#progressPending = false;
     this.#hub.bookmarks.send();
-    const again = this.#askAgain && this.#waiters.size > 0;
-    this.#askAgain = false;
-    if (again) this.#ask();
+    const again = this.#progressAgain && this.#waiters.size > 0;
+    this.#progressAgain = false;
+    if (again) this.#requestProgress();
   }
 
-  #following(): void {
-    this.#asked = false;
-    this.#askAgain = false;
-    if (this.#waiters.size > 0 || this.#hub.bookmarks.waiting) this.#ask();
+  #watching(): void {
+    this.#progressPending = false;
+    this.#progressAgain = false;
+    if (this.#waiters.size > 0 || this.#hub.bookmarks.waiting) this.#requestProgress();
     this.#requests.reached(0);
     this.#settleReady?.resolve();
   }

@@ -34,7 +34,7 @@ function setup(maxAge: number, maxBytes: number) {
 }
 
 describe('EventWindow', () => {
-  it('keeps changes for their time, and then lets them go even when no more come', () => {
+  it('evicts changes after maxAge, also when no more changes come', () => {
     const { clock, window, add, kept } = setup(1_000, 1e9);
     window.reset(10);
     expect(window.oldest).toBe(10);
@@ -52,24 +52,24 @@ describe('EventWindow', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('holds at most its bytes: those of replaced objects, and 128 for each change', () => {
+  it('is limited to maxBytes: those of replaced objects, and 128 for each change', () => {
     const { window, add, kept } = setup(1e9, 3 * (128 + 1_000));
     for (let revision = 1; revision <= 4; revision++) add(revision, 1_000_000, 1_000);
     expect(kept()).toEqual([2, 3, 4]);
     expect(window.oldest).toBe(1);
-    // A change that alone is too much leaves nothing behind.
+    // A change that exceeds the limit alone is evicted too.
     add(5, 1, 4_000);
     expect(kept()).toEqual([]);
     expect(window.oldest).toBe(5);
   });
 
-  it('bounds the number of changes that hold nothing', () => {
+  it('bounds the number of changes that replace nothing', () => {
     const { add, kept } = setup(1e9, 128 * 10);
     for (let revision = 1; revision <= 10_000; revision++) add(revision, 1);
     expect(kept()).toHaveLength(10);
   });
 
-  it('finds the first change after a revision, also of a commit with several', () => {
+  it('finds the first change after a revision, also in a commit with several changes', () => {
     const { window, add } = setup(1e9, 1e9);
     for (const revision of [3, 5, 5, 5, 9]) add(revision, 1);
     const found = (after: number) => window.at(window.seek(after))?.revision;
@@ -90,7 +90,7 @@ describe('EventWindow', () => {
     expect(late.event(false, true)).toBe(late.event(false, true));
   });
 
-  it('shares the latest events also when it keeps few changes', () => {
+  it('shares the events of the latest changes also when it keeps few', () => {
     const { add, kept } = setup(1e9, 128 * 3);
     for (let revision = 1; revision <= 30; revision++) {
       const change = add(revision, 100_000);
@@ -99,7 +99,7 @@ describe('EventWindow', () => {
     expect(kept()).toEqual([28, 29, 30]);
   });
 
-  it('numbers changes on across evictions and resets', () => {
+  it('continues sequence numbers across evictions and resets', () => {
     const { window, add, kept } = setup(1e9, 128 * 4);
     for (let revision = 1; revision <= 100; revision++) {
       add(revision, 1);

@@ -1,30 +1,30 @@
 import { type Clock, type StatusError, statusError } from '../meta/index.ts';
 import type { Change } from './change.ts';
 
-/** Counted for each change beyond the bytes of its object, so that many small ones are bounded as well. */
+/** Bytes counted for each change beyond those of its object, so that the number of changes is bounded too. */
 const changeOverhead = 128;
-/** Bytes of the latest objects whose events are shared; watchers that lag further behind get events of their own. */
+/** Events of the latest changes are shared, up to this many bytes of objects; watches further behind get their own. */
 const sharedBytes = 1 << 20;
 
 /**
- * The recent changes in order, each under a sequence number that it keeps. Holds them for `maxAge` ms, as long as what
- * only the window holds (objects replaced or deleted) stays within `maxBytes`; older ones go with the next change or
- * the next tick.
+ * The event window: recent changes in order, each with a permanent sequence number. Keeps them for `maxAge` ms, while
+ * the replaced and deleted objects that only the window references stay within `maxBytes`; evicts with the next change
+ * or the next tick.
  */
 export class EventWindow {
-  /** Every change after this revision is here. */
+  /** The window has every change after this revision. */
   oldest = 0;
   readonly #clock: Clock;
   readonly #maxAge: number;
   readonly #maxBytes: number;
-  /** The kept ones from `#start` on; `#base` is the sequence number of the first place. */
-  #places: (Change | undefined)[] = [];
+  /** The changes from index `#start` on; `#base` is the sequence number of index 0. */
+  #slots: (Change | undefined)[] = [];
   #start = 0;
   #base = 0;
   #bytes = 0;
-  /** Sequence number of the first change whose events are shared, and the weight of those from there on. */
+  /** Sequence number of the first change with shared events, and the bytes of the objects from there on. */
   #shared = 0;
-  #sharedWeight = 0;
+  #sharedHeld = 0;
   #cancelTick: (() => void) | undefined;
 
   constructor(clock: Clock, maxAge: number, maxBytes: number) {
@@ -40,11 +40,11 @@ export class EventWindow {
 
   /** Sequence number of the next change. */
   get end(): number {
-    return this.#base + this.#places.length;
+    return this.#base + this.#slots.length;
   }
 
   at(sequence: number): Change | undefined {
-    return this.#places[sequence - this.#base];
+    return this.#slots[sequence - this.#base];
   }
 
   /** Sequence number of the first change after `revision`. */
@@ -60,15 +60,15 @@ export class EventWindow {
   }
 
   append(change: Change): void {
-    this.#places.push(change);
+    this.#slots.push(change);
     this.#bytes += heldBytes(change);
-    this.#sharedWeight += objectBytes(change);
-    while (this.#sharedWeight > sharedBytes && this.#shared < this.end - 1) this.#unshare();
+    this.#sharedHeld += objectBytes(change);
+    while (this.#sharedHeld > sharedBytes && this.#shared < this.end - 1) this.#unshare();
     this.#trim(change.time);
     this.#schedule();
   }
 
-  /** Forgets everything: changes are kept from `revision` on. */
+  /** Evicts everything; the window begins after `revision`. */
   reset(revision: number): void {
     while (this.first < this.end) this.#evict();
     this.oldest = revision;
@@ -88,14 +88,14 @@ export class EventWindow {
 
   #evict(): void {
     if (this.#shared === this.first) this.#unshare();
-    const change = this.#places[this.#start]!;
-    this.#places[this.#start] = undefined;
+    const change = this.#slots[this.#start]!;
+    this.#slots[this.#start] = undefined;
     this.#start++;
     this.#bytes -= heldBytes(change);
     this.oldest = change.revision;
-    if (this.#start * 2 > this.#places.length) {
+    if (this.#start * 2 > this.#slots.length) {
       this.#base += this.#start;
-      this.#places = this.#places.slice(this.#start);
+      this.#slots = this.#slots.slice(this.#start);
       this.#start = 0;
     }
   }
@@ -103,7 +103,7 @@ export class EventWindow {
   #unshare(): void {
     const change = this.at(this.#shared)!;
     change.unshare();
-    this.#sharedWeight -= objectBytes(change);
+    this.#sharedHeld -= objectBytes(change);
     this.#shared++;
   }
 
@@ -117,7 +117,7 @@ export class EventWindow {
   }
 }
 
-/** What only the window holds once the change is applied. */
+/** The bytes that only the window references once the change is applied. */
 function heldBytes(change: Change): number {
   return changeOverhead + (change.previous?.bytes.length ?? 0);
 }
@@ -126,7 +126,7 @@ function objectBytes(change: Change): number {
   return (change.current ?? change.previous)?.bytes.length ?? 0;
 }
 
-/** `revision`: the one asked for; `oldest`: the first one that would have done. */
+/** The 410 for a watch from `revision`, when `oldest` is the first possible one. */
 export function tooOld(revision: number, oldest: number): StatusError {
   return statusError.expired(`too old resource version: ${revision} (${oldest})`);
 }

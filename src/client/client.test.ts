@@ -6,7 +6,7 @@ import { type InProcessHandler, inProcessTransport } from './in-process.ts';
 type Seen = { method: string; url: string; headers: { readonly [name: string]: string }; body: string };
 type Answer = Awaited<ReturnType<InProcessHandler>>;
 
-/** A client of a server that records what it is sent and answers with `answer`. */
+/** A client whose transport records requests and responds with `answer`. */
 function clientOf(answer: Partial<Answer> | ((request: Parameters<InProcessHandler>[0]) => Partial<Answer>)) {
   const seen: Seen[] = [];
   const handler: InProcessHandler = async (request) => {
@@ -36,7 +36,7 @@ const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'defau
 const object: ApiObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 
 describe('createClient', () => {
-  it('sends each verb to its path', async () => {
+  it('sends each verb with its method, path and query', async () => {
     const { client, seen } = clientOf({});
     await client.get({ ...configMaps, name: 'a' });
     await client.list({ apiVersion: 'apps/v1', resource: 'deployments' }, { limit: 5, labelSelector: 'a=b' });
@@ -69,13 +69,13 @@ describe('createClient', () => {
     expect(seen[0]?.headers).toEqual({ accept: 'application/json', 'user-agent': 't' });
   });
 
-  it('keeps a name inside its path segment', async () => {
+  it('escapes a name in its path segment', async () => {
     const { client, seen } = clientOf({});
     await client.get({ ...configMaps, name: 'a/b?c#d%' });
     expect(seen[0]?.url).toBe('/api/v1/namespaces/default/configmaps/a%2Fb%3Fc%23d%25');
   });
 
-  it('throws the Status of a failure with everything it tells', async () => {
+  it('throws the Status of a failed response with all its fields', async () => {
     const status = statusError.alreadyExists({ group: '', resource: 'configmaps' }, 'a').toStatus();
     const { client } = clientOf({ status: 409, body: encodeText(JSON.stringify(status)) });
     const error = await client.create(configMaps, object).catch((e: unknown) => e);
@@ -83,12 +83,12 @@ describe('createClient', () => {
     expect((error as StatusError).toStatus()).toEqual(status);
   });
 
-  it('throws the text of a failure that is no Status', async () => {
+  it('throws the text of a failed response that is not a Status', async () => {
     const { client } = clientOf({ status: 502, body: encodeText('bad gateway') });
     await expect(client.get({ ...configMaps, name: 'a' })).rejects.toMatchObject({ code: 502, message: 'bad gateway' });
   });
 
-  it('tells of an answer that is no JSON, and of a server that is away', async () => {
+  it('throws 500 for a response that is not JSON, and 503 for a server that cannot be reached', async () => {
     const { client } = clientOf({ body: encodeText('hello') });
     await expect(client.list(configMaps)).rejects.toMatchObject({
       code: 500,
@@ -101,7 +101,7 @@ describe('createClient', () => {
     });
   });
 
-  it('hands on any request and its answer as it came', async () => {
+  it('sends any request and returns its response unchanged', async () => {
     const { client } = clientOf({ status: 404, headers: { 'X-A': ['1', '2'] }, body: pieces('a', 'b') });
     const { status, headers, body } = await client.request({ method: 'GET', url: '/metrics', headers: {} });
     expect([status, headers]).toEqual([404, { 'x-a': '1, 2' }]);
@@ -113,7 +113,7 @@ describe('watch', () => {
   const event = (type: string, name: string) => ({ type, object: { ...object, metadata: { name } } });
   const line = (type: string, name: string) => `${JSON.stringify(event(type, name))}\n`;
 
-  it('puts events together, however the bytes were cut', async () => {
+  it('joins events that are split over chunks', async () => {
     const text = line('ADDED', 'grün') + line('DELETED', 'b');
     const bytes = encodeText(text);
     for (let size = 1; size < bytes.length; size += 7) {
@@ -130,7 +130,7 @@ describe('watch', () => {
     }
   });
 
-  it('throws an ERROR event after those before it', async () => {
+  it('throws an ERROR event as its Status, after the events before it', async () => {
     const expired = JSON.stringify({
       type: 'ERROR',
       object: statusError.expired('too old resource version').toStatus(),
@@ -144,13 +144,13 @@ describe('watch', () => {
     expect(seen).toEqual(['ADDED']);
   });
 
-  it('refuses as the server refuses', async () => {
+  it('rejects with the Status of a failed response', async () => {
     const status = statusError.badRequest('no').toStatus();
     const { client } = clientOf({ status: 400, body: encodeText(JSON.stringify(status)) });
     await expect(client.watch(configMaps)).rejects.toMatchObject({ code: 400, message: 'no' });
   });
 
-  it('aborts the request when the loop is left, on close, and when the caller aborts', async () => {
+  it("aborts the request when the loop is left, on close, and with the caller's signal", async () => {
     const endless = () => {
       let signal: AbortSignal | undefined;
       const { client } = clientOf((request) => {
@@ -187,7 +187,7 @@ describe('watch', () => {
 });
 
 describe('inProcessTransport', () => {
-  it('says who calls, and refuses a body past the limit', async () => {
+  it('passes the subject on, and rejects a body over the limit with 413', async () => {
     const subject = { commonName: 'admin', organizations: ['system:masters'] };
     const handler: InProcessHandler = async (request) => {
       expect(request.peer).toEqual({ address: '', certificate: subject });

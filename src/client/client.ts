@@ -1,14 +1,14 @@
 import type { ApiObject, Json, Status } from '../meta/index.ts';
 import { StatusError } from '../meta/index.ts';
-import { failure, parseBody, readAll } from './answer.ts';
+import { failure, parseBody, readAll } from './response.ts';
 import type { ClientRequest, ClientResponse, Signal, Transport } from './transport.ts';
 import { type ClientWatch, followWatch } from './watch.ts';
 
-/** Where objects are: a resource in a version, in one namespace or in all, and for one object its name. */
+/** The path of a request: a resource in a version, one namespace or all, and for one object its name. */
 export interface Place {
   /** `v1`, `apps/v1`. */
   readonly apiVersion: string;
-  /** Plural name as in the URL, such as `configmaps`. */
+  /** The plural name, such as `configmaps`. */
   readonly resource: string;
   /** Absent: cluster-scoped, or all namespaces. */
   readonly namespace?: string;
@@ -37,7 +37,7 @@ export interface ListOptions {
 export interface WatchParameters {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Changes after this version; absent: the present objects as ADDED, then every change. */
+  /** Only changes after this version; absent: the existing objects as ADDED, then every change. */
   readonly resourceVersion?: string;
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
@@ -62,21 +62,21 @@ export interface ClientOptions {
 }
 
 /**
- * The verbs of the API. An answer that is no success is thrown as the StatusError that the server sent; a server that
- * cannot be reached is a StatusError with code 503. Whole numbers beyond 2^53 lose digits.
+ * The verbs of the API. A failed response is thrown as the StatusError that the server sent; a server that cannot be
+ * reached is a StatusError with code 503. Integers beyond 2^53 lose precision.
  */
 export interface Client {
   get<T extends ApiObject>(place: Place, options?: Pick<ItemOptions, 'signal'>): Promise<T>;
   list<T extends ApiObject>(place: Place, options?: ListOptions): Promise<ObjectList<T>>;
   create<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
-  /** Replaces the object; with its `metadata.resourceVersion` only when that is still the latest. */
+  /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
   update<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
   patch<T extends ApiObject>(place: Place, format: 'json' | 'merge', patch: Json, options?: ItemOptions): Promise<T>;
-  /** The object when it is still there, being deleted; otherwise the Status that tells what was deleted. */
+  /** The object when its deletion is pending (finalizers, grace period); otherwise the Status of the deletion. */
   delete<T extends ApiObject>(place: Place, deleteOptions?: Json, options?: ItemOptions): Promise<T | Status>;
   /** Resolves as soon as the server has accepted the watch. */
   watch<T extends ApiObject>(place: Place, options?: WatchParameters): Promise<ClientWatch<T>>;
-  /** Any request, with the answer as it came: no status is an error here. */
+  /** Any request. Returns the response whatever its status code. */
   request(request: ClientRequest): Promise<ClientResponse>;
 }
 
@@ -104,7 +104,7 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
     if (response.status >= 300) throw failure(response.status, text);
     return parseBody(text);
   };
-  // What the server sends is of the type that the caller knows to be at this place.
+  // The caller names the type of the object at this path.
   const item = async <T>(method: string, place: Place, body: Sent | undefined, options: ItemOptions = {}) => {
     const { signal, dryRun, ...parameters } = options;
     const query = { ...parameters, ...(dryRun === true ? { dryRun: 'All' } : {}) };

@@ -4,14 +4,14 @@ import type { ClientResponse, Transport } from './transport.ts';
 export interface HttpsOptions {
   /** Such as `https://127.0.0.1:6443`; without a path. */
   readonly server: string;
-  /** PEM of the certificates that the server's must stem from; absent: those that the system trusts. */
+  /** The CA bundle for the server certificate in PEM; absent: the certificates that the system trusts. */
   readonly ca?: string;
   readonly token?: string;
-  /** PEM of a client certificate and its key. */
+  /** A client certificate and its key in PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
-/** Reaches a server over TLS and HTTP/1.1, with connections kept open for the next requests until `close`. */
+/** Sends requests over TLS and HTTP/1.1, on connections that are kept alive until `close`. */
 export function httpsTransport(options: HttpsOptions): Transport & { close(): void } {
   const agent = new Agent({ keepAlive: true, minVersion: 'TLSv1.2', ca: options.ca, ...options.certificate });
   const url = new URL(options.server);
@@ -19,7 +19,7 @@ export function httpsTransport(options: HttpsOptions): Transport & { close(): vo
   const authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
   const transport: Transport = (request) =>
     new Promise<ClientResponse>((resolve, reject) => {
-      // The path as given: resolving it against the server's URL could leave the server, and credentials with it.
+      // The path is not resolved against the server's URL: it could name another host, which would get the credentials.
       const sent = httpsRequest({
         hostname,
         port: url.port === '' ? 443 : url.port,
@@ -34,12 +34,12 @@ export function httpsTransport(options: HttpsOptions): Transport & { close(): vo
         ...(request.signal === undefined ? {} : { signal: request.signal }),
       });
       sent.on('error', reject);
-      sent.on('response', (answer) => {
+      sent.on('response', (response) => {
         const headers: { [name: string]: string } = {};
-        for (const [name, value] of Object.entries(answer.headers)) {
+        for (const [name, value] of Object.entries(response.headers)) {
           if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
         }
-        resolve({ status: answer.statusCode ?? 0, headers, body: answer });
+        resolve({ status: response.statusCode ?? 0, headers, body: response });
       });
       sent.end(request.body);
     });

@@ -3,7 +3,7 @@ import type { ClientResponse, Signal, Transport } from './transport.ts';
 
 type Subject = { readonly commonName: string; readonly organizations: readonly string[] };
 
-/** What a server looks like without its sockets: the shape that this transport calls. */
+/** The request handler of a server, as this transport calls it. */
 export type InProcessHandler = (request: {
   readonly method: string;
   readonly url: string;
@@ -22,11 +22,11 @@ export type InProcessHandler = (request: {
 type Chunk = ByteString | Uint8Array;
 
 export interface InProcessOptions {
-  /** Who calls, as a verified client certificate would say; absent: nobody in particular. */
+  /** The subject of a verified client certificate; absent: no certificate. */
   readonly subject?: Subject;
 }
 
-/** Calls a handler of the same process: no socket, no copy of what is answered beyond one for each chunk. */
+/** Calls a handler in the same process, without a socket. Response chunks are copied at most once. */
 export function inProcessTransport(handler: InProcessHandler, { subject }: InProcessOptions = {}): Transport {
   const peer = { address: '', certificate: subject };
   return async (request): Promise<ClientResponse> => {
@@ -52,18 +52,18 @@ export function inProcessTransport(handler: InProcessHandler, { subject }: InPro
 async function* buffers(body: Chunk | AsyncIterable<Chunk>): AsyncGenerator<Uint8Array> {
   if (typeof body === 'string') yield bufferOf(body);
   else if (body instanceof Uint8Array) yield body;
-  else for await (const chunk of awaited(body)) yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
+  else for await (const chunk of keepingAlive(body)) yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
 }
 
-/** The longest time that a timer of the engine can wait (ms). */
-const longest = 2 ** 31 - 1;
+/** The longest delay of a timer (ms). */
+const longestDelayMs = 2 ** 31 - 1;
 
-/** The same pieces; who waits for one keeps the process alive, as one who waits at a socket does. */
-async function* awaited<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
-  const iterator = pieces[Symbol.asyncIterator]();
+/** The same chunks. Waiting for one keeps the process alive, as waiting for a socket does. */
+async function* keepingAlive<T>(chunks: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = chunks[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const timer = setInterval(() => {}, longest);
+      const timer = setInterval(() => {}, longestDelayMs);
       const next = await iterator.next().finally(() => clearInterval(timer));
       if (next.done === true) return;
       yield next.value;

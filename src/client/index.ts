@@ -1,4 +1,4 @@
-/** A small typed client, and the ways by which it reaches a server. */
+/** A small typed client and its transports. */
 export {
   type Client,
   type ClientOptions,

@@ -1,9 +1,8 @@
-/** The engine's own `AbortSignal`, also where the types of neither Node nor browsers are known. */
+/** The global `AbortSignal`, or its shape where neither Node's nor the browser's types are installed. */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
   ? T
   : { readonly aborted: boolean };
 
-/** How a client reaches a server: over a socket, or straight into its handler. */
 export interface ClientRequest {
   readonly method: string;
   /** Path and query. */

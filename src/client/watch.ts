@@ -1,23 +1,23 @@
 import type { ApiObject, Json } from '../meta/index.ts';
 import { StatusError } from '../meta/index.ts';
-import { statusFailure } from './answer.ts';
+import { statusFailure } from './response.ts';
 
 export interface ClientWatchEvent<T extends ApiObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** For a bookmark only kind, apiVersion and metadata. */
+  /** A bookmark has only kind, apiVersion and metadata. */
   readonly object: T;
 }
 
 /**
  * The events of a watch, to be iterated once. Ends when the server ends it, when it is closed, and when the caller's
- * signal aborts; an ERROR event is thrown as the StatusError it carries.
+ * signal is aborted. An ERROR event is thrown as the StatusError of its Status.
  */
 export interface ClientWatch<T extends ApiObject> extends AsyncIterable<ClientWatchEvent<T>> {
-  /** Ends the request. Idempotent. */
+  /** Aborts the request. Idempotent. */
   close(): void;
 }
 
-/** Reads the events of an answer; `close` must abort the request, `signal` tell of it. */
+/** Reads the events of a watch response. `close` must abort the request and with it `signal`. */
 export function followWatch<T extends ApiObject>(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export function followWatch<T extends ApiObject>(
   return { close, [Symbol.asyncIterator]: events };
 }
 
-/** The text before each line feed; what follows the last one is given up. */
+/** The lines that end with a line feed; an incomplete last one is dropped. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
   for await (const chunk of body) {

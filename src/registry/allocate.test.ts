@@ -32,20 +32,20 @@ function seats(disturb: (attempt: number) => number = () => 0) {
   const openAllocations: OpenAllocations = (_, dryRun) => {
     opened.push(dryRun);
     const revision = disturb(opened.length);
-    const guards: { key: string; revision: number }[] = [];
+    const compares: { key: string; revision: number }[] = [];
     const writes: { key: string; value?: Uint8Array }[] = [];
     const pool = {
       allocate: async (value: string) => {
         if ((await made.store.get(seat(value))).entry !== undefined) return 'taken';
         if (dryRun) return undefined;
-        guards.push({ key: seat(value), revision });
+        compares.push({ key: seat(value), revision });
         writes.push({ key: seat(value), value: Buffer.from('x') });
         return undefined;
       },
       allocateNext: async () => '7',
       release: async (value: string) => void writes.push({ key: seat(value) }),
     };
-    return { allocators: new Map([['seats', pool]]), changes: () => ({ guards, writes }) };
+    return { allocators: new Map([['seats', pool]]), changes: () => ({ compares, writes }) };
   };
   const made = bench({ definitions: all, openAllocations });
   const taken = async () => (await made.store.list({ prefix: '/seats/' })).entries.map(({ key }) => key);

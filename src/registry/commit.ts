@@ -48,9 +48,9 @@ export async function commit(
   const value = pending.remove ? undefined : passingBytes(text);
   if (value !== undefined) checkSize(pending.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
-  const { guards, writes } = claims?.changes() ?? { guards: [], writes: [] };
+  const { compares, writes } = claims?.changes() ?? { compares: [], writes: [] };
   const along = pending.remove ? cascadeDeletes(request, pending) : [];
-  const commit = () => registry.store.commit([{ key, revision }, ...guards], [write, ...writes, ...along]);
+  const commit = () => registry.store.commit([{ key, revision }, ...compares], [write, ...writes, ...along]);
   const answer = await (dryRun
     ? dryRunCommit(registry, key, revision)
     : pending.remove
@@ -58,7 +58,7 @@ export async function commit(
       : announced(format, key, pending.object, text, commit));
   if (!answer.ok) {
     const [entry] = answer.found;
-    // The object is as it was: what failed is a guard of its allocations.
+    // The object is as it was: what failed is a compare of its allocations.
     if ((entry?.revision ?? 0) === revision) return { kind: 'allocationLost', pending };
     return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
   }

@@ -10,7 +10,7 @@ import {
   type User,
 } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
-import type { Guard, Write } from '../store/index.ts';
+import type { Compare, Write } from '../store/index.ts';
 
 /** What may be asked of a resource; the names of authorization and discovery. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -357,11 +357,11 @@ export interface Holder {
   readonly name: string;
 }
 
-/** What one attempt to write an object takes and gives back. It is so once guards and writes are part of its commit. */
+/** What one attempt to write an object takes and gives back. It is so once compares and writes are part of its commit. */
 export interface Allocations {
   /** By name, the preferred ones first. */
   readonly allocators: ReadonlyMap<string, Allocator>;
-  readonly changes: () => { readonly guards: readonly Guard[]; readonly writes: readonly Write[] };
+  readonly changes: () => { readonly compares: readonly Compare[]; readonly writes: readonly Write[] };
 }
 
 /** Opens the pools for one attempt. In a dry run nothing is taken, and what is free is made up. */

@@ -665,7 +665,7 @@ describe('what admission charged', () => {
     let charges = 0;
     const store = openMemoryStore({ clock: drivenClock() });
     const commit = store.commit.bind(store);
-    store.commit = (guards, writes) => fail() ?? commit(guards, writes);
+    store.commit = (compares, writes) => fail() ?? commit(compares, writes);
     const charge: AdmissionPlugin = {
       name: 'Charge',
       validate: ({ onAbandon }) => {

@@ -43,8 +43,8 @@ async function newIdentity(store: Store, domain: string, random: Random, place: 
   const held = await storedDomain(store, domain);
   const key = Buffer.from(Array.from({ length: tokenKeyBytes }, () => random.integer(256)));
   const identity: ClusterIdentity = { domain: held ?? domain, tokenKey: key.toString('base64url') };
-  const guard = { key: identityKey, revision: 0 };
-  const result = await store.commit([guard], [{ key: identityKey, value: Buffer.from(JSON.stringify(identity)) }]);
+  const compare = { key: identityKey, revision: 0 };
+  const result = await store.commit([compare], [{ key: identityKey, value: Buffer.from(JSON.stringify(identity)) }]);
   if (result.ok) return identity;
   const [found] = result.found;
   return found === undefined ? identity : readIdentity(found, place);

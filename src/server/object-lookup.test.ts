@@ -13,7 +13,7 @@ function laggingStore() {
     revision: () => store.revision(),
     get: (key, revision) => store.get(key, revision),
     list: (range) => store.list(range),
-    commit: (guards, writes) => store.commit(guards, writes),
+    commit: (compares, writes) => store.commit(compares, writes),
     compact: (revision) => store.compact(revision),
     close: () => store.close(),
     watch: (prefix, after, sink) => {

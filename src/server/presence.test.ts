@@ -24,9 +24,9 @@ async function start(options: ServerOptions = {}, world = newWorld(), log = sile
     revision: () => store.revision(),
     get: (key, revision) => store.get(key, revision),
     list: (range) => store.list(range),
-    commit: (guards, writes) => {
+    commit: (compares, writes) => {
       commits.push(writes.map(({ key }) => key));
-      return store.commit(guards, writes);
+      return store.commit(compares, writes);
     },
     watch: (prefix, after, sink) => store.watch(prefix, after, sink),
     compact: (revision) => store.compact(revision),
@@ -269,10 +269,10 @@ describe('what cannot be written', () => {
     const world = newWorld();
     let broken = true;
     const commit = world.store.commit.bind(world.store);
-    world.store.commit = (guards, writes) =>
+    world.store.commit = (compares, writes) =>
       broken && writes.some(({ key }) => key.includes('apiservices'))
         ? Promise.reject(new Error('no room'))
-        : commit(guards, writes);
+        : commit(compares, writes);
     const started = await start({}, world, { ...silentLog, warn });
     await settle(started);
     await settle(started, 10);

@@ -1,14 +1,14 @@
 import type { ByteString } from '../meta/index.ts';
 import { keyBytes } from './keys.ts';
-import { type Guard, type ListRange, StoreError, type Write } from './store.ts';
+import { type Compare, type ListRange, StoreError, type Write } from './store.ts';
 
 const maxKeyBytes = 16 * 1024;
-/** The longest value. */
+/** The largest value (bytes). */
 export const maxValueBytes = 2 * 1024 * 1024;
 const maxOperations = 128;
 const maxTtl = 9_000_000_000;
 
-export interface KeyGuard {
+export interface KeyCompare {
   readonly key: ByteString;
   readonly revision: number;
 }
@@ -24,7 +24,7 @@ export interface KeyRange {
   readonly limit: number;
   readonly count: boolean;
 }
-/** What may be read: everything from `oldest` to `latest`. */
+/** The revisions that can be read. */
 export interface Readable {
   readonly oldest: number;
   readonly latest: number;
@@ -32,13 +32,13 @@ export interface Readable {
 
 const invalid = (message: string) => new StoreError('invalid', message);
 
-/** The bytes of a key. Throws `invalid` when it is empty, too long or no proper text. */
+/** The bytes of a key. Throws `invalid` when it is empty, too long or has an unpaired surrogate. */
 export function checkKey(key: string): ByteString {
   if (key === '') throw invalid('a key must not be empty');
   return checkPrefix(key);
 }
 
-/** As {@link checkKey}, but an empty text is fine. */
+/** As {@link checkKey}, but the prefix may be empty. */
 export function checkPrefix(prefix: string): ByteString {
   const bytes = keyBytes(prefix);
   if (bytes === undefined) throw invalid('a key must not hold half of a surrogate pair');
@@ -46,22 +46,22 @@ export function checkPrefix(prefix: string): ByteString {
   return bytes;
 }
 
-/** Throws `invalid` when a guard or a write is not as the contract wants it. */
+/** Throws `invalid` when a compare or a write violates the contract. */
 export function checkCommit(
-  guards: readonly Guard[],
+  compares: readonly Compare[],
   writes: readonly Write[],
-): { guards: KeyGuard[]; writes: KeyWrite[] } {
-  if (guards.length > maxOperations || writes.length > maxOperations) {
+): { compares: KeyCompare[]; writes: KeyWrite[] } {
+  if (compares.length > maxOperations || writes.length > maxOperations) {
     throw invalid(`a commit has at most ${maxOperations} guards and ${maxOperations} writes`);
   }
-  const out = { guards: guards.map(checkGuard), writes: writes.map(checkWrite) };
+  const out = { compares: compares.map(checkCompare), writes: writes.map(checkWrite) };
   if (writes.length > 1 && new Set(out.writes.map(({ key }) => key)).size < writes.length) {
     throw invalid('a commit writes each key at most once');
   }
   return out;
 }
 
-function checkGuard({ key, revision }: Guard): KeyGuard {
+function checkCompare({ key, revision }: Compare): KeyCompare {
   if (!Number.isSafeInteger(revision) || revision < 0) throw invalid(`a guard of revision ${revision} cannot hold`);
   return { key: checkKey(key), revision };
 }
@@ -76,7 +76,7 @@ function checkWrite({ key, value, ttl }: Write): KeyWrite {
   return { key: checkKey(key), value, ttl: ttl ?? 0 };
 }
 
-/** Throws `invalid` when the range is not as the contract wants it; its limit is infinite when absent. */
+/** Throws `invalid` when the range violates the contract. An absent limit is infinite. */
 export function checkRange({ prefix, after, limit, count }: ListRange): KeyRange {
   const range = {
     prefix: checkPrefix(prefix),
@@ -103,7 +103,7 @@ export function checkReadable(revision: number | undefined, { oldest, latest }: 
   return revision;
 }
 
-/** Throws `invalid` or `future` unless `revision` is one that the store has been at. */
+/** Throws `invalid` or `future` unless the store has reached `revision`. */
 export function checkReached(revision: number, latest: number): void {
   if (!Number.isSafeInteger(revision) || revision < 1) throw invalid(`${revision} is no revision`);
   if (revision > latest) {

@@ -1,9 +1,9 @@
-/** How long history is kept (ms) unless a store is told otherwise. */
+/** The default retention of history (ms). */
 export const defaultHistoryMs = 300_000;
 
 /**
  * At open time `at`, `revision` was the latest. Open time is the number of milliseconds for which a store has been open,
- * added up over its restarts: it knows nothing of the wall clock.
+ * summed over its restarts: it does not depend on the wall clock.
  */
 export interface Mark {
   readonly at: number;
@@ -12,24 +12,24 @@ export interface Mark {
 
 export interface Aging {
   readonly latest: number;
-  /** The first revision that can still be read. */
+  /** The first revision that is not compacted. */
   readonly oldest: number;
-  /** Oldest first; what was written before the first one has been given up. */
+  /** Oldest first. */
   readonly marks: readonly Mark[];
 }
 
-/** How many marks there are while history is kept once. */
+/** The number of marks in one retention period. */
 const marksKept = 30;
 
 const shortestMarkingMs = 1_000;
 
-/** The least time between two marks (ms), and how often {@link age} is to be called. */
+/** The least time between two marks (ms), and the interval at which {@link age} is called. */
 export const markingMs = (keepMs: number): number => Math.max(keepMs / marksKept, shortestMarkingMs);
 
 /**
- * The state at open time `now`, with what was the latest `keepMs` ago as the first revision to keep, and with the latest
- * one marked when the last mark is old enough. The same state when nothing is to be done, or when `keepMs` is 0: then
- * history is kept for ever.
+ * Compacts by age: the state at open time `now`, whose `oldest` is the revision that was the latest `keepMs` ago, with a
+ * mark for the latest revision when the last mark is old enough. Returns the same state when nothing changes, and always
+ * when `keepMs` is 0: history is then kept forever.
  */
 export function age<S extends Aging>(state: S, now: number, keepMs: number): S {
   if (keepMs === 0) return state;

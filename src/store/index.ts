@@ -1,4 +1,4 @@
-/** The backing store: one contract of keys with many versions, and the drivers that keep them. */
+/** The backing store: the MVCC contract and its drivers. */
 export { maxValueBytes } from './check.ts';
 export { copyLmdbStore, type StoreCopy } from './lmdb/copy.ts';
 export { type LmdbStoreOptions, openLmdbStore } from './lmdb/lmdb-store.ts';
@@ -6,9 +6,9 @@ export { type MemoryStoreOptions, openMemoryStore } from './memory/memory-store.
 export {
   type Change,
   type CommitResult,
+  type Compare,
   type Entry,
   type GetResult,
-  type Guard,
   type ListRange,
   type ListResult,
   type Store,

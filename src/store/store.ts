@@ -1,44 +1,43 @@
 /**
- * The contract of the backing store: a flat, ordered key space with many versions, the same one that etcd offers.
+ * The contract of the backing store: a flat, ordered key space with multi-version concurrency control, as in etcd.
  *
  * - Keys are text, ordered by their UTF-8 bytes; values are bytes. A key is at most 16 KiB, a value at most 2 MiB.
- * - A revision is a whole number above 0 that grows by one with every commit that changes something and never comes
- *   back, not even after a restart. An empty store is at revision 1.
- * - A commit is all or nothing, takes one revision, and touches each key at most once. Once it is answered it is as
- *   durable as the driver promises. It has at most 128 guards and 128 writes.
- * - Bytes that are handed in may be changed as soon as the call has returned. Those that are handed out may be shared
- *   with others and must never be changed.
- * - Reads at an earlier revision see exactly what was there, until `compact` gives that revision up.
- * - A watch delivers every change after its start exactly once, in order, one batch for each commit.
+ * - A revision is a positive integer. Every commit that changes something increments it, and it is never reused, also
+ *   after a restart. An empty store is at revision 1.
+ * - A commit is atomic, takes one revision, and writes each key at most once. It is answered once it is as durable as the
+ *   driver promises. It has at most 128 compares and 128 writes.
+ * - The caller may change bytes passed in as soon as the call has returned. Bytes passed out may be shared and must not
+ *   be changed.
+ * - Reads at an earlier revision see exactly its state, until that revision is compacted.
+ * - A watch delivers every change after its start exactly once, in order, one batch per commit.
  *
  * Every failure is a `StoreError`; nothing else is thrown.
  */
 export interface Store {
-  /** The latest revision whose commit has been answered. Linearizable: at least that of every commit answered before the call. */
+  /** The latest revision. Linearizable: at least that of every commit answered before the call. */
   revision(): Promise<number>;
-  /** The value of one key, now or at `revision`. */
+  /** The value of one key, at the latest revision or at `revision`. */
   get(key: string, revision?: number): Promise<GetResult>;
-  /** The entries of a range in key order, now or at `revision`. */
+  /** The entries of a range in key order, at the latest revision or at `revision`. */
   list(range: ListRange): Promise<ListResult>;
   /**
-   * Writes `writes` if every one of `guards` holds, else writes nothing.
-   * A refused commit tells what the guarded keys held instead. One that changes nothing (no write at all, or only
-   * deletions of absent keys) takes no revision and answers the present one. It fails while the store cannot be written:
-   * from a write that failed for the store's own reasons until one has succeeded, which it tries itself.
+   * Writes `writes` if every one of `compares` holds, else nothing: the result then has the current entries of the
+   * compared keys. A commit that changes nothing (no writes, or only deletions of absent keys) takes no revision and
+   * returns the latest one. Every commit fails while the store is not writable: from a failed write until a later one,
+   * which the store tries itself, has succeeded.
    */
-  commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult>;
+  commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult>;
   /**
-   * Delivers to `sink` every change below `prefix` after revision `after`. Calls the sink only after `watch` has
-   * returned, never while a call to it is running, and never after `error` or `close`. Whatever is wrong with the
-   * arguments reaches the sink as its one call to `error`.
+   * Delivers to `sink` every change below `prefix` after revision `after`. The sink is called only after `watch` has
+   * returned, never re-entrantly, and never after `error` or `close`. Invalid arguments end the watch with `error`.
    */
   watch(prefix: string, after: number, sink: WatchSink): Watch;
   /**
-   * Gives up all history before `revision`: reads at an earlier one and watches after an earlier one then fail as
-   * `compacted`. Does nothing when that has been given up already; fails as `future` when it has not been reached.
+   * Discards the history before `revision`: reads at an earlier revision and watches after an earlier one then fail as
+   * `compacted`. Does nothing when that is compacted already; fails as `future` when `revision` has not been reached.
    */
   compact(revision: number): Promise<void>;
-  /** Ends watches with `closed`, finishes commits under way, releases files. Idempotent; later calls fail as `closed`. */
+  /** Ends watches as `closed`, finishes the commits in flight, releases files. Idempotent; later calls fail as `closed`. */
   close(): Promise<void>;
 }
 
@@ -51,41 +50,41 @@ export interface Entry {
 
 export interface GetResult {
   readonly entry: Entry | undefined;
-  /** The revision that the answer shows: the one asked for, or the latest. */
+  /** The revision that was read: the requested one, or the latest. */
   readonly revision: number;
 }
 
 export interface ListRange {
   readonly prefix: string;
-  /** Start after this key, which must lie below the prefix. */
+  /** Only keys greater than this one, which must begin with the prefix. */
   readonly after?: string;
   readonly revision?: number;
-  /** At most this many entries, none when 0; unlimited when absent. */
+  /** The most entries to return; unlimited when absent. */
   readonly limit?: number;
-  /** Tell how many entries follow, which costs a look at each of them. */
+  /** Whether to count the entries that follow, which reads each of them. */
   readonly count?: boolean;
 }
 
 export interface ListResult {
   readonly entries: readonly Entry[];
   readonly revision: number;
-  /** Whether entries of the range follow the returned ones. */
+  /** Whether more entries of the range follow the returned ones. */
   readonly more: boolean;
-  /** How many; undefined unless that was asked for. */
+  /** How many; undefined without `count`. */
   readonly remaining: number | undefined;
 }
 
-/** Holds when the key was last written at `revision`; 0 means that the key is absent. */
-export interface Guard {
+/** A precondition of a commit: the key was last written at `revision`; 0 means that it is absent. */
+export interface Compare {
   readonly key: string;
   readonly revision: number;
 }
 
 export interface Write {
   readonly key: string;
-  /** Absent: delete the key. Deleting an absent key changes nothing but is no error. */
+  /** Absent: delete the key. Deleting an absent key is no change and no error. */
   readonly value?: Uint8Array;
-  /** Whole seconds above 0 until the key is deleted by a commit of the store's own, unless written again; unlimited when absent. */
+  /** Lease: the store deletes the key in a commit of its own after this many whole seconds, unless it is written again. */
   readonly ttl?: number;
 }
 
@@ -94,37 +93,37 @@ export type CommitResult =
   | {
       readonly ok: false;
       readonly revision: number;
-      /** What each guarded key holds now, in the order of the guards. */
+      /** The current entry of each compared key, in the order of the compares. */
       readonly found: readonly (Entry | undefined)[];
     };
 
 export interface Change {
   readonly key: string;
-  /** What the key holds after the change; undefined when it was deleted. */
+  /** After the change; undefined when the key was deleted. */
   readonly entry: Entry | undefined;
-  /** What it held before; undefined when it was absent. */
+  /** Before the change; undefined when the key was absent. */
   readonly previous: Entry | undefined;
 }
 
 /** Neither call may throw. */
 export interface WatchSink {
-  /** All changes of one commit, or none: then only to say that everything up to `revision` has been delivered. */
+  /** All changes of one commit, or none: a progress notification that every change up to `revision` was delivered. */
   batch(revision: number, changes: readonly Change[]): void;
   /** The watch has ended and delivers nothing more. */
   error(error: StoreError): void;
 }
 
 export interface Watch {
-  /** Asks for an empty batch as soon as everything up to the store's present revision has been delivered. */
+  /** Requests a progress notification: an empty batch once every change up to the current revision was delivered. */
   progress(): void;
   /** Ends the watch without a call to `error`. Idempotent. */
   close(): void;
 }
 
 export type StoreErrorCode =
-  /** The revision lies before the last compaction. */
+  /** The revision has been compacted. */
   | 'compacted'
-  /** The revision has not been reached yet. */
+  /** The store has not reached the revision. */
   | 'future'
   /** A key or value is too long, a key is written twice, a limit is not a whole number… */
   | 'invalid'
@@ -132,14 +131,14 @@ export type StoreErrorCode =
   | 'closed'
   /** The disk is full, the file is read-only, foreign, of another format, or in use by another process; the network fails. */
   | 'unavailable'
-  /** What has been stored cannot be read: the file has lost its end, or a page of it is not what was written. */
+  /** Stored data cannot be read: the file is truncated, or one of its pages is corrupt. */
   | 'damaged'
-  /** The outcome of a commit is not known. */
+  /** It is unknown whether the commit took place. */
   | 'uncertain';
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
-  /** For `compacted`: the first revision that is still kept. For `future`: the latest there is. */
+  /** For `compacted`: the first revision that can be read. For `future`: the latest revision. */
   readonly revision: number | undefined;
 
   constructor(code: StoreErrorCode, message: string, options: { revision?: number; cause?: unknown } = {}) {

@@ -1,20 +1,20 @@
 import type { Clock } from '../meta/index.ts';
 
-const longest = 3_600_000;
+const longestWaitMs = 3_600_000;
 
-/** Rings once at the earliest of the times that it was given since it last rang. */
+/** A timer that fires once, at the earliest of the times set since it last fired. */
 export class Alarm {
   readonly #clock: Clock;
-  readonly #ring: () => void;
+  readonly #fire: () => void;
   #at = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, ring: () => void) {
+  constructor(clock: Clock, fire: () => void) {
     this.#clock = clock;
-    this.#ring = ring;
+    this.#fire = fire;
   }
 
-  /** Rings at `at` (milliseconds of the clock) at the latest. */
+  /** Fires at `at` (milliseconds of the clock) or earlier. */
   by(at: number): void {
     if (at >= this.#at) return;
     this.stop();
@@ -30,18 +30,18 @@ export class Alarm {
 
   #wait(): void {
     const ms = Math.max(0, this.#at - this.#clock.now());
-    this.#cancel = this.#clock.after(Math.min(ms, longest), () => {
+    this.#cancel = this.#clock.after(Math.min(ms, longestWaitMs), () => {
       if (this.#at > this.#clock.now()) {
         this.#wait();
       } else {
         this.stop();
-        this.#ring();
+        this.#fire();
       }
     });
   }
 }
 
-/** Calls `run` again and again, with `ms` between. The result ends it. */
+/** Calls `run` every `ms` milliseconds until the returned function is called. */
 export function every(clock: Clock, ms: number, run: () => void): () => void {
   const wait = () =>
     clock.after(ms, () => {

@@ -11,29 +11,29 @@ export interface CommitChanges {
   readonly changes: readonly KeyedChange[];
 }
 export interface Replay {
-  /** Everything up to this revision is in `commits`. */
+  /** The revision that the replay has reached: `commits` is complete up to it. */
   readonly revision: number;
-  /** Oldest first; those without a change below the prefix may be missing. */
+  /** Oldest first; commits without a change below the prefix may be left out. */
   readonly commits: readonly CommitChanges[];
 }
 export interface WatchSource {
   readable(): Readable;
-  /** The commits after revision `after`: a bounded number of them, at least one when there is one. */
+  /** The commits after revision `after`: a bounded number, and at least one when there is any. */
   replay(after: number, prefix: ByteString): Replay;
 }
 
 interface Watcher {
   readonly prefix: ByteString;
   readonly sink: WatchSink;
-  /** Everything up to this revision has been delivered. */
+  /** The last revision delivered. */
   position: number;
-  /** Has caught up, and takes part in every publication. */
+  /** Has replayed the history and gets every commit when it is published. */
   live: boolean;
   open: boolean;
-  wantsProgress: boolean;
+  progressRequested: boolean;
 }
 
-/** The watches of a store: replays to new ones what they have missed, then hands every published commit to all. */
+/** The watches of a store: replays history to new ones, then fans out every published commit to the live ones. */
 export class WatchHub {
   readonly #source: WatchSource;
   readonly #watchers = new Set<Watcher>();
@@ -46,14 +46,14 @@ export class WatchHub {
   }
 
   watch(prefix: string, after: number, sink: WatchSink): Watch {
-    const watcher = { sink, position: after, live: false, open: true, wantsProgress: false };
+    const watcher = { sink, position: after, live: false, open: true, progressRequested: false };
     try {
       if (!this.#open) throw closedError();
       const added: Watcher = { ...watcher, prefix: checkPrefix(prefix) };
       checkReadable(after, this.#source.readable());
       this.#watchers.add(added);
       queueMicrotask(() => this.#catchUp(added));
-      return { progress: () => this.#askProgress(added), close: () => this.#remove(added) };
+      return { progress: () => this.#requestProgress(added), close: () => this.#remove(added) };
     } catch (error) {
       queueMicrotask(() => {
         if (watcher.open) call(() => sink.error(error as StoreError));
@@ -67,20 +67,20 @@ export class WatchHub {
     }
   }
 
-  /** Whether a watch that has caught up wants changes of this key. */
+  /** Whether a live watch covers this key. */
   wants(key: ByteString): boolean {
     for (const watcher of this.#watchers) if (watcher.live && key.startsWith(watcher.prefix)) return true;
     return false;
   }
 
-  /** The earliest revision that a watch has still to be replayed from; infinite when all have caught up. */
+  /** The earliest revision from which a watch still has to replay; infinite when all are live. */
   get lagging(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const watcher of this.#watchers) if (!watcher.live) lowest = Math.min(lowest, watcher.position);
     return lowest;
   }
 
-  /** Hands the next commit to all watches that have caught up; later, when this is called from within a sink. */
+  /** Delivers the next commit to all live watches. A call from within a sink is queued. */
   publish(commit: CommitChanges): void {
     this.#published.push(commit);
     if (!this.#delivering) this.#drain();
@@ -94,7 +94,7 @@ export class WatchHub {
     this.#delivering = false;
   }
 
-  /** Ends every watch, and all later ones, as `closed`. */
+  /** Ends every watch as `closed`; later watches fail the same way. */
   close(): void {
     this.#open = false;
     this.fail(closedError());
@@ -113,8 +113,8 @@ export class WatchHub {
     this.#watchers.delete(watcher);
   }
 
-  #askProgress(watcher: Watcher): void {
-    watcher.wantsProgress = true;
+  #requestProgress(watcher: Watcher): void {
+    watcher.progressRequested = true;
     queueMicrotask(() => sendProgress(watcher));
   }
 
@@ -149,12 +149,12 @@ function deliver(watcher: Watcher, { revision, changes }: CommitChanges): void {
 }
 
 function sendProgress(watcher: Watcher): void {
-  if (!watcher.open || !watcher.live || !watcher.wantsProgress) return;
-  watcher.wantsProgress = false;
+  if (!watcher.open || !watcher.live || !watcher.progressRequested) return;
+  watcher.progressRequested = false;
   call(() => watcher.sink.batch(watcher.position, []));
 }
 
-/** A sink that throws harms nobody else: the error surfaces as uncaught. */
+/** Calls a sink. What it throws becomes an uncaught error and does not affect other watches. */
 function call(sink: () => void): void {
   try {
     sink();

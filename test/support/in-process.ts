@@ -188,7 +188,7 @@ function heldStore(store: Store): HeldStore {
     revision: () => store.revision(),
     get: (key, revision) => store.get(key, revision),
     list: (range) => store.list(range),
-    commit: (guards, writes) => store.commit(guards, writes),
+    commit: (compares, writes) => store.commit(compares, writes),
     compact: (revision) => store.compact(revision),
     close: () => store.close(),
     hold: () => {

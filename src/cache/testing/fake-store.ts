@@ -1,9 +1,9 @@
 import {
   type Change,
   type CommitResult,
+  type Compare,
   type Entry,
   type GetResult,
-  type Guard,
   type ListRange,
   type ListResult,
   type Store,
@@ -20,19 +20,19 @@ interface Follower {
   open: boolean;
 }
 
-/** A small store in memory whose failures are at the test's command. Watches deliver within `commit`. */
+/** A small store in memory with injected failures. Watches deliver within `commit`. */
 export class FakeStore implements Store {
-  /** State by revision; the last is the present one. */
+  /** State by revision; the last is the current one. */
   readonly #states: { revision: number; entries: Map<string, Entry> }[] = [{ revision: 1, entries: new Map() }];
   readonly #log: { revision: number; changes: Change[] }[] = [];
   readonly #followers = new Set<Follower>();
   #compacted = 0;
-  /** Codes with which the next calls of `list` or `watch` fail. */
+  /** Error codes of the next calls of `list` and `watch`. */
   readonly listFailures: StoreErrorCode[] = [];
   readonly watchFailures: StoreErrorCode[] = [];
-  /** What has been asked of the store. */
+  /** The number of calls. */
   readonly calls = { lists: 0, watches: 0, progress: 0 };
-  /** Answers progress only when told to: see `answerProgress`. */
+  /** Holds progress notifications back until `releaseProgress`. */
   holdProgress = false;
   readonly #held: (() => void)[] = [];
 
@@ -40,7 +40,7 @@ export class FakeStore implements Store {
     return this.#states.at(-1)!.revision;
   }
 
-  /** The first revision that is kept. */
+  /** The first revision that can be read. */
   get oldest(): number {
     return this.#compacted;
   }
@@ -61,7 +61,7 @@ export class FakeStore implements Store {
   async list({ prefix, after, revision, limit }: ListRange): Promise<ListResult> {
     this.calls.lists++;
     const failure = this.listFailures.shift();
-    if (failure !== undefined) throw new StoreError(failure, 'as told');
+    if (failure !== undefined) throw new StoreError(failure, 'injected');
     const state = this.#at(revision);
     const entries = [...state.entries.values()]
       .filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareBytes(key, after) > 0))
@@ -71,11 +71,11 @@ export class FakeStore implements Store {
     return { entries: page, revision: revision ?? state.revision, more, remaining: undefined };
   }
 
-  async commit(_: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {
+  async commit(_: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
     return { ok: true, revision: this.write(writes) };
   }
 
-  /** A commit without guards, delivered before it returns. */
+  /** A commit without compares, delivered to watches before it returns. */
   write(writes: readonly Write[]): number {
     const last = this.#states.at(-1)!;
     const revision = last.revision + 1;
@@ -95,7 +95,7 @@ export class FakeStore implements Store {
     return revision;
   }
 
-  /** Fills the empty store with many entries in one state, without history. */
+  /** Fills the empty store with entries, without history. */
   fill(entries: readonly Entry[], revision: number): void {
     this.#states.splice(0, 1, { revision, entries: new Map(entries.map((entry) => [entry.key, entry])) });
   }
@@ -109,11 +109,11 @@ export class FakeStore implements Store {
       progress: () => {
         this.calls.progress++;
         const { latest } = this;
-        const answer = () => {
+        const notify = () => {
           if (follower.open) sink.batch(latest, []);
         };
-        if (this.holdProgress) this.#held.push(answer);
-        else queueMicrotask(answer);
+        if (this.holdProgress) this.#held.push(notify);
+        else queueMicrotask(notify);
       },
       close: () => {
         follower.open = false;
@@ -122,13 +122,13 @@ export class FakeStore implements Store {
     };
   }
 
-  answerProgress(): void {
-    for (const answer of this.#held.splice(0)) answer();
+  releaseProgress(): void {
+    for (const notify of this.#held.splice(0)) notify();
   }
 
   /** Ends every watch. */
   fail(code: StoreErrorCode): void {
-    for (const follower of [...this.#followers]) this.#end(follower, new StoreError(code, 'as told'));
+    for (const follower of [...this.#followers]) this.#end(follower, new StoreError(code, 'injected'));
   }
 
   async compact(revision: number): Promise<void> {
@@ -143,11 +143,11 @@ export class FakeStore implements Store {
     if (!follower.open) return;
     const { latest } = this;
     if (failure !== undefined) {
-      this.#end(follower, new StoreError(failure, 'as told'));
+      this.#end(follower, new StoreError(failure, 'injected'));
     } else if (after < this.#compacted) {
-      this.#end(follower, new StoreError('compacted', 'as told', { revision: this.#compacted }));
+      this.#end(follower, new StoreError('compacted', 'injected', { revision: this.#compacted }));
     } else if (after > latest) {
-      this.#end(follower, new StoreError('future', 'as told', { revision: latest }));
+      this.#end(follower, new StoreError('future', 'injected', { revision: latest }));
     } else {
       for (const { revision, changes } of this.#log) if (revision > after) deliver(follower, revision, changes);
       if (follower.open) this.#followers.add(follower);
@@ -164,7 +164,7 @@ export class FakeStore implements Store {
     const state = this.#states.findLast((candidate) => candidate.revision <= revision);
     if (state === undefined || revision < this.#compacted) {
       const oldest = Math.max(this.#compacted, this.#states[0]!.revision);
-      throw new StoreError('compacted', 'given up', { revision: oldest });
+      throw new StoreError('compacted', 'compacted', { revision: oldest });
     }
     return state;
   }

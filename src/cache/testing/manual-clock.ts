@@ -1,6 +1,6 @@
 import type { Clock } from '../../meta/index.ts';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only by `advance`. */
 export class ManualClock implements Clock {
   #now = 1_700_000_000_000;
   readonly #tasks = new Set<{ at: number; task: () => void }>();
@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
     return () => this.#tasks.delete(entry);
   }
 
-  /** Moves on by `ms` milliseconds and runs what falls due, in order of time. */
+  /** Advances the time by `ms` and runs the tasks that fall due, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

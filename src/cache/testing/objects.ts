@@ -10,11 +10,11 @@ export const prefix = '/things/';
 interface Content {
   readonly labels?: { readonly [key: string]: string };
   readonly node?: string;
-  /** Makes the object larger by so many bytes. */
+  /** Bytes of padding. */
   readonly padding?: number;
 }
 
-/** A write that puts an object, or deletes it without content. */
+/** A write of an object, or its deletion without content. */
 export function put(path: string, content?: Content): Write {
   const key = prefix + path;
   if (content === undefined) return { key };
@@ -48,7 +48,7 @@ export interface Setup {
   readonly cache: WatchCache;
 }
 
-/** A cache over a fake store; not ready yet. */
+/** A cache over a fake store, not loaded yet. */
 export function setup(options: Partial<CacheOptions> = {}): Setup {
   const store = new FakeStore();
   const clock = new ManualClock();
@@ -66,14 +66,14 @@ export function setup(options: Partial<CacheOptions> = {}): Setup {
   return { store, clock, cache };
 }
 
-/** `ADDED a/x 5`: what an event says, for comparison. */
-export function tell(event: WatchEvent): string {
+/** An event as text, such as `ADDED a/x 5`. */
+export function format(event: WatchEvent): string {
   const { type, revision, object } = event;
   if (object === undefined) return `${type} ${revision}`;
   return `${type} ${object.key.slice(prefix.length)} ${revision}`;
 }
 
-/** Lets everything that is ready to run do so. */
+/** Runs pending tasks of the event loop. */
 export async function settle(turns = 3): Promise<void> {
   for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -82,15 +82,15 @@ export async function settle(turns = 3): Promise<void> {
 export class Reader {
   readonly events: WatchEvent[] = [];
   readonly batches: number[] = [];
-  /** `done`, or the message of the error; undefined while it goes on. */
+  /** `done`, or the message of the error; undefined while it is open. */
   end: string | undefined;
 
   constructor(subscription: Subscription) {
     void this.#read(subscription);
   }
 
-  get told(): string[] {
-    return this.events.map(tell);
+  get received(): string[] {
+    return this.events.map(format);
   }
 
   async #read(subscription: Subscription): Promise<void> {

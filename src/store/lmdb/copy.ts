@@ -5,9 +5,9 @@ import { checkDataFile } from './data-file.ts';
 import { hasFormat, openEnvironment } from './environment.ts';
 import { failure, foreignFile, noStore, notCopied } from './failure.ts';
 
-/** What is in a copy of a store. */
+/** The result of a copy. */
 export interface StoreCopy {
-  /** The latest revision: the copy is the store as it was then, with its history. */
+  /** The latest revision of the copy, which has the history before it too. */
   readonly revision: number;
   /** The size of its file. */
   readonly bytes: number;
@@ -16,8 +16,8 @@ export interface StoreCopy {
 const mapSize = 1024 ** 3;
 
 /**
- * Copies the store of one directory, which a process may be writing, into another one, which must not exist. What is
- * copied has reached the disk, is for its owner alone, and opens. Fails as `unavailable` or `damaged`.
+ * Copies the store in one directory, which another process may be writing, to a directory that must not exist. The copy
+ * is flushed to disk, readable by its owner only, and has been opened once. Fails as `unavailable` or `damaged`.
  */
 export async function copyLmdbStore(from: string, to: string): Promise<StoreCopy> {
   try {
@@ -51,7 +51,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   try {
     if (!hasFormat(root, from)) throw foreignFile(from);
     mkdirSync(to, { mode: 0o700 });
-    // Pages as they are: compacting would follow every tree, and hold up what is being deleted for as long.
+    // Pages are copied as they are: compacting would walk every tree and keep deleted pages from reuse meanwhile.
     await root.backup(to, false).catch((error: unknown) => {
       throw notCopied(to, error);
     });

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { damaged, foreignFile } from './failure.ts';
 
-// What a file of the library looks like: two meta pages, of which the newer one counts, then pages of trees and runs of
-// pages with one long value each. All numbers are little-endian.
+// The file format of LMDB: two meta pages, of which the newer one is valid, then tree pages and runs of overflow pages
+// with one long value each. All numbers are little-endian.
 const magicAt = 24;
 const magic = 0xbeefc0de;
 const pageSizeAt = 48;
@@ -26,16 +26,16 @@ const tableRootAt = 40;
 
 interface Meta {
   readonly pageSize: number;
-  /** The pages that the file may use, the two of these included. */
+  /** The number of pages in use or free, the two meta pages included. */
   readonly pages: number;
   readonly transaction: number;
   readonly roots: readonly number[];
 }
 
 /**
- * Throws when the library would not survive reading the file: it maps the file, and the system ends a process that
- * touches a part of the map behind the end of the file. Fails as `unavailable` for a file of another kind, as `damaged`
- * for one that has lost its end.
+ * Throws when reading the file would crash the process: the library maps it, and the system kills a process (SIGBUS)
+ * that reads a mapped page behind the end of the file. Fails as `unavailable` for a file of another kind, as `damaged`
+ * for a truncated one.
  */
 export function checkDataFile(file: string): void {
   const handle = openSync(file, 'r');
@@ -44,9 +44,9 @@ export function checkDataFile(file: string): void {
       const meta = readMeta(handle, file);
       if (meta === undefined) return;
       const pages = Math.floor(fstatSync(handle).size / meta.pageSize);
-      // The file of a store may be shorter when its last pages are free ones.
+      // The file may be shorter when its last pages are free.
       if (pages >= meta.pages || reaches(handle, meta, pages)) return;
-      // Another process may have written meanwhile.
+      // Read again when another process has written meanwhile.
       if (readMeta(handle, file)?.transaction !== meta.transaction) continue;
       throw damaged(file, `it has lost its end (${pages} of ${meta.pages} pages are left)`);
     }
@@ -78,11 +78,11 @@ function readMeta(handle: number, file: string): Meta | undefined {
   };
 }
 
-/** Whether everything that can be reached from the roots lies in the first `pages` pages. */
+/** Whether every page that can be reached from the roots is among the first `pages` pages. */
 function reaches(handle: number, { pageSize, roots }: Meta, pages: number): boolean {
   const page = Buffer.alloc(pageSize);
   const waiting = roots.filter(isPage);
-  // Every page is reached once: more are a circle.
+  // Every page is visited at most once: more visits mean a cycle.
   for (let visited = 0; waiting.length > 0; visited++) {
     const number = waiting.pop() ?? 0;
     if (number >= pages || visited > pages || readSync(handle, page, 0, pageSize, number * pageSize) < pageSize) {
@@ -95,7 +95,7 @@ function reaches(handle: number, { pageSize, roots }: Meta, pages: number): bool
   return true;
 }
 
-/** The pages of trees that a page of a tree leads to, and the end of its long values; undefined when it is no such page. */
+/** The tree pages that a tree page refers to, and the end of its overflow pages; undefined when it is no tree page. */
 function referencesOf(page: Buffer): { readonly trees: readonly number[]; readonly end: number } | undefined {
   const kind = page.readUInt16LE(pageFlagsAt) & (branchPage | leafPage);
   if (kind !== branchPage && kind !== leafPage) return undefined;
@@ -111,7 +111,7 @@ function referencesOf(page: Buffer): { readonly trees: readonly number[]; readon
       else if ((flags & table) !== 0) trees.push(readNumber(page, data + tableRootAt));
     }
   } catch {
-    // It points out of itself.
+    // An offset lies outside of the page.
     return undefined;
   }
   return { trees: trees.filter(isPage), end };

@@ -17,7 +17,7 @@ import {
 } from './records.ts';
 import { Table } from './table.ts';
 
-/** The open files of a store, used by nobody else. */
+/** The open files of a store, used by this process only. */
 export interface Environment {
   readonly path: string;
   readonly root: RootDatabase<Buffer, Buffer>;
@@ -25,12 +25,12 @@ export interface Environment {
   readonly heads: Table<Pointer, ByteString>;
   readonly long: Table<Pointer, ByteString>;
   readonly leases: Table<Pointer, LeaseKey>;
-  /** As it was found when the files were opened. */
+  /** The state read when the files were opened. */
   readonly state: State;
   /**
-   * Closes the files and opens them again: what the library asks for when it could not tell the disk of a transaction.
-   * While that has not succeeded, every other method but `close` fails as `unavailable`. Fails as `damaged` when revision
-   * `answered` is not there any more.
+   * Closes the files and opens them again, as the library requires after it failed to write a meta page. Until that
+   * succeeds, every other method but `close` fails as `unavailable`. Fails as `damaged` when revision `answered` is
+   * missing.
    */
   reopen(answered: number): Promise<void>;
   close(): Promise<void>;
@@ -39,19 +39,19 @@ export interface Environment {
 const formatKey = Buffer.from('format');
 export const stateKey = Buffer.from('state');
 export const marksKey = Buffer.from('marks');
-const formatMark = 'multi-version store ';
+const formatPrefix = 'multi-version store ';
 const formatVersion = 1;
 const emptyState: State = { latest: 1, oldest: 1, swept: 1, openMs: 0, marks: [] };
 
 const fileNames = ['data.mdb', 'lock.mdb'];
 
-/** Directories that this process has opened. */
+/** Directories that are open in this process. */
 const opened = new Set<string>();
 
 /**
- * Opens the store in a directory, and makes both when they are missing. Directory and files are for their owner alone,
- * whatever they were before. Fails as `unavailable` when the files cannot be written or be kept from others, are not a
- * store of this format, or are in use; as `damaged` when they are not whole.
+ * Opens the store in a directory, and creates both when they are missing. Directory and files become accessible to their
+ * owner only. Fails as `unavailable` when the files cannot be written or restricted, are not a store of this format, or
+ * are in use; as `damaged` when they are truncated or corrupt.
  */
 export async function openEnvironment(path: string, mapSize: number): Promise<Environment> {
   try {
@@ -107,7 +107,7 @@ class Files implements Environment {
     try {
       await this.#closeRoot();
       checkFiles(this.path);
-      // Before there are files in it: the library makes them for a group to read.
+      // Before the library creates its files, which it makes readable by the group.
       restrict(this.path, 0o700);
       const root = await openRoot(this.path, this.#mapSize);
       this.#root = root;
@@ -148,7 +148,7 @@ class Files implements Environment {
   }
 }
 
-/** Throws when the library could not open what is there: it would take the process down. */
+/** Throws when opening the files would crash the library and the process with it. */
 function checkFiles(path: string): void {
   accessSync(path, constants.W_OK);
   const [data, lock] = fileNames.map((name) => join(path, name));
@@ -156,7 +156,7 @@ function checkFiles(path: string): void {
   if (data !== undefined && existsSync(data)) checkDataFile(data);
 }
 
-/** Takes every right but those in `mode` away. Throws when the file belongs to another user. */
+/** Removes every permission that is not in `mode`. Throws when the file belongs to another user. */
 function restrict(file: string, mode: number): void {
   const found = statSync(file).mode;
   if ((found & 0o777 & ~mode) === 0) return;
@@ -168,7 +168,7 @@ function restrict(file: string, mode: number): void {
 }
 
 async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buffer, Buffer>> {
-  // Loaded here, because a program that keeps its data in memory should not wait for it.
+  // Imported on demand, so that a server with the memory store does not load it.
   const { open } = await import('lmdb');
   return open<Buffer, Buffer>({
     path,
@@ -176,17 +176,17 @@ async function openRoot(path: string, mapSize: number): Promise<RootDatabase<Buf
     noSubdir: false,
     encoding: 'binary',
     keyEncoding: 'binary',
-    // A commit is answered only when the disk has it.
+    // A commit is answered only after it is flushed to disk.
     overlappingSync: false,
-    // Writes are gathered here, not by the library.
+    // Group commit is done here, not by the library.
     eventTurnBatching: false,
   });
 }
 
 /**
- * Throws unless the files have at most `readers` readers. Every process that has read once stays in the table of
- * readers, under a lock that the system takes away when the process ends, however it ends. So of two processes that
- * open the store at once at least one sees the other.
+ * Throws when the files have more than `readers` readers. Every process that has read once stays in the reader table,
+ * under a lock that the system releases when the process ends, however it ends. So of two processes that open the store
+ * at once at least one sees the other.
  */
 function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number): void {
   root.readerCheck();
@@ -196,15 +196,15 @@ function claim(root: RootDatabase<Buffer, Buffer>, path: string, readers: number
 function checkFormat(root: RootDatabase<Buffer, Buffer>, path: string): void {
   if (hasFormat(root, path)) return;
   if (root.getKeysCount({ limit: 1 }) > 0) throw foreignFile(path);
-  root.putSync(formatKey, Buffer.from(`${formatMark}${formatVersion}`));
+  root.putSync(formatKey, Buffer.from(`${formatPrefix}${formatVersion}`));
 }
 
-/** Whether the files say that they are a store of this format. Throws when they say something else. */
+/** Whether the files have the format key. Throws when it names another format. */
 export function hasFormat(root: RootDatabase<Buffer, Buffer>, path: string): boolean {
   const found = root.get(formatKey)?.toString('latin1');
   if (found === undefined) return false;
-  if (!found.startsWith(formatMark)) throw foreignFile(path);
-  const version = Number(found.slice(formatMark.length));
+  if (!found.startsWith(formatPrefix)) throw foreignFile(path);
+  const version = Number(found.slice(formatPrefix.length));
   if (version !== formatVersion) throw otherFormat(path, version, formatVersion);
   return true;
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { StoreError } from '../store.ts';
 
 const { EACCES, EDQUOT, EEXIST, EFBIG, EIO, ENOSPC, ENOTDIR, EPERM, EROFS } = constants.errno;
-// Numbers that the library gives to its own errors.
+// Error codes of LMDB (MDB_*).
 const pageNotFound = -30797;
 const corrupted = -30796;
 const versionMismatch = -30794;
@@ -11,11 +11,11 @@ const mapFull = -30792;
 
 const full: readonly unknown[] = [ENOSPC, EDQUOT, EFBIG, mapFull, 'ENOSPC', 'EDQUOT', 'EFBIG'];
 const readOnly: readonly unknown[] = [EACCES, EPERM, EROFS, 'EACCES', 'EPERM', 'EROFS'];
-// The library answers so as well when the last bytes that fit were only a part of what it wrote.
+// Also reported when a write was cut short because the disk was full.
 const failing: readonly unknown[] = [EIO, 'EIO'];
 const inTheWay: readonly unknown[] = [EEXIST, ENOTDIR, 'EEXIST', 'ENOTDIR'];
 const foreign: readonly unknown[] = [notADatabase, versionMismatch];
-// The last one comes from decoding what is shorter than it can be.
+// The ERR_ codes come from decoding bytes that are too short.
 const broke: readonly unknown[] = [pageNotFound, corrupted, 'ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS'];
 
 const unavailable = (message: string, cause?: unknown) => new StoreError('unavailable', message, { cause });
@@ -24,7 +24,7 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'failed');
 
-/** What a failure of the file system or of the library means, and what a person can do about it. */
+/** The StoreError for a failure of the file system or of the library, with what to do about it. */
 export function failure(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
@@ -58,7 +58,7 @@ export const openToOthers = (path: string, cause: unknown) =>
 export const inUse = (path: string) =>
   unavailable(`the data in ${path} is in use by another process: stop that one, or choose another directory`);
 
-/** `path`: the damaged file, or the directory that it is in. */
+/** `path`: the damaged file, or its directory. */
 export const damaged = (path: string, what: string, cause?: unknown) =>
   new StoreError('damaged', `the data in ${path} is damaged: ${what}; move it away and restore a backup`, { cause });
 

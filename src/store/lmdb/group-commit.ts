@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { KeyGuard } from '../check.ts';
+import type { KeyCompare } from '../check.ts';
 import { StoreError } from '../store.ts';
 import type { Environment } from './environment.ts';
 import { failure } from './failure.ts';
@@ -7,56 +7,62 @@ import type { Reader } from './reader.ts';
 import type { State } from './records.ts';
 import { type Outcome, type ReadyWrite, Transaction } from './transaction.ts';
 
-// What one transaction takes at the most, so that none holds up those who wait behind it.
+// Limits of one transaction, so that it does not delay the requests behind it.
 const requestsATransaction = 1000;
 const writesATransaction = 1000;
 const bytesATransaction = 8 * 1024 * 1024;
-/** Records that each transaction looks at to remove history, unless it adds more than half as many. */
+/** The least number of records that each transaction examines to remove compacted history. */
 const recordsASweep = 256;
 
 export interface Request {
-  /** A commit, the first revision to keep, or that open time is to be written. */
-  readonly what: { readonly guards: readonly KeyGuard[]; readonly writes: readonly ReadyWrite[] } | number | 'tick';
-  /** Called in the order of the requests, when everything that the outcome rests on is durable. */
+  /** A commit, a revision to compact to, or a tick that only writes open time. */
+  readonly what: { readonly compares: readonly KeyCompare[]; readonly writes: readonly ReadyWrite[] } | number | 'tick';
+  /** Called in the order of the requests, once the outcome is durable. */
   readonly done: (outcome: Outcome) => void;
   readonly failed: (error: StoreError) => void;
 }
 
 export interface Retention {
-  /** Milliseconds for which the store has been open, over all restarts. */
+  /** Open time: milliseconds for which the store has been open, over all restarts. */
   readonly openMs: () => number;
-  /** For how many of these history is kept; for ever when 0. */
+  /** Retention of history in open time (ms); forever when 0. */
   readonly keepMs: number;
 }
 
-/** Makes one transaction of all the requests that wait while the one before is being written. */
+/** Group commit: all requests that arrive while a transaction is being written share the next one. */
 export class GroupCommit {
   readonly #environment: Environment;
   readonly #reader: Reader;
-  /** Reads and watches that have begun at this revision or later still need the history. */
+  /** The earliest revision that an open read or watch still needs. */
   readonly #needed: () => number;
   readonly #retention: Retention;
   readonly #waiting: Request[] = [];
   #state: State;
   #running: Promise<void> | undefined;
   #closing = false;
-  /** Why the last transaction was not written: until one is, even those that change nothing are. */
+  /** Why the last transaction failed. While it is set, even a transaction without changes is written, as a probe. */
   #failing: unknown;
-  /** The files must be opened again before anything else. */
+  /** The files must be reopened before the next transaction. */
   #broken = false;
-  /** Called when there are commits that nobody has been told of. */
-  readonly #found: () => void;
+  /** Called when a reopened file has commits that were not published. */
+  readonly #onUnpublished: () => void;
 
-  constructor(environment: Environment, reader: Reader, retention: Retention, needed: () => number, found: () => void) {
+  constructor(
+    environment: Environment,
+    reader: Reader,
+    retention: Retention,
+    needed: () => number,
+    onUnpublished: () => void,
+  ) {
     this.#environment = environment;
     this.#reader = reader;
     this.#retention = retention;
     this.#needed = needed;
-    this.#found = found;
+    this.#onUnpublished = onUnpublished;
     this.#state = environment.state;
   }
 
-  /** What is durable, up to the requests that have been answered. */
+  /** The durable state after the requests that have been answered. */
   get state(): State {
     return this.#state;
   }
@@ -66,26 +72,26 @@ export class GroupCommit {
     this.#start();
   }
 
-  /** Goes on removing history that has been given up. */
+  /** Continues to remove compacted history. */
   sweep(): void {
     if (!this.#closing && this.#sweepable()) this.#start();
   }
 
-  /** Resolves when every request has been answered; none may be added after the call. */
+  /** Resolves when every request has been answered. None may be added after the call. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#running;
   }
 
   #start(): void {
-    // Not at once: whoever else asks in this turn comes along.
+    // In a microtask: all requests of this turn of the event loop share the transaction.
     this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0 || (!this.#closing && this.#sweepable())) {
       await this.#next();
-      // Those who have just been answered may have more to ask.
+      // Callers that were just answered may add their next requests.
       await setImmediate();
     }
     this.#running = undefined;
@@ -103,14 +109,14 @@ export class GroupCommit {
       const transaction = new Transaction(this.#environment, this.#reader, this.#state, openMs());
       transaction.age(keepMs);
       const outcomes = requests.map(({ what }) => decide(transaction, what));
-      // More than it adds: else the backlog of a busy store would only grow.
+      // Twice what it adds, so that the backlog of a busy store shrinks.
       const examined = Math.max(recordsASweep, 2 * transaction.added);
       transaction.sweep(Math.min(this.#state.oldest, this.#needed()), examined);
       if (transaction.changes || this.#failing !== undefined) await this.#write(transaction);
       const before = this.#state;
       for (const [i, { done }] of requests.entries()) {
         const outcome = outcomes[i] as Outcome;
-        // One after the other, so that nobody sees a revision whose commit has not been delivered.
+        // One revision at a time, so that no caller sees a revision before its commit is delivered to watches.
         this.#state = { ...before, latest: outcome.revision };
         done(outcome);
       }
@@ -138,10 +144,10 @@ export class GroupCommit {
     } catch (error) {
       const cause = await causeOf(error);
       this.#failing = cause;
-      // Whatever failed before the new root was written has left nothing behind.
+      // A failure before the new root was written has changed nothing.
       if (this.#works()) throw cause;
       this.#broken = true;
-      // Reads need it at once. If it fails, the next request tries again.
+      // Reads need the files now. When this fails, the next request tries again.
       await this.#reopen().catch(() => undefined);
       throw new StoreError('uncertain', `writing to ${this.#environment.path} failed: check the disk`, { cause });
     }
@@ -149,7 +155,7 @@ export class GroupCommit {
     transaction.settle();
   }
 
-  /** Opens the files again, after a transaction of which nobody knows whether it is there. */
+  /** Reopens the files after a transaction with an unknown outcome. */
   async #reopen(): Promise<void> {
     const { latest } = this.#state;
     await this.#environment.reopen(latest);
@@ -157,10 +163,10 @@ export class GroupCommit {
     this.#reader.heads.load();
     this.#state = state;
     this.#broken = false;
-    if (state.latest > latest) this.#found();
+    if (state.latest > latest) this.#onUnpublished();
   }
 
-  /** Whether a transaction can still be begun. */
+  /** Whether the library can still begin a transaction. */
   #works(): boolean {
     try {
       this.#environment.root.transactionSync(() => undefined);
@@ -172,18 +178,18 @@ export class GroupCommit {
 }
 
 function decide(transaction: Transaction, what: Request['what']): Outcome {
-  if (typeof what === 'object') return transaction.commit(what.guards, what.writes);
+  if (typeof what === 'object') return transaction.commit(what.compares, what.writes);
   if (what === 'tick') transaction.tick();
   else transaction.compact(what);
   return { ok: true, revision: transaction.state.latest, written: [] };
 }
 
-/** The library tells why a transaction failed by a promise of its own, which is settled by then. */
+/** The library reports the cause of a failed transaction in a promise on the error, which is settled by then. */
 async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error)) return error;
-  const told = Promise.resolve(error.commitError).then(
+  const reported = Promise.resolve(error.commitError).then(
     () => error,
     (cause: unknown) => cause,
   );
-  return Promise.race([told, setImmediate(error)]);
+  return Promise.race([reported, setImmediate(error)]);
 }

@@ -5,7 +5,7 @@ import { afterPrefix, compareKeys } from '../keys.ts';
 import type { Pointer } from './records.ts';
 import type { Table } from './table.ts';
 
-/** Keys up to this length (bytes) are stored as they are. */
+/** The longest key (bytes) that LMDB stores as it is. */
 const longestStored = 1024;
 
 export interface Head {
@@ -14,8 +14,8 @@ export interface Head {
 }
 
 /**
- * The latest pointer of every key, in key order. An index of the file takes only short keys. A longer one is stored
- * under its hash, and its order is kept in memory: there are hardly ever any.
+ * The latest pointer of every key, in key order. A key that is too long for an LMDB index is stored under its hash, and
+ * its order is kept in memory: such keys are rare.
  */
 export class Heads {
   readonly #short: Table<Pointer, ByteString>;
@@ -23,7 +23,7 @@ export class Heads {
   readonly #keyOf: (pointer: Pointer) => ByteString;
   #order = new BTree<Head>();
 
-  /** `keyOf` finds the key of a record. */
+  /** `keyOf` reads the key of a record. */
   constructor(
     short: Table<Pointer, ByteString>,
     long: Table<Pointer, ByteString>,
@@ -35,7 +35,7 @@ export class Heads {
     this.load();
   }
 
-  /** Takes what is kept in memory from the tables. */
+  /** Reads the order of the long keys from the tables. */
   load(): void {
     const order = new BTree<Head>();
     for (const { value } of this.#long.range({ start: '' as ByteString })) {
@@ -60,7 +60,7 @@ export class Heads {
     else this.#short.remove(key);
   }
 
-  /** Tells that the transaction that gave this key a new pointer, or removed it, is durable. */
+  /** To be called once the transaction that gave this key a new pointer, or removed it, is durable. */
   settle(key: ByteString, pointer: Pointer | undefined): void {
     if (key.length <= longestStored) return;
     if (pointer === undefined) this.#order.delete(key);
@@ -90,7 +90,7 @@ export class Heads {
   }
 }
 
-/** A bound that an index takes and that has the same stored keys before it. */
+/** An end that fits in an index and has the same stored keys before it. */
 function storable(end: ByteString): ByteString {
   return end.length > longestStored ? (`${end.slice(0, longestStored)}\0` as ByteString) : end;
 }

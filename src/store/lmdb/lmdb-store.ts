@@ -6,15 +6,15 @@ import {
   checkReached,
   checkReadable,
   closedError,
-  type KeyGuard,
+  type KeyCompare,
   type KeyWrite,
 } from '../check.ts';
 import { defaultHistoryMs, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
 import {
   type CommitResult,
+  type Compare,
   type GetResult,
-  type Guard,
   type ListRange,
   type ListResult,
   type Store,
@@ -33,21 +33,21 @@ import { type LeaseKey, makeRecord, recordDeletes, recordExpires, recordKey, rec
 import type { Outcome, Written } from './transaction.ts';
 
 export interface LmdbStoreOptions {
-  /** The directory that holds the data, and nothing else; made when it is missing. */
+  /** The data directory, used for nothing else; created when it is missing. */
   readonly path: string;
   readonly clock: Clock;
-  /** For how long of the time that the store is open its history is kept (ms); 5 minutes when absent, for ever when 0. */
+  /** Retention of history in open time (ms); 5 minutes when absent, forever when 0. */
   readonly historyMs?: number;
-  /** Address space to begin with (bytes); it grows as needed. 1 GiB when absent. */
+  /** Initial size of the memory map (bytes), which grows as needed; 1 GiB when absent. */
   readonly mapSize?: number;
 }
 
-const expiriesAStep = 500;
+const expiriesPerStep = 500;
 const expiryRetryMs = 1000;
 
 /**
- * Opens the store in a directory. An answered commit has been flushed to the disk; no other process can open the same
- * directory until the store is closed or this process has ended. Fails as `unavailable`, with what to do about it.
+ * Opens the store in a directory. A commit is answered once it is flushed to disk. No other process can open the same
+ * directory until the store is closed or this process ends. Fails as `unavailable` or `damaged`, with what to do.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const environment = await openEnvironment(options.path, options.mapSize ?? 1024 ** 3);
@@ -85,7 +85,7 @@ class LmdbStore implements Store {
       { openMs, keepMs: historyMs },
       () => Math.min(this.#reader.pinned, this.#hub.lagging),
       () => {
-        // Watches that begin anew find these commits in the history.
+        // New watches read these commits from the history.
         this.#hub.fail(new StoreError('unavailable', 'the store was opened again'));
         this.#expiry.by(clock.now());
       },
@@ -114,10 +114,10 @@ class LmdbStore implements Store {
     return this.#reader.list(checked, checkReadable(range.revision, this.#writer.state), () => this.#checkOpen());
   }
 
-  async commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {
+  async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
     this.#checkOpen();
-    const checked = checkCommit(guards, writes);
-    return this.#commit(checked.guards, checked.writes);
+    const checked = checkCommit(compares, writes);
+    return this.#commit(checked.compares, checked.writes);
   }
 
   watch(prefix: string, after: number, sink: WatchSink): Watch {
@@ -148,17 +148,17 @@ class LmdbStore implements Store {
     if (this.#closed !== undefined) throw closedError();
   }
 
-  #commit(guards: readonly KeyGuard[], writes: readonly KeyWrite[]): Promise<CommitResult> {
+  #commit(compares: readonly KeyCompare[], writes: readonly KeyWrite[]): Promise<CommitResult> {
     const ready = writes.map(({ key, value, ttl }) => {
       const expires = ttl === 0 ? 0 : Math.ceil(this.#clock.now()) + ttl * 1000;
       return { key, record: makeRecord(this.#slab, key, value, expires) };
     });
     return new Promise((resolve, reject) => {
       this.#writer.add({
-        what: { guards, writes: ready },
+        what: { compares, writes: ready },
         done: (outcome) => {
           try {
-            resolve(this.#committed(outcome, guards));
+            resolve(this.#committed(outcome, compares));
           } catch (error) {
             reject(error);
           }
@@ -168,14 +168,14 @@ class LmdbStore implements Store {
     });
   }
 
-  #committed(outcome: Outcome, guards: readonly KeyGuard[]): CommitResult {
+  #committed(outcome: Outcome, compares: readonly KeyCompare[]): CommitResult {
     const { ok, revision } = outcome;
-    if (!ok) return { ok, revision, found: guards.map(({ key }) => this.#reader.entry(key, revision)) };
+    if (!ok) return { ok, revision, found: compares.map(({ key }) => this.#reader.entry(key, revision)) };
     if (outcome.written.length > 0) {
       try {
         this.#publish(revision, outcome.written);
       } catch (error) {
-        // It is committed all the same, and no watch may go on without it.
+        // The commit stands, and no watch may continue without it.
         this.#hub.fail(failure(this.#environment.path, error));
       }
     }
@@ -201,14 +201,14 @@ class LmdbStore implements Store {
     });
   }
 
-  /** Open time passes without commits too, as long as there is history that grows old. */
+  /** Writes open time without a commit, as long as there is history to age. */
   #tick(): void {
     const { oldest, latest } = this.#writer.state;
-    // When the disk is full the next time will do.
+    // A failure (such as a full disk) is ignored: the next tick tries again.
     if (oldest < latest) this.#writer.add({ what: 'tick', done: () => undefined, failed: () => undefined });
   }
 
-  /** Deletes what has expired, and sees to it that this is called again in time. */
+  /** Deletes the keys whose leases have expired, and schedules the next call. */
   async #expire(): Promise<void> {
     for (let due = this.#due(); due.length > 0 && this.#closed === undefined; due = this.#due()) {
       const commits = due.map((lease) => {
@@ -227,12 +227,12 @@ class LmdbStore implements Store {
     if (this.#closed === undefined) this.#expiry.by(this.#clock.now() + expiryRetryMs);
   }
 
-  /** Some of what has expired; when there is nothing, the alarm is set for what expires next. */
+  /** The first expired leases; without any, schedules the alarm for the next lease. */
   #due(): LeaseKey[] {
     const now = this.#clock.now();
     const due: LeaseKey[] = [];
     const start = { expires: 0, revision: 0, ordinal: 0 };
-    for (const { key } of this.#environment.leases.range({ start, limit: expiriesAStep })) {
+    for (const { key } of this.#environment.leases.range({ start, limit: expiriesPerStep })) {
       if (key.expires <= now) {
         due.push(key);
         continue;

@@ -20,11 +20,11 @@ import {
 } from './records.ts';
 import type { Table } from './table.ts';
 
-// What one turn of the event loop does at the most.
-const keysATurn = 512;
-const bytesATurn = 2 * 1024 * 1024;
+// Limits of one turn of the event loop.
+const keysPerTurn = 512;
+const bytesPerTurn = 2 * 1024 * 1024;
 
-/** Reads at any revision that is kept. Every method but `list` does all its work before it returns. */
+/** Reads at any revision that is not compacted. Every method but `list` is synchronous. */
 export class Reader {
   readonly heads: Heads;
   readonly #path: string;
@@ -40,14 +40,14 @@ export class Reader {
     this.heads = new Heads(environment.heads, environment.long, (pointer) => recordKey(this.record(pointer)));
   }
 
-  /** The earliest revision that a list is being read at; infinite when there is none. */
+  /** The earliest revision of a list in progress; infinite when there is none. */
   get pinned(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const { revision } of this.#pins) lowest = Math.min(lowest, revision);
     return lowest;
   }
 
-  /** Holds until the next read. */
+  /** The bytes are valid until the next read. */
   record(position: Position): Buffer {
     const record = this.#records.bytes(position);
     if (record !== undefined && isRecord(record)) return record;
@@ -55,17 +55,17 @@ export class Reader {
     throw damaged(this.#path, what);
   }
 
-  /** What the key held at `revision`. */
+  /** The entry of the key at `revision`. */
   entry(key: ByteString, revision: number): Entry | undefined {
     return this.load(this.#visible(this.heads.get(key), revision), keyText(key));
   }
 
-  /** What a record put; undefined when it deleted, or when there is none. */
+  /** The entry that a record wrote; undefined for a deletion and without a pointer. */
   load(pointer: Pointer | undefined, key: string): Entry | undefined {
     return pointer === undefined || pointer.deleted ? undefined : this.#entry(pointer, key);
   }
 
-  /** Lets others run after every few entries; still shows exactly one revision. */
+  /** Yields to the event loop between batches; the result is still that of exactly one revision. */
   async list({ prefix, after, limit, count }: KeyRange, revision: number, checkOpen: () => void): Promise<ListResult> {
     const pin = { revision };
     this.#pins.add(pin);
@@ -75,7 +75,7 @@ export class Reader {
       let last = after;
       const result = () => ({ entries, revision, more: following > 0, remaining: count ? following : undefined });
       for (;;) {
-        const heads = this.heads.range(prefix, last, keysATurn);
+        const heads = this.heads.range(prefix, last, keysPerTurn);
         let bytes = 0;
         for (const { key, value: head } of heads) {
           last = key;
@@ -89,9 +89,9 @@ export class Reader {
           const entry = this.#entry(pointer, keyText(key));
           entries.push(entry);
           bytes += entry.value.length;
-          if (bytes > bytesATurn) break;
+          if (bytes > bytesPerTurn) break;
         }
-        if (heads.length < keysATurn && bytes <= bytesATurn) return result();
+        if (heads.length < keysPerTurn && bytes <= bytesPerTurn) return result();
         await setImmediate();
         checkOpen();
       }
@@ -100,12 +100,12 @@ export class Reader {
     }
   }
 
-  /** The commits after revision `after`, as many as a turn allows; only changes below the prefix. */
+  /** The commits after revision `after`, as many as fit in a turn, with only the changes below the prefix. */
   replay(after: number, prefix: ByteString): Replay {
     const { latest } = this.#readable();
     const commits: CommitChanges[] = [];
     let [revision, examined, bytes] = [after, 0, 0];
-    while (revision < latest && examined < keysATurn && bytes < bytesATurn) {
+    while (revision < latest && examined < keysPerTurn && bytes < bytesPerTurn) {
       revision++;
       const changes: KeyedChange[] = [];
       for (let ordinal = 0, count = 1; ordinal < count; ordinal++) {
@@ -130,7 +130,7 @@ export class Reader {
     return { bytes, key, entry, previous: this.load(previous, key) };
   }
 
-  /** The record that shows at `revision`, if it put something. */
+  /** The record visible at `revision`; undefined when the key is absent there. */
   #visible(head: Pointer | undefined, revision: number): Pointer | undefined {
     let pointer = head;
     while (pointer !== undefined && pointer.revision > revision) pointer = recordPrevious(this.record(pointer));

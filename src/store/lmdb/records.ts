@@ -2,9 +2,9 @@ import type { ByteString } from '../../meta/index.ts';
 import type { Aging, Mark } from '../history.ts';
 
 // The data of the store, in four tables:
-//   records  position -> what one write of one commit did (layout below); the history and the values
+//   records  position -> one write of one commit (layout below): the history and the values
 //   heads    key -> pointer to the latest record of the key
-//   long     SHA-256 of a key that is too long for an index -> the same
+//   long     the same, under the SHA-256 of a key that is too long for an index
 //   leases   time of expiry and position -> the pointer of a record that expires
 // and, in the root table, `format`, `state` and `marks`.
 
@@ -16,16 +16,16 @@ export interface Position {
 export interface Pointer extends Position {
   /** The write deleted the key. */
   readonly deleted: boolean;
-  /** The write set a time to live. */
+  /** The write has a lease. */
   readonly leased: boolean;
 }
 export interface LeaseKey extends Position {
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
-/** How far the store has come; written with every commit, the marks when they change. */
+/** Written with every commit; the marks only when they change. */
 export interface State extends Aging {
-  /** All records that a read at this revision or later does not need are gone. */
+  /** Records that are not visible at this revision or later have been removed. */
   readonly swept: number;
   /** Milliseconds for which the store has been open, over all restarts. */
   readonly openMs: number;
@@ -45,7 +45,7 @@ const readPosition = (source: Buffer, at: number): Position => ({
   ordinal: source.readUInt32BE(at + 6),
 });
 
-// Half the time of readUIntBE, which matters where a hundred thousand pointers are read.
+// Takes half the time of readUIntBE, which matters for a hundred thousand pointers.
 const readRevision = (source: Buffer, at: number) => source.readUInt32BE(at) * 65536 + source.readUInt16BE(at + 4);
 
 function writePointer(pointer: Pointer, target: Buffer, at: number): number {
@@ -62,7 +62,7 @@ function readPointer(source: Buffer, at: number): Pointer {
   };
 }
 
-/** How the library writes and reads keys of each table. */
+/** Key encodings of the tables. */
 export const positionKeys = { writeKey: writePosition, readKey: readPosition };
 export const textKeys = {
   writeKey: (key: ByteString, target: Buffer, at: number) => at + target.write(key, at, 'latin1'),
@@ -78,8 +78,8 @@ export const leaseKeys = {
 };
 
 /**
- * Cuts private pieces out of larger blocks, because the engine pays for every block and hardly for a piece. A piece
- * keeps its whole block alive. Blocks are never used again.
+ * Allocates small buffers from larger blocks, since an allocation costs by the block. A buffer keeps its whole block
+ * alive. Blocks are never reused.
  */
 export class Slab {
   #block = Buffer.alloc(0);
@@ -106,15 +106,15 @@ export const pointerValues = {
   decode: (bytes: Buffer): Pointer => readPointer(bytes, 0),
 };
 
-// A record: flags (1), writes in its commit (4), pointer to the key's record before (11, zeros when there is none),
-// time of expiry (6, 0 when none), length of the key (2), the key, the value.
+// A record: flags (1), number of writes in its commit (4), pointer to the previous record of the key (11, zeros if none),
+// time of expiry (6, 0 without a lease), length of the key (2), the key, the value.
 const countAt = 1;
 const previousAt = countAt + 4;
 const expiresAt = previousAt + pointerBytes;
 const keyLengthAt = expiresAt + 6;
 const keyAt = keyLengthAt + 2;
 
-/** A record that still lacks what is known only when its commit takes a revision: see {@link completeRecord}. */
+/** A record without the fields that are known only once its commit has a revision: see {@link completeRecord}. */
 export function makeRecord(slab: Slab, key: ByteString, value: Uint8Array | undefined, expires: number): Buffer {
   const record = slab.take(keyAt + key.length + (value?.length ?? 0));
   record.fill(0, 0, expiresAt);
@@ -160,7 +160,7 @@ export function encodeMarks({ marks }: State): Buffer {
 export function decodeState(state: Buffer, marks: Buffer | undefined): State {
   const [latest = 1, oldest = 1, swept = 1, openMs = 0] = decodeNumbers(state);
   const pairs = marks === undefined ? [] : decodeMarks(decodeNumbers(marks));
-  // A program that knows no marks writes the state without open time.
+  // Versions before marks write the state without open time.
   return { latest, oldest, swept, openMs: Math.max(openMs, pairs.at(-1)?.at ?? 0), marks: pairs };
 }
 

@@ -2,8 +2,8 @@ import type { RootDatabase } from 'lmdb';
 import { failure, notOpen } from './failure.ts';
 
 /**
- * A table of the open files, with keys of a type of its own. What is read is valid whatever the library does next, but
- * for `bytes`. Fails as `damaged` or `unavailable`, never with an error of the library.
+ * A typed table of the open files. Values read stay valid, except those of `bytes`. Fails as `damaged` or `unavailable`,
+ * never with an error of the library.
  */
 export class Table<V, K> {
   readonly #path: string;
@@ -21,7 +21,7 @@ export class Table<V, K> {
     this.#opened = root.openDB(this.#name, this.#options as object & { name: string }) as unknown as Native<V, K>;
   }
 
-  /** From now on everything fails as `unavailable` until it is open again. */
+  /** Until it is opened again, everything fails as `unavailable`. */
   close(): void {
     this.#opened = undefined;
   }
@@ -34,11 +34,11 @@ export class Table<V, K> {
     }
   }
 
-  /** Exactly the bytes of the value. They hold until the next read of any table. */
+  /** Exactly the bytes of the value, valid until the next read of any table. */
   bytes(key: K): Buffer | undefined {
     try {
       const found = this.#database.getBinaryFast(key);
-      // The library hands out one large buffer for all values and only sets its `length`, which `subarray` ignores.
+      // The library returns one large buffer for all values and only sets its `length`, which `subarray` ignores.
       return found && Buffer.from(found.buffer, found.byteOffset, found.length);
     } catch (error) {
       throw this.#failed(error);
@@ -69,13 +69,13 @@ export class Table<V, K> {
   }
 
   #failed(error: unknown): Error {
-    // A read transaction that met an error answers nothing any more.
+    // A read transaction cannot be used after an error.
     this.#opened?.resetReadTxn();
     return failure(this.#path, error);
   }
 }
 
-/** The methods of the library, which declares them for its own kinds of keys. */
+/** Methods of the library, which declares them only for its own key types. */
 interface Native<V, K> {
   get(key: K): V | undefined;
   getBinaryFast(key: K): Uint8Array<ArrayBuffer> | undefined;

@@ -1,5 +1,5 @@
 import type { ByteString } from '../../meta/index.ts';
-import type { KeyGuard } from '../check.ts';
+import type { KeyCompare } from '../check.ts';
 import { age } from '../history.ts';
 import type { Environment } from './environment.ts';
 import { marksKey, stateKey } from './environment.ts';
@@ -19,12 +19,12 @@ import {
   type State,
 } from './records.ts';
 
-/** One write of a commit, ready but for what depends on the revision. */
+/** One write of a commit, encoded except for what depends on the revision. */
 export interface ReadyWrite {
   readonly key: ByteString;
   readonly record: Buffer;
 }
-/** What has been written below one key. */
+/** A write that took place, with the pointer of the key before it. */
 export interface Written extends ReadyWrite {
   readonly previous: Pointer | undefined;
 }
@@ -33,15 +33,15 @@ export type Outcome =
   | { readonly ok: false; readonly revision: number };
 
 /**
- * Several commits on top of the durable state, each seeing those before it. Nothing is written before `write`, and
- * everything or nothing after it.
+ * Several commits on top of the durable state, each of which sees those before it. `write` writes all of them atomically;
+ * nothing is written before.
  */
 export class Transaction {
   readonly #environment: Environment;
   readonly #reader: Reader;
   readonly #before: State;
   readonly #records: { position: Position; record: Buffer }[] = [];
-  /** New pointers of keys; undefined: the key is forgotten. */
+  /** New pointers of keys; undefined: the key is removed from the index. */
   readonly #heads = new Map<ByteString, Pointer | undefined>();
   readonly #expires = new Map<ByteString, LeaseKey | undefined>();
   readonly #leases: { key: LeaseKey; pointer: Pointer | undefined }[] = [];
@@ -58,7 +58,7 @@ export class Transaction {
     this.#openMs = openMs;
   }
 
-  /** The state once this has been written. */
+  /** The state after this transaction. */
   get state(): State {
     return this.#state;
   }
@@ -67,24 +67,24 @@ export class Transaction {
     return this.#state !== this.#before;
   }
 
-  /** How many records it adds. */
+  /** The number of records it adds. */
   get added(): number {
     return this.#records.length;
   }
 
-  /** Gives up what is older than `keepMs`, as things are before the commits that follow. */
+  /** Compacts history older than `keepMs`. To be called before the commits. */
   age(keepMs: number): void {
     this.#state = age(this.#state, this.#openMs, keepMs);
   }
 
-  /** Makes sure that open time is written, even if nothing else is. */
+  /** Marks the state as changed, so that open time is written. */
   tick(): void {
     this.#state = { ...this.#state };
   }
 
-  commit(guards: readonly KeyGuard[], writes: readonly ReadyWrite[]): Outcome {
+  commit(compares: readonly KeyCompare[], writes: readonly ReadyWrite[]): Outcome {
     const { latest } = this.#state;
-    for (const { key, revision } of guards) {
+    for (const { key, revision } of compares) {
       const head = this.#head(key);
       if ((head === undefined || head.deleted ? 0 : head.revision) !== revision) return { ok: false, revision: latest };
     }
@@ -111,7 +111,7 @@ export class Transaction {
     if (revision > this.#state.oldest) this.#state = { ...this.#state, oldest: revision };
   }
 
-  /** Removes records that no read at `until` or later needs: those of about `limit` writes at the most. */
+  /** Removes records that are not visible at `until` or later, examining about `limit` records at most. */
   sweep(until: number, limit: number): void {
     let { swept } = this.#state;
     for (let examined = 0; swept < until && examined < limit; ) {

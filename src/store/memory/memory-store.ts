@@ -7,16 +7,16 @@ import {
   checkReached,
   checkReadable,
   closedError,
-  type KeyGuard,
+  type KeyCompare,
   type KeyWrite,
 } from '../check.ts';
 import { age, defaultHistoryMs, type Mark, markingMs } from '../history.ts';
 import { keyText } from '../keys.ts';
 import type {
   CommitResult,
+  Compare,
   Entry,
   GetResult,
-  Guard,
   ListRange,
   ListResult,
   Store,
@@ -29,11 +29,11 @@ import { type CommitChanges, type KeyedChange, type Replay, WatchHub } from '../
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;
-  /** How long history is kept (ms); 5 minutes when absent, for ever when 0. */
+  /** Retention of history (ms); 5 minutes when absent, forever when 0. */
   readonly historyMs?: number;
 }
 
-/** What a key holds from one revision on. */
+/** A version of a key. */
 interface Version {
   readonly key: ByteString;
   readonly revision: number;
@@ -50,10 +50,10 @@ interface Lease {
 }
 
 const firstRevision = 1;
-/** Commits that one step replays or expires, and changes that one gives up. */
+/** The most commits that one step replays or expires, and the most changes that one compacts. */
 const step = 1000;
 
-/** An empty store whose data lives and dies with it. Every commit is visible, to watches too, before it is answered. */
+/** An empty store in memory. Every commit is delivered to watches before it is answered. */
 export function openMemoryStore(options: MemoryStoreOptions): Store {
   return new MemoryStore(options);
 }
@@ -63,13 +63,13 @@ class MemoryStore implements Store {
   /** The latest version of every key. */
   readonly #heads = new BTree<Version>();
   readonly #leases = new BTree<Lease>();
-  /** The commits that watches can still be replayed, in order and without a gap; the last is the latest. */
+  /** The commits that can be replayed to watches, in order and without a gap up to the latest. */
   readonly #log: CommitChanges[] = [];
   readonly #hub: WatchHub;
   readonly #expiry: Alarm;
   readonly #stopAging: () => void;
-  #cancelSweep: (() => void) | undefined;
-  /** Changes that are to be forgotten for those that have been made. */
+  #cancelStep: (() => void) | undefined;
+  /** Changes to compact for those made since the last compaction step. */
   #owed = 0;
   #marks: readonly Mark[] = [];
   #latest = firstRevision;
@@ -117,10 +117,10 @@ class MemoryStore implements Store {
     return { entries, revision: at, more: following > 0, remaining: count ? following : undefined };
   }
 
-  async commit(guards: readonly Guard[], writes: readonly Write[]): Promise<CommitResult> {
+  async commit(compares: readonly Compare[], writes: readonly Write[]): Promise<CommitResult> {
     this.#checkOpen();
-    const checked = checkCommit(guards, writes);
-    return this.#commit(checked.guards, checked.writes);
+    const checked = checkCommit(compares, writes);
+    return this.#commit(checked.compares, checked.writes);
   }
 
   watch(prefix: string, after: number, sink: WatchSink): Watch {
@@ -138,7 +138,7 @@ class MemoryStore implements Store {
     this.#open = false;
     this.#stopAging();
     this.#expiry.stop();
-    this.#cancelSweep?.();
+    this.#cancelStep?.();
     this.#hub.close();
   }
 
@@ -150,9 +150,9 @@ class MemoryStore implements Store {
     return { oldest: this.#oldest, latest: this.#latest };
   }
 
-  #commit(guards: readonly KeyGuard[], writes: readonly KeyWrite[]): CommitResult {
-    const found = guards.map(({ key }) => this.#heads.get(key)?.entry);
-    if (guards.some(({ revision }, i) => (found[i]?.revision ?? 0) !== revision)) {
+  #commit(compares: readonly KeyCompare[], writes: readonly KeyWrite[]): CommitResult {
+    const found = compares.map(({ key }) => this.#heads.get(key)?.entry);
+    if (compares.some(({ revision }, i) => (found[i]?.revision ?? 0) !== revision)) {
       return { ok: false, revision: this.#latest, found };
     }
     const effective = writes.filter(
@@ -164,7 +164,7 @@ class MemoryStore implements Store {
     this.#log.push(commit);
     this.#hub.publish(commit);
     this.#owed += 2 * effective.length;
-    if (this.#owed >= step) this.#giveUp();
+    if (this.#owed >= step) this.#compactStep();
     return { ok: true, revision };
   }
 
@@ -202,37 +202,37 @@ class MemoryStore implements Store {
   #compact(revision: number): void {
     if (revision <= this.#oldest) return;
     this.#oldest = revision;
-    this.#sweepIn(0);
+    this.#scheduleStep(0);
   }
 
-  #sweepIn(ms: number): void {
-    this.#cancelSweep ??= this.#clock.after(ms, () => {
-      this.#cancelSweep = undefined;
-      this.#giveUp();
+  #scheduleStep(ms: number): void {
+    this.#cancelStep ??= this.#clock.after(ms, () => {
+      this.#cancelStep = undefined;
+      this.#compactStep();
     });
   }
 
   /**
-   * Forgets some of the history that has been given up and that no watch has still to be replayed: at least twice as
-   * much as was written since the last time.
+   * One compaction step: removes history before `#oldest` that no watch still has to replay, at least twice as many
+   * changes as were made since the last step.
    */
-  #giveUp(): void {
+  #compactStep(): void {
     const most = Math.max(step, this.#owed);
     this.#owed = 0;
     const kept = Math.min(this.#oldest, this.#hub.lagging);
     const first = this.#latest - this.#log.length + 1;
     let count = 0;
-    for (let forgotten = 0; first + count <= kept && forgotten < most; count++) {
+    for (let removed = 0; first + count <= kept && removed < most; count++) {
       const { revision, changes } = this.#log[count] as CommitChanges;
-      for (const change of changes) this.#forget(change.bytes, revision);
-      forgotten += changes.length;
+      for (const change of changes) this.#dropBefore(change.bytes, revision);
+      removed += changes.length;
     }
     this.#log.splice(0, count);
-    if (first + count <= this.#oldest) this.#sweepIn(count > 0 ? 1 : 1000);
+    if (first + count <= this.#oldest) this.#scheduleStep(count > 0 ? 1 : 1000);
   }
 
-  /** Nobody will ask any more what the key held before `revision`. */
-  #forget(key: ByteString, revision: number): void {
+  /** Drops the versions of a key that can be read only before `revision`. */
+  #dropBefore(key: ByteString, revision: number): void {
     const head = this.#heads.get(key);
     let version = head;
     while (version !== undefined && version.revision > revision) version = version.earlier;

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { CommitResult } from '../store.ts';
 import { absent, bytes, put, type Tools, text } from './tools.ts';
 
-/** Commits and their guards. */
+/** Commits and their compares. */
 export function commitCases({ store, write, read, keys, watch }: Tools): void {
   describe('commit', () => {
-    test('an absent guard lets one create and no second', async () => {
+    test('an absent compare lets one create and no second', async () => {
       const first = await store.commit([absent('a')], [put('a', 'one')]);
       expect(first.ok).toBe(true);
       const second = await store.commit([absent('a')], [put('a', 'two')]);
@@ -14,20 +14,20 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect(second.ok ? [] : second.found.map(text)).toEqual(['one']);
       expect(await read('a')).toBe('one');
     });
-    test('a guard of the latest revision holds, an older one does not', async () => {
+    test('a compare of the latest revision holds, an older one does not', async () => {
       const one = await write(put('a', 'one'));
       const two = await store.commit([{ key: 'a', revision: one }], [put('a', 'two')]);
       expect(two.ok).toBe(true);
       const stale = await store.commit([{ key: 'a', revision: one }], [put('a', 'three')]);
       expect(stale).toMatchObject({ ok: false, found: [{ key: 'a', revision: two.revision }] });
     });
-    test('a guard of a revision on an absent key does not hold', async () => {
+    test('a compare of a revision on an absent key does not hold', async () => {
       const revision = await write(put('a'));
       await write({ key: 'a' });
       const result = await store.commit([{ key: 'a', revision }], [put('a')]);
       expect(result).toMatchObject({ ok: false, found: [undefined] });
     });
-    test('an absent guard holds after a deletion', async () => {
+    test('an absent compare holds after a deletion', async () => {
       await write(put('a'));
       await write({ key: 'a' });
       expect((await store.commit([absent('a')], [put('a')])).ok).toBe(true);
@@ -43,7 +43,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       ]);
       expect(await read('d')).toBeUndefined();
     });
-    test('guards on keys that are not written', async () => {
+    test('compares on keys that are not written', async () => {
       const revision = await write(put('lock'));
       expect((await store.commit([{ key: 'lock', revision }], [put('a')])).ok).toBe(true);
       await write({ key: 'lock' });
@@ -65,12 +65,12 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
     test.each([-1, 1.5, Number.NaN])('a guard of revision %s is invalid', async (revision) => {
       await expect(store.commit([{ key: 'a', revision }], [])).rejects.toMatchObject({ code: 'invalid' });
     });
-    test('128 guards and writes are fine, 129 invalid', async () => {
+    test('128 compares and writes are fine, 129 invalid', async () => {
       const writes = Array.from({ length: 129 }, (_, i) => put(`a/${i}`));
-      const guards = writes.map(({ key }) => absent(key));
+      const compares = writes.map(({ key }) => absent(key));
       await expect(store.commit([], writes)).rejects.toMatchObject({ code: 'invalid' });
-      await expect(store.commit(guards, [])).rejects.toMatchObject({ code: 'invalid' });
-      expect((await store.commit(guards.slice(1), writes.slice(1))).ok).toBe(true);
+      await expect(store.commit(compares, [])).rejects.toMatchObject({ code: 'invalid' });
+      expect((await store.commit(compares.slice(1), writes.slice(1))).ok).toBe(true);
       expect((await store.list({ prefix: 'a/' })).entries).toHaveLength(128);
     });
     test('deleting an absent key changes nothing', async () => {
@@ -153,7 +153,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       const operation = fc.record({
         key,
         value: fc.option(fc.nat(99)),
-        guard: fc.constantFrom('none', 'right', 'absent'),
+        compare: fc.constantFrom('none', 'right', 'absent'),
       });
       const round = fc.uniqueArray(operation, { minLength: 1, maxLength: 4, selector: (each) => each.key });
       await fc.assert(
@@ -162,12 +162,14 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
           const model = new Map((await store.list({ prefix: '' })).entries.map((e) => [e.key, [text(e), e.revision]]));
           const states = [[...model]];
           for (const operations of rounds) {
-            const guards = operations.flatMap(({ key, guard }) =>
-              guard === 'none' ? [] : [{ key, revision: guard === 'absent' ? 0 : Number(model.get(key)?.[1] ?? 0) }],
+            const compares = operations.flatMap(({ key, compare }) =>
+              compare === 'none'
+                ? []
+                : [{ key, revision: compare === 'absent' ? 0 : Number(model.get(key)?.[1] ?? 0) }],
             );
-            const holds = guards.every(({ key, revision }) => Number(model.get(key)?.[1] ?? 0) === revision);
+            const holds = compares.every(({ key, revision }) => Number(model.get(key)?.[1] ?? 0) === revision);
             const writes = operations.map(({ key, value }) => (value === null ? { key } : put(key, `${value}`)));
-            const result = await store.commit(guards, writes);
+            const result = await store.commit(compares, writes);
             expect(result.ok).toBe(holds);
             if (!holds || writes.every((each) => !('value' in each) && !model.has(each.key))) continue;
             for (const { key, value } of operations) {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../meta/index.ts';
 
 export interface DrivenClock extends Clock {
-  /** Lets time pass: runs what falls due, in order, each at its own time. */
+  /** Advances the time by `ms` and runs the tasks that fall due, in order, each at its own time. */
   advance(ms: number): void;
-  /** Sets the wall clock forwards or backwards. No time passes. */
+  /** Sets the wall clock forwards or backwards without monotonic time passing. */
   adjust(ms: number): void;
 }
 
-/** A clock that stands still until it is told to move on. */
+/** A clock that moves only by `advance`. */
 export function drivenClock(start = 1_700_000_000_000): DrivenClock {
   let passed = 0;
   let wall = start;

@@ -8,7 +8,7 @@ export async function readAll(response: ClientResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The JSON of a successful answer; throws a 500 StatusError when it is none. */
+/** Parses the body of a successful response. @throws StatusError 500 when it is not JSON */
 export function parseBody(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -17,18 +17,18 @@ export function parseBody(text: string): Json {
   }
 }
 
-/** The error that an answer without success tells of: its Status, or its text when it is none. */
+/** The error of a failed response: from its Status, or with its text as the message. */
 export function failure(code: number, text: string): StatusError {
   let body: Json = null;
   try {
     body = JSON.parse(text) as Json;
   } catch {
-    // A proxy in between, or a health check: the text is the message.
+    // Not from the API, but from a proxy or a health check: the text is the message.
   }
   return statusFailure(body) ?? new StatusError(code, '', excerpt(text));
 }
 
-/** The error that a Status tells of; undefined when the value is no Status. */
+/** The error of a Status; undefined when the value is not a Status. */
 export function statusFailure(value: Json): StatusError | undefined {
   if (!isJsonObject(value) || value['kind'] !== 'Status') return undefined;
   const { code, reason, message, details, metadata } = value as unknown as Partial<Status>;

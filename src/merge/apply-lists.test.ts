@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../meta/index.ts';
 import { anyObject, field } from '../schema/index.ts';
-import { apply, entry, forceApply, type Step, type Story, schema, set, update } from './testing/story.ts';
-import { tell } from './testing/tell.ts';
+import { apply, entry, forceApply, type Scenario, type Step, schema, set, update } from './testing/scenario.ts';
+import { testScenarios } from './testing/test-scenarios.ts';
 import { thing } from './testing/thing.ts';
 
 const spec = (values: JsonObject): JsonObject => ({ spec: values });
@@ -11,75 +11,75 @@ const containers = (...entries: JsonObject[]) => spec({ containers: entries });
 const ports = (...entries: JsonObject[]) => containers({ name: 'a', ports: entries });
 
 /** The order of a merged list, one letter for each entry. */
-const ordered = (name: string, live: string, applyConfig: string, expected: string): Story => ({
+const ordered = (name: string, live: string, applyConfig: string, expected: string): Scenario => ({
   name: `${live} with ${applyConfig}: ${name}`,
   steps: [update('x', tags(...live.split(''))), apply('one', tags(...applyConfig.split('')))],
   object: withDefault({ tags: expected.split('') }),
 });
 
-tell('sets', [
+testScenarios('sets', [
   {
-    name: 'each value has its own owners',
+    name: 'each value has its own managers',
     steps: [apply('one', tags('a', 'b')), apply('two', tags('b', 'c'))],
     object: withDefault({ tags: ['a', 'b', 'c'] }),
-    owners: { one: '.spec.tags[="a"] .spec.tags[="b"]', two: '.spec.tags[="b"] .spec.tags[="c"]' },
+    managers: { one: '.spec.tags[="a"] .spec.tags[="b"]', two: '.spec.tags[="b"] .spec.tags[="c"]' },
   },
   {
-    name: 'a value left out goes when nobody else owns it',
+    name: 'a value left out is pruned when no other manager owns it',
     steps: [apply('one', tags('a', 'b')), apply('two', tags('b')), apply('one', tags())],
     object: withDefault({ tags: ['b'] }),
-    owners: { two: '.spec.tags[="b"]' },
+    managers: { two: '.spec.tags[="b"]' },
   },
   {
-    name: 'values never conflict',
+    name: 'values of a set never conflict',
     steps: [update('x', tags('a')), apply('one', tags('b'))],
     object: withDefault({ tags: ['a', 'b'] }),
   },
   {
-    name: 'an update that adds a value owns that value',
+    name: 'an update owns the values that it adds',
     steps: [apply('one', tags('a')), update('x', tags('b', 'a'))],
-    owners: { one: '.spec.tags[="a"]', 'x (Update)': '.spec.tags[="b"]' },
+    managers: { one: '.spec.tags[="a"]', 'x (Update)': '.spec.tags[="b"]' },
   },
   {
-    name: 'an update that orders anew owns nothing',
+    name: 'an update that reorders a set owns nothing',
     steps: [apply('one', tags('a', 'b')), update('x', tags('b', 'a'))],
     object: withDefault({ tags: ['b', 'a'] }),
-    owners: { one: '.spec.tags[="a"] .spec.tags[="b"]' },
+    managers: { one: '.spec.tags[="a"] .spec.tags[="b"]' },
   },
   {
-    name: 'numbers are told from texts',
+    name: 'numbers and strings are different values',
     steps: [apply('one', spec({ numbers: [1, 10, 2] }))],
-    owners: { one: '.spec.numbers[=1] .spec.numbers[=10] .spec.numbers[=2]' },
+    managers: { one: '.spec.numbers[=1] .spec.numbers[=10] .spec.numbers[=2]' },
   },
   {
-    name: 'a list with the patch strategy merge and no key is a set',
+    name: 'a list with patch strategy merge and no merge key is a set',
     steps: [apply('one', spec({ finalizers: ['a'] })), apply('two', spec({ finalizers: ['b'] }))],
     object: withDefault({ finalizers: ['a', 'b'] }),
-    owners: { one: '.spec.finalizers[="a"]', two: '.spec.finalizers[="b"]' },
+    managers: { one: '.spec.finalizers[="a"]', two: '.spec.finalizers[="b"]' },
   },
   {
-    name: 'a set without values conflicts with nobody',
+    name: 'an empty set never conflicts',
     steps: [apply('one', tags('a')), apply('two', { spec: { tags: [], text: 'x' } })],
     object: withDefault({ text: 'x', tags: ['a'] }),
-    owners: { one: '.spec.tags[="a"]', two: '.spec.text' },
+    managers: { one: '.spec.tags[="a"]', two: '.spec.text' },
   },
 ]);
 
-tell('the order of merged lists', [
-  ordered('the intent goes behind', 'ab', 'cd', 'abcd'),
-  ordered('new entries go before the shared one they stand before', 'ab', 'cb', 'acb'),
-  ordered('the intent’s order wins among shared entries', 'ab', 'ba', 'ba'),
-  ordered('live entries stay where they are', 'abc', 'b', 'abc'),
-  ordered('live entries keep their place before the next shared one', 'xaybz', 'ab', 'xaybz'),
-  ordered('a shared one that comes later in the intent goes behind', 'xaybz', 'ba', 'xybza'),
+testScenarios('order of merged lists', [
+  ordered('applied entries follow live ones', 'ab', 'cd', 'abcd'),
+  ordered('new entries precede the shared entry that follows them', 'ab', 'cb', 'acb'),
+  ordered('shared entries take the applied order', 'ab', 'ba', 'ba'),
+  ordered('live entries keep their order', 'abc', 'b', 'abc'),
+  ordered('live entries keep their position before the next shared entry', 'xaybz', 'ab', 'xaybz'),
+  ordered('a shared entry that is later in the applied list moves back', 'xaybz', 'ba', 'xybza'),
   ordered('new entries at the end', 'ab', 'abc', 'abc'),
-  ordered('new entries in front', 'ab', 'cab', 'cab'),
+  ordered('new entries at the beginning', 'ab', 'cab', 'cab'),
   ordered('new entries between', 'ab', 'acb', 'acb'),
   ordered('nothing new', 'abc', 'abc', 'abc'),
   ordered('reversed', 'abc', 'cba', 'cba'),
 ]);
 
-tell('lists of entries', [
+testScenarios('associative lists', [
   {
     name: 'two appliers own an entry each',
     steps: [apply('one', containers({ name: 'a', image: 'i' })), apply('two', containers({ name: 'b', image: 'j' }))],
@@ -89,7 +89,7 @@ tell('lists of entries', [
         { name: 'b', image: 'j' },
       ],
     }),
-    owners: {
+    managers: {
       one: '.spec.containers[name="a"] .spec.containers[name="a"].image .spec.containers[name="a"].name',
       two: '.spec.containers[name="b"] .spec.containers[name="b"].image .spec.containers[name="b"].name',
     },
@@ -98,49 +98,49 @@ tell('lists of entries', [
     name: 'two appliers own fields of one entry',
     steps: [apply('one', containers({ name: 'a', image: 'i' })), apply('two', containers({ name: 'a', args: ['x'] }))],
     object: withDefault({ containers: [{ name: 'a', image: 'i', args: ['x'] }] }),
-    owners: {
+    managers: {
       one: '.spec.containers[name="a"] .spec.containers[name="a"].image .spec.containers[name="a"].name',
       two: '.spec.containers[name="a"] .spec.containers[name="a"].args .spec.containers[name="a"].name',
     },
   },
   {
-    name: 'a conflict inside an entry is told with its key',
+    name: 'a conflict inside an entry names its key',
     steps: [apply('one', containers({ name: 'a', image: 'i' })), apply('two', containers({ name: 'a', image: 'j' }))],
     conflicts: ['"one" .spec.containers[name="a"].image'],
   },
   {
-    name: 'an entry left out goes',
+    name: 'an entry left out is pruned',
     steps: [apply('one', containers({ name: 'a' }, { name: 'b' })), apply('one', containers({ name: 'b' }))],
     object: withDefault({ containers: [{ name: 'b' }] }),
   },
   {
-    name: 'the last entry left out takes the list along',
+    name: 'the list is pruned with its last entry',
     steps: [apply('one', spec({ text: 'x', containers: [{ name: 'a' }] })), apply('one', spec({ text: 'x' }))],
     object: withDefault({ text: 'x' }),
-    owners: { one: '.spec.text' },
+    managers: { one: '.spec.text' },
   },
   {
-    name: 'an entry left out goes although an update owns a field of it',
+    name: 'an entry left out is pruned although an update owns a field of it',
     steps: [
       apply('one', containers({ name: 'a', image: 'i' }, { name: 'b' })),
       update('x', containers({ name: 'a', image: 'j' }, { name: 'b' })),
       apply('one', containers({ name: 'b' })),
     ],
     object: withDefault({ containers: [{ name: 'b' }] }),
-    owners: { one: '.spec.containers[name="b"] .spec.containers[name="b"].name' },
+    managers: { one: '.spec.containers[name="b"] .spec.containers[name="b"].name' },
   },
   {
-    name: 'an entry that another applies, too, keeps the other’s fields',
+    name: 'an entry that another manager applies keeps the fields of that manager',
     steps: [
       apply('one', containers({ name: 'a', image: 'i', args: ['x'] })),
       apply('two', containers({ name: 'a', image: 'i' })),
       apply('one', {}),
     ],
     object: withDefault({ containers: [{ name: 'a', image: 'i' }] }),
-    owners: { two: '.spec.containers[name="a"] .spec.containers[name="a"].image .spec.containers[name="a"].name' },
+    managers: { two: '.spec.containers[name="a"] .spec.containers[name="a"].image .spec.containers[name="a"].name' },
   },
   {
-    name: 'several keys, one of them by default',
+    name: 'several list map keys, one of them defaulted',
     steps: [apply('one', ports({ port: 80 })), apply('one', ports({ port: 80, protocol: 'UDP' }, { port: 80 }))],
     object: withDefault({
       containers: [
@@ -153,7 +153,7 @@ tell('lists of entries', [
         },
       ],
     }),
-    owners: {
+    managers: {
       one: [
         '.spec.containers[name="a"]',
         '.spec.containers[name="a"].name',
@@ -166,7 +166,7 @@ tell('lists of entries', [
     },
   },
   {
-    name: 'a key by default is the same entry as one that is spelled',
+    name: 'a defaulted key identifies the same entry as an explicit one',
     steps: [
       apply('one', ports({ port: 80, name: 'h' })),
       apply('two', ports({ port: 80, protocol: 'TCP', name: 'g' })),
@@ -174,12 +174,12 @@ tell('lists of entries', [
     conflicts: ['"one" .spec.containers[name="a"].ports[port=80,protocol="TCP"].name'],
   },
   {
-    name: 'an entry without a key that has a zero value is the entry of that value',
+    name: 'an absent key with a zero value identifies the entry of that value',
     steps: [apply('one', containers({ image: 'i' }))],
-    owners: { one: '.spec.containers[name=""] .spec.containers[name=""].image' },
+    managers: { one: '.spec.containers[name=""] .spec.containers[name=""].image' },
   },
   {
-    name: 'nested lists by the patch merge key',
+    name: 'nested lists with a patch merge key',
     steps: [
       apply('one', containers({ name: 'a', env: [{ name: 'X', value: '1' }] })),
       apply('two', containers({ name: 'a', env: [{ name: 'Y', value: '2' }] })),
@@ -188,7 +188,7 @@ tell('lists of entries', [
     object: withDefault({ containers: [{ name: 'a', env: [{ name: 'Y', value: '2' }] }] }),
   },
   {
-    name: 'an atomic list inside an entry belongs to one',
+    name: 'an atomic list inside an entry has one manager',
     steps: [
       apply('one', containers({ name: 'a', args: ['x'] })),
       apply('two', containers({ name: 'a', args: ['x', 'y'] })),
@@ -196,14 +196,14 @@ tell('lists of entries', [
     conflicts: ['"one" .spec.containers[name="a"].args'],
   },
   {
-    name: 'an update that removes an entry ends everyone’s ownership of it',
+    name: 'an update that removes an entry removes it from all managers',
     steps: [apply('one', containers({ name: 'a' }, { name: 'b' })), update('x', containers({ name: 'b' }))],
-    owners: { one: '.spec.containers[name="b"] .spec.containers[name="b"].name' },
+    managers: { one: '.spec.containers[name="b"] .spec.containers[name="b"].name' },
   },
   {
-    name: 'a list that an update adds counts itself',
+    name: 'an update owns the list that it adds',
     steps: [apply('one', spec({ text: 'x' })), update('x', spec({ text: 'x', containers: [{ name: 'a' }] }))],
-    owners: {
+    managers: {
       one: '.spec.text',
       'x (Update)': '.spec.containers .spec.containers[name="a"] .spec.containers[name="a"].name',
     },
@@ -214,7 +214,7 @@ const entryWithoutKey = thing({
   containers: undefined,
   raw: field(13, anyObject, { nullable: true }),
 });
-tell('entries that the intent may not have', [
+testScenarios('invalid list entries of an applied configuration', [
   {
     name: 'null in a set',
     steps: [apply('one', spec({ tags: [null] as Json }))],
@@ -231,40 +231,40 @@ tell('entries that the intent may not have', [
     error: /element 0: not supported: associative list with lists as elements$/,
   },
   {
-    name: 'null among entries',
+    name: 'null in an associative list',
     steps: [apply('one', spec({ containers: [null] as Json }))],
     error: /element 0: associative list with keys may not have a null element$/,
   },
   {
-    name: 'a scalar among entries',
+    name: 'a scalar in an associative list',
     steps: [apply('one', spec({ containers: ['a'] }))],
     error: /element 0: associative list with keys may not have non-map elements$/,
   },
   {
-    name: 'a list that the schema no longer has',
+    name: 'an entry without key when the key has no default',
     steps: [schema(entryWithoutKey), apply('one', containers({ name: 'a' }))],
     error: /\.spec\.containers: field not declared in schema$/,
   },
 ]);
 
-/** Brings in a list as an older server may have stored it. */
+/** Stores a list with duplicates, as an older server may have. */
 const stored = (values: JsonObject): Step =>
-  set((world) => {
-    if (world.live === undefined) throw new Error('nothing there');
-    world.live = { ...world.live, spec: { ...(world.live['spec'] as JsonObject), ...values } };
+  set((fixture) => {
+    if (fixture.live === undefined) throw new Error('nothing there');
+    fixture.live = { ...fixture.live, spec: { ...(fixture.live['spec'] as JsonObject), ...values } };
   });
 
-tell('duplicates from writes of another time', [
+testScenarios('duplicates stored by an older server', [
   {
-    name: 'an applier may touch other fields',
+    name: 'an apply may change other fields',
     steps: [apply('one', spec({ text: 'x' })), stored({ tags: ['a', 'a'] }), apply('one', spec({ text: 'y' }))],
     object: withDefault({ text: 'y', tags: ['a', 'a'] }),
   },
   {
-    name: 'an applier that names the value makes it one',
+    name: 'an apply of the value leaves it once',
     steps: [apply('one', spec({ text: 'x' })), stored({ tags: ['a', 'a', 'b'] }), apply('one', tags('a'))],
     object: withDefault({ tags: ['a', 'b'] }),
-    owners: { one: '.spec.tags[="a"]' },
+    managers: { one: '.spec.tags[="a"]' },
   },
   {
     name: 'entries with the same key are replaced, not merged',
@@ -281,57 +281,57 @@ tell('duplicates from writes of another time', [
     object: withDefault({ containers: [{ name: 'a', image: 'j' }] }),
   },
   {
-    name: 'an update that brings them in owns them as one value',
+    name: 'an update that adds duplicates owns them as one value',
     steps: [
       update('x', containers({ name: 'a', image: 'i' })),
       update('y', containers({ name: 'a', image: 'i' }, { name: 'a', image: 'j' })),
     ],
-    owners: {
+    managers: {
       'x (Update)': '.spec .spec.containers .spec.replicas',
       'y (Update)': '.spec.containers[name="a"]',
     },
   },
   {
-    name: 'an update that changes them owns them as one value',
+    name: 'an update that changes duplicates owns them as one value',
     steps: [
       update('x', containers({ name: 'a', image: 'i' }, { name: 'a', image: 'j' })),
       update('y', containers({ name: 'a', image: 'i' }, { name: 'a', image: 'k' })),
     ],
-    owners: { 'x (Update)': '.spec .spec.containers .spec.replicas', 'y (Update)': '.spec.containers[name="a"]' },
+    managers: { 'x (Update)': '.spec .spec.containers .spec.replicas', 'y (Update)': '.spec.containers[name="a"]' },
   },
   {
-    name: 'an update that ends them owns what is left',
+    name: 'an update that leaves one of the duplicates owns it',
     steps: [
       update('x', containers({ name: 'a', image: 'i' }, { name: 'a', image: 'j' })),
       update('y', containers({ name: 'a', image: 'j' })),
     ],
-    owners: {
+    managers: {
       'x (Update)': '.spec .spec.containers .spec.replicas',
       'y (Update)': '.spec.containers[name="a"] .spec.containers[name="a"].image .spec.containers[name="a"].name',
     },
   },
   {
-    name: 'an update that keeps them owns nothing',
+    name: 'an update that keeps the duplicates owns nothing',
     steps: [
       update('x', containers({ name: 'a' }, { name: 'a', image: 'j' })),
       update('y', spec({ text: 'x', containers: [{ name: 'a' }, { name: 'a', image: 'j' }] })),
     ],
-    owners: {
+    managers: {
       'x (Update)': '.spec .spec.containers .spec.containers[name="a"] .spec.replicas',
       'y (Update)': '.spec.text',
     },
   },
 ]);
 
-tell('maps, structs and values without a schema', [
+testScenarios('maps, structs and values without a schema', [
   {
     name: 'entries of a map of structs',
     steps: [apply('one', spec({ pairs: { x: { a: '1' } } })), apply('two', spec({ pairs: { x: { b: '2' } } }))],
     object: withDefault({ pairs: { x: { a: '1', b: '2' } } }),
-    owners: { one: '.spec.pairs.x .spec.pairs.x.a', two: '.spec.pairs.x .spec.pairs.x.b' },
+    managers: { one: '.spec.pairs.x .spec.pairs.x.a', two: '.spec.pairs.x .spec.pairs.x.b' },
   },
   {
-    name: 'an entry of a map that two apply loses the fields of the one',
+    name: 'an entry of a map that two managers apply loses only the fields of the one',
     steps: [
       apply('one', spec({ pairs: { x: { a: '1' } } })),
       apply('two', spec({ pairs: { x: { b: '2' } } })),
@@ -340,17 +340,17 @@ tell('maps, structs and values without a schema', [
     object: withDefault({ text: 'x', pairs: { x: { b: '2' } } }),
   },
   {
-    name: 'an entry of a map that loses all of its fields stays for who owns the entry itself',
+    name: 'an entry of a map without fields stays while a manager owns the entry',
     steps: [
       apply('one', spec({ pairs: { x: { a: '1' } } })),
       forceApply('two', spec({ pairs: { x: { a: '2' } } })),
       apply('two', spec({ text: 'x' })),
     ],
     object: withDefault({ text: 'x', pairs: { x: {} } }),
-    owners: { one: '.spec.pairs.x', two: '.spec.text' },
+    managers: { one: '.spec.pairs.x', two: '.spec.text' },
   },
   {
-    name: 'keys that look like members of objects',
+    name: 'map keys named like members of every object',
     steps: [apply('one', { data: { constructor: '1', toString: '2' } }), apply('two', { data: { constructor: '2' } })],
     conflicts: ['"one" .data.constructor'],
   },
@@ -358,30 +358,30 @@ tell('maps, structs and values without a schema', [
     name: 'an atomic map is replaced',
     steps: [apply('one', spec({ selector: { a: '1' } })), apply('one', spec({ selector: { b: '1' } }))],
     object: withDefault({ selector: { b: '1' } }),
-    owners: { one: '.spec.selector' },
+    managers: { one: '.spec.selector' },
   },
   {
-    name: 'an atomic struct by the mark of its type',
+    name: 'structType atomic',
     steps: [apply('one', spec({ ref: { kind: 'K', name: 'n' } })), apply('one', spec({ ref: { kind: 'K' } }))],
     object: withDefault({ ref: { kind: 'K' } }),
-    owners: { one: '.spec.ref' },
+    managers: { one: '.spec.ref' },
   },
   {
-    name: 'the mark of a field goes before that of its type',
+    name: 'mapType of the field precedes structType',
     steps: [apply('one', spec({ whole: { type: 'x' }, strategy: { type: 'x' } }))],
-    owners: { one: '.spec.strategy.type .spec.whole' },
+    managers: { one: '.spec.strategy.type .spec.whole' },
   },
   {
-    name: 'an empty struct is owned itself',
+    name: 'an empty struct is owned',
     steps: [apply('one', spec({ strategy: {} }))],
     object: withDefault({ strategy: {} }),
-    owners: { one: '.spec.strategy' },
+    managers: { one: '.spec.strategy' },
   },
   {
     name: 'objects without a schema are granular',
     steps: [apply('one', spec({ free: { a: { x: 1 } } })), apply('two', spec({ free: { a: { y: 2 } } }))],
     object: withDefault({ free: { a: { x: 1, y: 2 } } }),
-    owners: { one: '.spec.free.a .spec.free.a.x', two: '.spec.free.a .spec.free.a.y' },
+    managers: { one: '.spec.free.a .spec.free.a.x', two: '.spec.free.a .spec.free.a.y' },
   },
   {
     name: 'lists without a schema are atomic',
@@ -389,29 +389,29 @@ tell('maps, structs and values without a schema', [
     conflicts: ['"one" .spec.free.a'],
   },
   {
-    name: 'a value without a schema may become another kind of value',
+    name: 'a value without a schema may change its JSON type',
     steps: [apply('one', spec({ free: { a: { x: 1 } } })), apply('one', spec({ free: { a: 'text' } }))],
     object: withDefault({ free: { a: 'text' } }),
-    owners: { one: '.spec.free.a' },
+    managers: { one: '.spec.free.a' },
   },
   {
-    name: 'and conflicts with who owned what was in it',
+    name: 'a change of the JSON type conflicts with the managers of its members',
     steps: [apply('one', spec({ free: { a: { x: 1 } } })), apply('two', spec({ free: { a: [1] } }))],
     conflicts: ['"one" .spec.free.a'],
   },
   {
-    name: 'an object of any structure belongs to one',
+    name: 'an opaque object has one manager',
     steps: [apply('one', spec({ raw: { a: 1 } })), apply('two', spec({ raw: { b: 1 } }))],
     conflicts: ['"one" .spec.raw'],
   },
   {
-    name: 'by force it is replaced',
+    name: 'a forced apply replaces an opaque object',
     steps: [apply('one', spec({ raw: { a: 1 } })), forceApply('two', spec({ raw: { b: 1 } }))],
     object: withDefault({ raw: { b: 1 } }),
-    owners: { two: '.spec.raw' },
+    managers: { two: '.spec.raw' },
   },
   {
-    name: 'a client may write down ownership itself',
+    name: 'a client may set managedFields',
     steps: [
       apply('one', { data: { a: '1' } }),
       update('x', {
@@ -419,6 +419,6 @@ tell('maps, structs and values without a schema', [
         metadata: { managedFields: [entry('two', { 'f:data': { 'f:a': {} } }, { operation: 'Apply' })] },
       }),
     ],
-    owners: { two: '.data.a' },
+    managers: { two: '.data.a' },
   },
 ]);

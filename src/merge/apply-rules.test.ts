@@ -3,8 +3,18 @@ import { type ApiObject, atOnce } from '../meta/index.ts';
 import { field, int32, list, map, string, struct } from '../schema/index.ts';
 import { applyConfiguration } from './apply.ts';
 import { managerName } from './manager-name.ts';
-import { apply, entry, forceApply, ownersOf, play, type Story, schema, update, World } from './testing/story.ts';
-import { tell } from './testing/tell.ts';
+import {
+  apply,
+  entry,
+  Fixture,
+  forceApply,
+  managedPaths,
+  run,
+  type Scenario,
+  schema,
+  update,
+} from './testing/scenario.ts';
+import { testScenarios } from './testing/test-scenarios.ts';
 import { thing } from './testing/thing.ts';
 
 // The numbers are those of "Server-side apply rules" in the specification.
@@ -12,58 +22,58 @@ import { thing } from './testing/thing.ts';
 const data = (values: { [key: string]: string }) => ({ data: values });
 const replicas = (count: number) => ({ spec: { replicas: count } });
 
-tell('rule 1: an applyConfig creates the object with defaults, or merges with the live one', [
+testScenarios('rule 1: an applied configuration creates the object with defaults, or merges into the live object', [
   {
-    name: 'creates, owning what it says and no default',
+    name: 'a created object has defaults that nobody owns',
     steps: [apply('one', { data: { a: '1' }, spec: { text: 'x' } })],
     object: { data: { a: '1' }, spec: { replicas: 1, text: 'x' } },
-    owners: { one: '.data.a .spec.text' },
+    managers: { one: '.data.a .spec.text' },
   },
-  { name: 'creates from nothing but an identity', steps: [apply('one', {})], object: {}, owners: {} },
+  { name: 'an applied configuration may hold the identity alone', steps: [apply('one', {})], object: {}, managers: {} },
   {
-    name: 'an empty map is owned itself',
+    name: 'an empty map is owned',
     steps: [apply('one', data({}))],
     object: {},
-    owners: { one: '.data' },
+    managers: { one: '.data' },
   },
   {
-    name: 'an empty map that another fills is a change of it',
+    name: 'adding an entry to an empty map changes the map',
     steps: [apply('one', data({})), apply('two', data({ a: '1' }))],
     conflicts: ['"one" .data'],
   },
   {
-    name: 'an empty list of entries owns nothing',
+    name: 'an empty associative list is not owned',
     steps: [apply('one', { data: { a: '1' }, spec: { tags: [] } })],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
     name: 'an empty atomic list is owned',
     steps: [apply('one', { spec: { args: [] } })],
-    owners: { one: '.spec.args' },
+    managers: { one: '.spec.args' },
   },
   {
-    name: 'merges with what is there',
+    name: 'merges into the live object',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ b: '2' }))],
     object: data({ a: '1', b: '2' }),
-    owners: { one: '.data.a', two: '.data.b' },
+    managers: { one: '.data.a', two: '.data.b' },
   },
   {
-    name: 'an explicit null is owned and leaves a map alone',
+    name: 'an explicit null is owned and does not change a map',
     steps: [apply('one', data({ a: '1' })), apply('two', { data: null })],
     object: data({ a: '1' }),
-    owners: { one: '.data.a', two: '.data' },
+    managers: { one: '.data.a', two: '.data' },
   },
   {
-    name: 'an explicit null takes a value away from nobody else',
+    name: 'an explicit null does not remove values of other managers',
     steps: [apply('one', { spec: { text: 'x' } }), apply('two', { spec: { text: null } })],
     conflicts: ['"one" .spec.text'],
   },
   {
-    name: 'the identity of an object belongs to nobody',
+    name: 'the identity of an object is not owned',
     steps: [
       apply('one', { metadata: { name: 't', namespace: 'n', uid: 'u', resourceVersion: '1', labels: { l: '1' } } }),
     ],
-    owners: { one: '.metadata.labels.l' },
+    managers: { one: '.metadata.labels.l' },
   },
   {
     name: 'a value of the wrong type fails, with its path',
@@ -72,7 +82,7 @@ tell('rule 1: an applyConfig creates the object with defaults, or merges with th
       'failed to create typed patch object (/t; /v1, Kind=Thing): .data.a: expected string, got &value.valueUnstructured{Value:1}',
   },
   {
-    name: 'a field that nobody declares fails',
+    name: 'an undeclared field fails',
     steps: [apply('one', { bogus: 1 })],
     error: 'failed to create typed patch object (/t; /v1, Kind=Thing): .bogus: field not declared in schema',
   },
@@ -82,7 +92,7 @@ tell('rule 1: an applyConfig creates the object with defaults, or merges with th
     error: /\.spec\.ref\.nope: field not declared in schema$/,
   },
   {
-    name: 'several findings are told together',
+    name: 'several errors are reported together',
     steps: [apply('one', { data: { a: true }, spec: { flag: 'x', replicas: 'y', args: 'z', containers: {} } })],
     error:
       /: errors:\n {2}\.data\.a: expected string.*\n {2}\.spec\.flag: expected boolean, got &\{x\}\n {2}\.spec\.replicas: expected numeric \(int or float\), got string\n {2}\.spec\.args: expected list, got &\{z\}\n {2}\.spec\.containers: expected list, got &\{map\[\]\}$/,
@@ -93,33 +103,33 @@ tell('rule 1: an applyConfig creates the object with defaults, or merges with th
     error: /\.data: expected map, got &\{x\}$/,
   },
   {
-    name: 'an entry that is there twice fails',
+    name: 'a duplicate entry fails',
     steps: [apply('one', { spec: { containers: [{ name: 'a' }, { name: 'a' }] } })],
     error: /: \.spec\.containers: duplicate entries for key \[name="a"\]$/,
   },
   {
-    name: 'a value that is twice in a set fails',
+    name: 'a duplicate value of a set fails',
     steps: [apply('one', { metadata: { finalizers: ['e.com/a', 'e.com/a'] } })],
     error: /: \.metadata\.finalizers: duplicate entries for key \[="e\.com\/a"\]$/,
   },
   {
-    name: 'a failed apply leaves the object as it was',
+    name: 'a failed apply does not change the object',
     steps: [apply('one', data({ a: '1' })), apply('two', { bogus: 1 })],
     error: /bogus/,
     object: data({ a: '1' }),
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
 ]);
 
-describe('rule 2: the manager is named by the request, or by its user agent', () => {
+describe('rule 2: the field manager is that of the request, or its user agent', () => {
   it.each([
-    ['the name that the request gives', 'm', 'kubectl/v1', 'm'],
-    ['else the product of the user agent', '', 'kubectl/v1.30 (linux/amd64)', 'kubectl'],
+    ['the fieldManager of the request', 'm', 'kubectl/v1', 'm'],
+    ['the product of the user agent by default', '', 'kubectl/v1.30 (linux/amd64)', 'kubectl'],
     ['a user agent without a version', undefined, 'editor', 'editor'],
     ['a user agent with spaces', undefined, 'Go http client/1.1', 'Go http client'],
-    ['characters that cannot be printed are left out', undefined, 'a\u0007b\u200b\u00a0c/1', 'abc'],
+    ['unprintable characters are omitted', undefined, 'a\u0007b\u200b\u00a0c/1', 'abc'],
     ['at most 128 bytes', undefined, `${'x'.repeat(200)}/1`, 'x'.repeat(128)],
-    ['and no half of a character', undefined, `${'x'.repeat(127)}é/1`, 'x'.repeat(127)],
+    ['a character is never cut', undefined, `${'x'.repeat(127)}é/1`, 'x'.repeat(127)],
     ['no user agent at all', undefined, undefined, 'unknown'],
     ['a user agent without a product', undefined, '/1.0', 'unknown'],
   ])('%s', (_, given, agent, expected) => {
@@ -127,7 +137,7 @@ describe('rule 2: the manager is named by the request, or by its user agent', ()
   });
 });
 
-tell('rule 3: an applyConfig may not set managedFields', [
+testScenarios('rule 3: an applied configuration may not set managedFields', [
   {
     name: 'entries are refused',
     steps: [apply('one', { metadata: { managedFields: [entry('x', {})] } })],
@@ -139,27 +149,27 @@ tell('rule 3: an applyConfig may not set managedFields', [
     error: 'metadata.managedFields must be nil',
   },
   {
-    name: 'null is none',
+    name: 'null is allowed',
     steps: [apply('one', { metadata: { managedFields: null }, data: { a: '1' } })],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
 ]);
 
-const rule4: Story[] = [
+const rule4: Scenario[] = [
   {
-    name: 'the same value from two appliers is shared',
+    name: 'equal values of two appliers are shared',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ a: '1' }))],
     object: data({ a: '1' }),
-    owners: { one: '.data.a', two: '.data.a' },
+    managers: { one: '.data.a', two: '.data.a' },
   },
   {
-    name: 'a change of a shared field conflicts with the other',
+    name: 'a change of a shared field conflicts with the other manager',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ a: '1' })), apply('two', data({ a: '2' }))],
     conflicts: ['"one" .data.a'],
     object: data({ a: '1' }),
   },
   {
-    name: 'and with each of the others',
+    name: 'a change of a shared field conflicts with each other manager',
     steps: [
       apply('one', data({ a: '1' })),
       apply('two', data({ a: '1' })),
@@ -169,54 +179,54 @@ const rule4: Story[] = [
     conflicts: ['"three" .data.a', '"two" .data.a'],
   },
   {
-    name: 'an owner alone changes its field freely',
+    name: 'the only manager of a field changes it without conflict',
     steps: [apply('one', data({ a: '1' })), apply('one', data({ a: '2' }))],
     object: data({ a: '2' }),
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'a field left out is given up: others keep it',
+    name: 'a field left out stays for its other managers',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ a: '1' })), apply('one', data({}))],
     object: data({ a: '1' }),
-    owners: { one: '.data', two: '.data.a' },
+    managers: { one: '.data', two: '.data.a' },
   },
   {
-    name: 'a field left out that nobody else owns is deleted',
+    name: 'a field left out that no other manager owns is pruned',
     steps: [apply('one', data({ a: '1', b: '1' })), apply('one', data({ a: '1' }))],
     object: data({ a: '1' }),
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'or goes back to its default',
+    name: 'a pruned field returns to its default',
     steps: [apply('one', { spec: { replicas: 3, text: 'x' } }), apply('one', { spec: { text: 'x' } })],
     object: { spec: { replicas: 1, text: 'x' } },
-    owners: { one: '.spec.text' },
+    managers: { one: '.spec.text' },
   },
   {
-    name: 'the last field of a struct takes the struct with it',
+    name: 'a struct is pruned with its last field',
     steps: [apply('one', { data: { a: '1' }, spec: { text: 'x' } }), apply('one', data({ a: '1' }))],
     object: data({ a: '1' }),
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'a struct in which another owns something stays',
+    name: 'a struct with a field of another manager stays',
     steps: [apply('one', { spec: { text: 'x' } }), apply('two', { spec: { flag: true } }), apply('one', {})],
     object: { spec: { flag: true, replicas: 1 } },
-    owners: { two: '.spec.flag' },
+    managers: { two: '.spec.flag' },
   },
   {
-    name: 'giving up everything ends the entry',
+    name: 'a manager that applies no fields has no entry',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ b: '1' })), apply('one', {})],
     object: data({ b: '1' }),
-    owners: { two: '.data.b' },
+    managers: { two: '.data.b' },
   },
   {
-    name: 'giving up everything takes a nested map with it',
+    name: 'a nested map is pruned with its last entry',
     steps: [apply('one', { metadata: { labels: { l: '1' } }, data: { a: '1' } }), apply('one', data({ a: '1' }))],
     object: data({ a: '1' }),
   },
   {
-    name: 'a field that an update owns as well stays',
+    name: 'a field left out stays when an update owns it',
     steps: [
       apply('one', data({ a: '1' })),
       update('two', data({ a: '2' })),
@@ -224,16 +234,16 @@ const rule4: Story[] = [
       apply('one', {}),
     ],
     object: data({ a: '2' }),
-    owners: { 'two (Update)': '.data.a' },
+    managers: { 'two (Update)': '.data.a' },
   },
   {
-    name: 'a field that one never applied is not removed by leaving it out',
+    name: 'a field that the manager never applied is not pruned',
     steps: [apply('one', data({ a: '1' })), update('two', data({ a: '1', b: '2' })), apply('one', {})],
     object: data({ b: '2' }),
-    owners: { 'two (Update)': '.data.b' },
+    managers: { 'two (Update)': '.data.b' },
   },
   {
-    name: 'a value that nobody owns is not removed with its neighbours',
+    name: 'a value without a manager is not pruned with its neighbours',
     steps: [
       update('two', data({ a: '1', b: '2' })),
       update('two', { ...data({ a: '1', b: '2' }), metadata: { managedFields: [entry('x', { 'f:spec': {} })] } }),
@@ -243,12 +253,12 @@ const rule4: Story[] = [
     object: data({ b: '2' }),
   },
   {
-    name: 'values that are as good as absent are shared, too',
+    name: 'zero values are shared',
     steps: [apply('one', { data: {}, spec: { text: '' } }), apply('two', { data: {}, spec: { text: '' } })],
-    owners: { one: '.data .spec.text', two: '.data .spec.text' },
+    managers: { one: '.data .spec.text', two: '.data .spec.text' },
   },
   {
-    name: 'two spellings of an amount are one value',
+    name: 'equal quantities in different formats are one value',
     steps: [
       apply('one', { spec: { containers: [{ name: 'a', limits: { cpu: '1' } }] } }),
       apply('two', { spec: { containers: [{ name: 'a', limits: { cpu: '1000m' } }] } }),
@@ -256,29 +266,29 @@ const rule4: Story[] = [
     object: { spec: { replicas: 1, containers: [{ name: 'a', limits: { cpu: '1' } }] } },
   },
   {
-    name: 'sharing twice changes nothing',
+    name: 'applying a shared value again changes nothing',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ a: '1' })), apply('two', data({ a: '1' }))],
-    owners: { one: '.data.a', two: '.data.a' },
+    managers: { one: '.data.a', two: '.data.a' },
   },
 ];
-tell('rule 4: equal values are shared, and what is left out is given up', rule4);
+testScenarios('rule 4: equal values are shared, and fields left out are pruned', rule4);
 
-tell('rule 5: a change of what others own conflicts, unless forced', [
+testScenarios('rule 5: a change of fields of other managers conflicts unless forced', [
   {
-    name: 'one conflict is told with its field',
+    name: 'a conflict names its field',
     steps: [apply('one', data({ a: '1' })), apply('two', data({ a: '2' }))],
     conflicts: ['"one" .data.a'],
     error: 'Apply failed with 1 conflict: conflict with "one": .data.a',
     object: data({ a: '1' }),
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'an update is told with its version',
+    name: 'a conflict with an update names its version',
     steps: [update('editor', data({ a: '1' })), apply('two', data({ a: '2' }))],
     conflicts: ['"editor" using v1 .data.a'],
   },
   {
-    name: 'an owner through a subresource is told with it',
+    name: 'a conflict with a write to a subresource names the subresource',
     steps: [
       apply('one', { data: { a: '1' } }),
       update('st', { data: { a: '1' }, status: { count: 1 } }, { subresource: 'status' }),
@@ -296,53 +306,53 @@ tell('rule 5: a change of what others own conflicts, unless forced', [
     conflicts: ['"one" .data.a', '"one" .data.b', '"one" .spec.text', '"two" .metadata.labels.l'],
   },
   {
-    name: 'a forced apply overwrites and is the only owner',
+    name: 'a forced apply overwrites the value and is its only manager',
     steps: [apply('one', data({ a: '1' })), forceApply('two', data({ a: '2' }))],
     object: data({ a: '2' }),
-    owners: { two: '.data.a' },
+    managers: { two: '.data.a' },
   },
   {
-    name: 'a forced apply takes only what it changes',
+    name: 'a forced apply takes only the fields that it changes',
     steps: [apply('one', data({ a: '1', b: '1', c: '1' })), forceApply('two', data({ a: '2', b: '1' }))],
     object: data({ a: '2', b: '1', c: '1' }),
-    owners: { one: '.data.b .data.c', two: '.data.a .data.b' },
+    managers: { one: '.data.b .data.c', two: '.data.a .data.b' },
   },
   {
-    name: 'a forced apply takes from several at once',
+    name: 'a forced apply takes fields from several managers',
     steps: [
       apply('one', data({ a: '1', x: '1' })),
       apply('two', data({ a: '1' })),
       update('three', data({ a: '1', x: '1', b: '1' })),
       forceApply('four', data({ a: '2', b: '2' })),
     ],
-    owners: { one: '.data.x', four: '.data.a .data.b' },
+    managers: { one: '.data.x', four: '.data.a .data.b' },
   },
   {
-    name: 'force without a conflict is an apply as any other',
+    name: 'force without a conflict has no effect',
     steps: [apply('one', data({ a: '1' })), forceApply('two', data({ a: '1' }))],
-    owners: { one: '.data.a', two: '.data.a' },
+    managers: { one: '.data.a', two: '.data.a' },
   },
   {
-    name: 'way out: leave the field out, giving it up',
+    name: 'resolved by leaving the field out',
     steps: [apply('one', replicas(1)), forceApply('scaler', replicas(3)), apply('one', { spec: { text: 'x' } })],
     object: { spec: { replicas: 3, text: 'x' } },
-    owners: { one: '.spec.text', scaler: '.spec.replicas' },
+    managers: { one: '.spec.text', scaler: '.spec.replicas' },
   },
   {
-    name: 'way out: take the live value, sharing it',
+    name: 'resolved by applying the live value, which is then shared',
     steps: [apply('one', replicas(1)), forceApply('scaler', replicas(3)), apply('one', replicas(3))],
-    owners: { one: '.spec.replicas', scaler: '.spec.replicas' },
+    managers: { one: '.spec.replicas', scaler: '.spec.replicas' },
   },
   {
-    name: 'whom a field was taken from conflicts when it applies the old value again',
+    name: 'the manager that lost a field conflicts when it applies the old value again',
     steps: [apply('one', replicas(1)), forceApply('scaler', replicas(3)), apply('one', replicas(1))],
     conflicts: ['"scaler" .spec.replicas'],
   },
   {
-    name: 'a default belongs to nobody and is taken freely',
+    name: 'a defaulted field has no manager and never conflicts',
     steps: [apply('one', { spec: { text: 'x' } }), apply('two', replicas(5))],
     object: { spec: { text: 'x', replicas: 5 } },
-    owners: { one: '.spec.text', two: '.spec.replicas' },
+    managers: { one: '.spec.text', two: '.spec.replicas' },
   },
   {
     name: 'an atomic list conflicts as a whole',
@@ -360,14 +370,14 @@ tell('rule 5: a change of what others own conflicts, unless forced', [
     conflicts: ['"one" .spec.ref'],
   },
   {
-    name: 'an applier conflicts with its own updates under the same name',
+    name: 'an apply conflicts with updates of the same manager',
     steps: [update('one', data({ a: '1' })), apply('one', data({ a: '2' }))],
     conflicts: ['"one" using v1 .data.a'],
   },
 ]);
 
-it('rule 5: the message of several conflicts goes by manager', () => {
-  const { error } = play([
+it('rule 5: the message of several conflicts is grouped by manager', () => {
+  const { error } = run([
     update('two', data({ a: '1', b: '1' })),
     apply('one', data({ b: '1' })),
     apply('three', data({ a: '2', b: '2' })),
@@ -390,65 +400,65 @@ it('rule 5: the message of several conflicts goes by manager', () => {
   });
 });
 
-tell('rule 6: an update never conflicts and takes what it changes', [
+testScenarios('rule 6: an update never conflicts and owns the fields that it changes', [
   {
-    name: 'a replaced value is the writer’s',
+    name: 'the writer owns a replaced value',
     steps: [apply('one', data({ a: '1', b: '1' })), update('two', data({ a: '2', b: '1' }))],
     object: data({ a: '2', b: '1' }),
-    owners: { one: '.data.b', 'two (Update)': '.data.a' },
+    managers: { one: '.data.b', 'two (Update)': '.data.a' },
   },
   {
-    name: 'an equal value stays with its owner',
+    name: 'an equal value keeps its manager',
     steps: [apply('one', data({ a: '1' })), update('two', data({ a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'the owner that lost a field conflicts afterwards',
+    name: 'the manager that lost a field conflicts afterwards',
     steps: [apply('one', data({ a: '1' })), update('two', data({ a: '2' })), apply('one', data({ a: '1' }))],
     conflicts: ['"two" using v1 .data.a'],
   },
   {
-    name: 'a field that an update removes is nobody’s',
+    name: 'a field that an update removes has no manager',
     steps: [apply('one', data({ a: '1', b: '1' })), update('two', data({ a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'the owner of a removed field may set it again',
+    name: 'a manager may apply a removed field again',
     steps: [
       apply('one', data({ a: '1', b: '1' })),
       update('two', data({ a: '1' })),
       apply('one', data({ a: '1', b: '1' })),
     ],
     object: data({ a: '1', b: '1' }),
-    owners: { one: '.data.a .data.b' },
+    managers: { one: '.data.a .data.b' },
   },
   {
-    name: 'a new map counts itself',
+    name: 'an update owns a new map',
     steps: [update('two', data({ a: '1' }))],
-    owners: { 'two (Update)': '.data .data.a' },
+    managers: { 'two (Update)': '.data .data.a' },
   },
   {
-    name: 'a created object belongs to its creator, defaults included',
+    name: 'the creator owns all fields, defaults included',
     steps: [update('two', { spec: { text: 'x' } })],
-    owners: { 'two (Update)': '.spec .spec.replicas .spec.text' },
+    managers: { 'two (Update)': '.spec .spec.replicas .spec.text' },
   },
   {
     name: 'an update that changes nothing owns nothing',
     steps: [apply('one', { spec: { text: 'x' } }), update('two', { spec: { text: 'x', replicas: 1 } })],
-    owners: { one: '.spec.text' },
+    managers: { one: '.spec.text' },
   },
 ]);
 
-tell('rule 7: whoever really changes a value owns it', [
+testScenarios('rule 7: the manager that changes a value owns it', [
   {
     name: 'an update after an update',
     steps: [update('one', data({ a: '1', b: '1' })), update('two', data({ a: '2', b: '1' }))],
-    owners: { 'one (Update)': '.data .data.b', 'two (Update)': '.data.a' },
+    managers: { 'one (Update)': '.data .data.b', 'two (Update)': '.data.a' },
   },
   {
-    name: 'back and forth',
+    name: 'alternating updates',
     steps: [update('one', data({ a: '1' })), update('two', data({ a: '2' })), update('one', data({ a: '1' }))],
-    owners: { 'one (Update)': '.data .data.a' },
+    managers: { 'one (Update)': '.data .data.a' },
   },
   {
     name: 'a list entry that an update changes',
@@ -456,37 +466,37 @@ tell('rule 7: whoever really changes a value owns it', [
       apply('one', { spec: { containers: [{ name: 'a', image: 'i:1' }] } }),
       update('two', { spec: { containers: [{ name: 'a', image: 'i:2' }] } }),
     ],
-    owners: {
+    managers: {
       one: '.spec.containers[name="a"] .spec.containers[name="a"].name',
       'two (Update)': '.spec.containers[name="a"].image',
     },
   },
   {
-    name: 'a value of an object that nobody owned anything of',
+    name: 'a value of an object without managed fields',
     steps: [
       apply('one', data({ a: '1' })),
       update('two', { ...data({ a: '1' }), metadata: { managedFields: [{}] } }),
       update('three', data({ a: '1', b: '2' })),
     ],
-    owners: { 'three (Update)': '.data.b' },
+    managers: { 'three (Update)': '.data.b' },
   },
   {
-    name: 'an applier takes over a value that it changes by force, an update takes it back',
+    name: 'a forced apply takes a value, an update takes it back',
     steps: [update('one', data({ a: '1' })), forceApply('two', data({ a: '2' })), update('one', data({ a: '3' }))],
-    owners: { 'one (Update)': '.data .data.a' },
+    managers: { 'one (Update)': '.data .data.a' },
   },
 ]);
 
-describe('rule 8: an apply creates what is not there', () => {
-  it('so that the caller can ask for the permission to create', () => {
-    const world = new World();
-    const live: ApiObject | undefined = world.live;
+describe('rule 8: an apply creates a missing object', () => {
+  it('without a live object, as the caller checks the permission to create', () => {
+    const fixture = new Fixture();
+    const live: ApiObject | undefined = fixture.live;
     expect(live).toBeUndefined();
     const applyConfig = { kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } };
-    const writer = { manager: 'm', apiVersion: 'v1', now: world.now };
-    const created = atOnce(applyConfiguration({ type: world.type(), writer, live, applyConfig, force: false }));
+    const writer = { manager: 'm', apiVersion: 'v1', now: fixture.now };
+    const created = atOnce(applyConfiguration({ type: fixture.type(), writer, live, applyConfig, force: false }));
     expect(created).toMatchObject({ kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } });
-    expect(ownersOf(created)).toEqual({ m: '.data.a' });
+    expect(managedPaths(created)).toEqual({ m: '.data.a' });
   });
 });
 
@@ -496,19 +506,19 @@ const word = struct('test/v1.Word', { name: field(1, string), value: field(2, st
 const atomicMap = thing({ pairs: field(11, map(word), { mapType: 'atomic' }) });
 const granularPairs = thing({ pairs: field(11, map(word)) });
 
-tell('rule 10: markers may change', [
+testScenarios('rule 10: the list type, map type and struct type may change', [
   {
-    name: 'list to atomic: who owned an entry owns all of it',
+    name: 'list to atomic: the manager of an entry owns the whole list',
     steps: [
       apply('one', { spec: { tags: ['a'] } }),
       apply('two', { spec: { tags: ['b'] } }),
       schema(thing({ tags: field(4, list(string), { listType: 'atomic' }) })),
       update('x', { spec: { tags: ['a', 'b'], text: 'y' } }),
     ],
-    owners: { one: '.spec.tags', two: '.spec.tags', 'x (Update)': '.spec.text' },
+    managers: { one: '.spec.tags', two: '.spec.tags', 'x (Update)': '.spec.text' },
   },
   {
-    name: 'list to atomic: a later change conflicts with everyone',
+    name: 'list to atomic: a later change conflicts with all managers',
     steps: [
       apply('one', { spec: { tags: ['a'] } }),
       apply('two', { spec: { tags: ['b'] } }),
@@ -518,7 +528,7 @@ tell('rule 10: markers may change', [
     conflicts: ['"two" .spec.tags'],
   },
   {
-    name: 'list of entries to atomic',
+    name: 'associative list to atomic',
     steps: [
       apply('one', { spec: { containers: [{ name: 'a', image: 'i' }] } }),
       schema(thing({ containers: field(6, list(word)) })),
@@ -554,26 +564,26 @@ tell('rule 10: markers may change', [
     conflicts: ['"one" .spec.strategy'],
   },
   {
-    name: 'atomic to set: no conflict arises, values of others stay',
+    name: 'atomic to set: no conflict arises, and values of other managers stay',
     steps: [
       apply('one', { spec: { args: ['a', 'b'] } }),
       schema(thing({ args: field(10, list(string), { listType: 'set' }) })),
       apply('two', { spec: { args: ['c'] } }),
     ],
     object: { spec: { replicas: 1, args: ['a', 'b', 'c'] } },
-    owners: { one: '.spec.args', two: '.spec.args[="c"]' },
+    managers: { one: '.spec.args', two: '.spec.args[="c"]' },
   },
   {
-    name: 'atomic to set: the old owner owns entries once it applies again',
+    name: 'atomic to set: the old manager owns entries when it applies again',
     steps: [
       apply('one', { spec: { args: ['a', 'b'] } }),
       schema(thing({ args: field(10, list(string), { listType: 'set' }) })),
       apply('one', { spec: { args: ['a', 'b'] } }),
     ],
-    owners: { one: '.spec.args[="a"] .spec.args[="b"]' },
+    managers: { one: '.spec.args[="a"] .spec.args[="b"]' },
   },
   {
-    name: 'atomic to map of entries: no conflict arises',
+    name: 'atomic to associative list: no conflict arises',
     steps: [
       schema(thing({ containers: field(6, list(word)) })),
       apply('one', { spec: { containers: [{ name: 'a', value: '1' }] } }),
@@ -593,14 +603,14 @@ tell('rule 10: markers may change', [
     object: { spec: { replicas: 1, pairs: { x: { name: 'm' } } } },
   },
   {
-    name: 'a field that the schema no longer has is owned by nobody',
+    name: 'a field that the schema no longer declares has no manager',
     steps: [
       apply('one', { spec: { text: 'x', flag: true } }),
       schema(thing({ flag: undefined })),
       update('two', { spec: { text: 'y' } }),
     ],
     object: { spec: { text: 'y', replicas: 1 } },
-    owners: { 'two (Update)': '.spec.text' },
+    managers: { 'two (Update)': '.spec.text' },
   },
   {
     name: 'a struct that became a scalar',
@@ -610,6 +620,6 @@ tell('rule 10: markers may change', [
       apply('two', { spec: { strategy: 'y' } }),
     ],
     object: { spec: { replicas: 1, text: 'x', strategy: 'y' } },
-    owners: { one: '.spec.text', two: '.spec.strategy' },
+    managers: { one: '.spec.text', two: '.spec.strategy' },
   },
 ]);

@@ -68,8 +68,8 @@ export function* applyConfiguration(request: Apply): Steps<ApiObject> {
   if (isJsonObject(metadata) && (metadata['managedFields'] ?? null) !== null) {
     throw statusError.badRequest('metadata.managedFields must be nil');
   }
-  const findings = validateApplyConfig(shape, applyConfig);
-  if (findings.length > 0) throw misfit(applyConfig, apiVersion, findings);
+  const errors = validateApplyConfig(shape, applyConfig);
+  if (errors.length > 0) throw invalidConfigError(applyConfig, apiVersion, errors);
   yield;
   const entries = entriesBeforeApply(type, version, live, writer);
   const last = live && lastAppliedTo(live, shape, writer.manager, apiVersion, type.names);
@@ -84,13 +84,12 @@ export function* applyConfiguration(request: Apply): Steps<ApiObject> {
   return withManagedFields(result.object === live ? jsonCopy(object) : object, managedFields);
 }
 
-function misfit(applyConfig: JsonObject, apiVersion: string, findings: readonly string[]): StatusError {
+function invalidConfigError(applyConfig: JsonObject, apiVersion: string, errors: readonly string[]): StatusError {
   const { group = '', version = apiVersion } = parseGroupVersion(apiVersion) ?? {};
   const metadata = isJsonObject(applyConfig['metadata']) ? applyConfig['metadata'] : {};
   const text = (value: unknown) => (typeof value === 'string' ? shorten(value) : '');
   const what = `${text(metadata['namespace'])}/${text(metadata['name'])}; ${group}/${version}, Kind=${text(applyConfig['kind'])}`;
-  const why =
-    findings.length === 1 ? findings[0] : ['errors:', ...findings.map((finding) => `  ${finding}`)].join('\n');
+  const why = errors.length === 1 ? errors[0] : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n');
   return new StatusError(500, '', `failed to create typed patch object (${what}): ${why}`);
 }
 
@@ -107,8 +106,8 @@ function entriesBeforeApply(
   const all = new Comparisons({ names: type.names, version: () => version }, apiVersion, undefined, live).in(
     apiVersion,
   );
-  if (all === undefined || isEmpty(all.taken)) return entries;
-  const fields = all.taken;
+  if (all === undefined || isEmpty(all.assigned)) return entries;
+  const fields = all.assigned;
   return [{ manager: beforeFirstApply, operation: 'Update', apiVersion, subresource, time: now, fields }];
 }
 
@@ -130,7 +129,7 @@ function* applied(
   const shape = objectShape(version.schema, type.names);
   const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const last = entries.find((entry) => sameManager(entry, id));
-  const others = entries.filter((owner) => owner !== last);
+  const others = entries.filter((entry) => entry !== last);
 
   const fields = version.writable(fieldsOf(shape, applyConfig, last?.fields));
   yield;
@@ -145,9 +144,9 @@ function* applied(
   const transition = new Comparisons(type, apiVersion, before, after);
   yield* compared(transition, others);
   if (!force && after !== before) {
-    const asked = new Comparisons(type, apiVersion, before, object);
-    yield* compared(asked, others);
-    const conflicts = conflictsBeyond(conflictsWith(others, asked, transition), unchanged);
+    const requested = new Comparisons(type, apiVersion, before, object);
+    yield* compared(requested, others);
+    const conflicts = conflictsBeyond(conflictsWith(others, requested, transition), unchanged);
     if (conflicts.length > 0) throw conflictError(conflicts);
   }
   const left = stripChangedFields(others, transition);
@@ -164,7 +163,9 @@ function* compared(transition: Comparisons, entries: readonly ManagedEntry[]): S
   }
 }
 
-/** The object in its normal form: the live one itself when that is the same. Spellings and zero values are no changes. */
+/**
+ * The object in its normal form: the live one itself when that is the same. Spellings and zero values are no changes.
+ */
 function normalized(
   version: ManagedVersion,
   live: ApiObject | undefined,

@@ -8,15 +8,15 @@ import {
   statusError,
 } from '../meta/index.ts';
 
-/** The fieldsV1 of an object stand a few levels deeper in it than the fields that they name. */
+/** The path of a field in `fieldsV1` is deeper than the field itself by up to this many levels. */
 const managedFieldsLevels = 8;
 
-/** What every step of a write may take time for. @throws StatusError 413 for a body that has more */
+/** Bounds the work of a write. @throws StatusError 413 for a body with more members than the limit */
 export function checkMembers(body: Json): void {
   count(body, Number.POSITIVE_INFINITY, { left: MAX_MEMBERS });
 }
 
-/** The same for what a patch has made of an object. @throws StatusError 413, 422 when it nests deeper than a body may */
+/** The same for a patched object. @throws StatusError 413, 422 when it nests deeper than a request body may */
 export function checkPatched(document: Json): void {
   const members = { left: MAX_MEMBERS };
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;
@@ -32,7 +32,7 @@ export function checkPatched(document: Json): void {
 export const nestsTooDeep = (): StatusError =>
   new StatusError(422, 'Invalid', `the patched object nests deeper than ${MAX_DEPTH} levels`);
 
-/** Takes the members of a value off those that are left, without going deeper than so many levels. */
+/** Subtracts the number of members of a value from `members.left`, and throws when it nests deeper than `levels`. */
 function count(value: Json, levels: number, members: { left: number }): void {
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) throw nestsTooDeep();

@@ -7,22 +7,22 @@ import { fieldElement, fieldPath, stableText } from './path.ts';
 import type { StructShape } from './shape.ts';
 import { validateApplyConfig } from './validate-apply.ts';
 
-/** The client that can apply on its own side, keeping what it applied in an annotation, and as of late on the server's. */
-const serverSideName = 'kubectl';
-const clientSideName = 'kubectl-client-side-apply';
+/** Client-side apply of kubectl keeps the applied configuration in an annotation; server-side apply takes it over. */
+const kubectlManager = 'kubectl';
+const clientSideManager = 'kubectl-client-side-apply';
 const maxAnnotationBytes = 256 * 1024;
 
-const annotationOf = (names: Names): string => `${serverSideName}.${names.labels}/last-applied-configuration`;
+const annotationOf = (names: Names): string => `${kubectlManager}.${names.labels}/last-applied-configuration`;
 
-/** What the client last applied on its own side to an object that it now applies to on the server's. */
+/** The configuration of the last client-side apply to an object that now gets a server-side apply. */
 export interface LastApplied {
-  /** All fields that it applied. */
+  /** All fields of that configuration. */
   readonly fields: FieldSet;
-  /** Those that still have the value it gave them, which it may take without a conflict. */
+  /** Those that still have the value of that configuration: no conflict arises over them. */
   readonly unchanged: FieldSet;
 }
 
-/** Undefined for other managers, and where there is no annotation that makes sense in this version. */
+/** Undefined for other managers, and when no annotation holds a valid configuration of this version. */
 export function lastAppliedTo(
   live: JsonObject,
   shape: StructShape,
@@ -30,7 +30,7 @@ export function lastAppliedTo(
   apiVersion: string,
   names: Names,
 ): LastApplied | undefined {
-  if (manager !== serverSideName) return undefined;
+  if (manager !== kubectlManager) return undefined;
   const text = at(live, 'metadata', 'annotations', annotationOf(names));
   const applied = typeof text === 'string' ? readJsonText(text) : undefined;
   if (!isJsonObject(applied) || applied['apiVersion'] !== apiVersion) return undefined;
@@ -41,8 +41,9 @@ export function lastAppliedTo(
 }
 
 /**
- * The owners after the client has moved: its old entry loses what the applier has taken over, and what was only there
- * as a default beside it. It keeps what was applied then and is not now, and the annotation.
+ * The managed fields entries after the move from client-side to server-side apply: the entry of client-side apply loses
+ * the fields that the applier now owns, and the defaulted fields beside them. It keeps the annotation and the fields
+ * that were applied then and are not applied now.
  */
 export function migrateLastApplied(
   entries: readonly ManagedEntry[],
@@ -52,7 +53,7 @@ export function migrateLastApplied(
 ): ManagedEntry[] {
   return entries.map((entry) => {
     const { manager, operation, subresource } = entry;
-    if (manager !== clientSideName || operation !== 'Update') return entry;
+    if (manager !== clientSideManager || operation !== 'Update') return entry;
     if (subresource !== applier.subresource || entry.apiVersion !== applier.apiVersion) return entry;
     const annotations = fieldPath('metadata', 'annotations');
     const annotation = fieldElement(annotationOf(names));
@@ -67,7 +68,7 @@ const withAnnotation = (fields: FieldSet, [element = '', ...below]: readonly str
   [element]: below.length === 0 ? leaf : withAnnotation(fields[element] ?? {}, below),
 });
 
-/** What stays of an old node beside what is applied now: what was applied then. */
+/** What the client-side entry (`old`) keeps of a node: what was applied `then` and is not applied `now`. */
 function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): FieldSet | undefined {
   if (isEmpty(old)) return undefined;
   if (isEmpty(now)) return old;
@@ -88,8 +89,8 @@ function keptNode(old: FieldSet, now: FieldSet, then: FieldSet | undefined): Fie
 }
 
 /**
- * The object with the annotation brought up to date, when it has one and this manager is the client; without it when
- * the annotations would become too large. The object itself in all other cases.
+ * The object with the last-applied annotation updated, when it has one and the manager is kubectl; without the
+ * annotation when all annotations would exceed their limit. The object itself in all other cases.
  */
 export function withLastApplied(
   object: JsonObject,
@@ -100,10 +101,10 @@ export function withLastApplied(
   const annotation = annotationOf(names);
   const { metadata } = object;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
-  if (manager !== serverSideName || !isJsonObject(annotations) || !isJsonObject(metadata)) return object;
+  if (manager !== kubectlManager || !isJsonObject(annotations) || !isJsonObject(metadata)) return object;
   const before = Object.hasOwn(annotations, annotation) ? annotations[annotation] : undefined;
   if (typeof before !== 'string' || before === '') return object;
-  const text = configuration(applyConfig, annotation);
+  const text = encodeConfiguration(applyConfig, annotation);
   if (text === before) return object;
   const after: JsonObject = { ...annotations, [annotation]: text };
   if (bytesOfMembers(after) > maxAnnotationBytes) delete after[annotation];
@@ -118,8 +119,10 @@ function bytesOfMembers(annotations: JsonObject): number {
   return bytes;
 }
 
-/** The intent without the annotation, as the client writes it: keys sorted, safe inside HTML, a newline at the end. */
-function configuration(applyConfig: JsonObject, annotation: string): string {
+/**
+ * The applied configuration without the annotation, as kubectl encodes it: keys sorted, HTML escaped, a final newline.
+ */
+function encodeConfiguration(applyConfig: JsonObject, annotation: string): string {
   const { metadata } = applyConfig;
   const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
   let plain = applyConfig;

@@ -1,40 +1,40 @@
 import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../meta/index.ts';
 import { type FieldSet, type FieldSetDraft, leaf } from './field-set.ts';
 import { elementOf, identityOf, wholeOf } from './fields-of.ts';
-import { type Element, fieldElement } from './path.ts';
-import { free, type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
+import { fieldElement, type PathElement } from './path.ts';
+import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /** Where two objects differ. */
 export interface Comparison {
-  /** In the second one only, with the structs, maps and lists that came with it. */
+  /** Fields only in the second one, including the structs, maps and lists around them that are new. */
   readonly added: FieldSet;
-  /** In the first one only, likewise. */
+  /** Fields only in the first one, likewise. */
   readonly removed: FieldSet;
-  /** Leaves in both, with different values. */
+  /** Leaves of both whose values differ. */
   readonly modified: FieldSet;
 }
 
 /** How the second object differs from the first. */
 export function compare(shape: StructShape, before: JsonObject, after: JsonObject): Comparison {
-  const found = new Differences();
-  walk(shape, before, after, found);
-  return found;
+  const differences = new Differences();
+  walk(shape, before, after, differences);
+  return differences;
 }
 
 class Differences implements Comparison {
   readonly added: FieldSetDraft = {};
   readonly removed: FieldSetDraft = {};
   readonly modified: FieldSetDraft = {};
-  /** Where the walk is. */
-  readonly path: Element[] = [];
+  /** The path of the value under comparison. */
+  readonly path: PathElement[] = [];
 
-  /** Enters a node at the path, which has been entered nothing for yet. */
+  /** Adds a node at the path, where the set has none yet. */
   put(set: FieldSetDraft, node: FieldSet | undefined): void {
     if (node === undefined) return;
     const { path } = this;
     let parent = set;
     for (let i = 0; i < path.length - 1; i++) {
-      const element = path[i] as Element;
+      const element = path[i] as PathElement;
       let child = parent[element] as FieldSetDraft | undefined;
       if (child === undefined) {
         child = {};
@@ -42,68 +42,69 @@ class Differences implements Comparison {
       }
       parent = child;
     }
-    parent[path.at(-1) as Element] = node;
+    parent[path.at(-1) as PathElement] = node;
   }
 }
 
-function walk(shape: Shape, before: Json | undefined, after: Json | undefined, found: Differences): void {
+function walk(shape: Shape, before: Json | undefined, after: Json | undefined, differences: Differences): void {
   if (before === after) return;
   if (before === undefined) {
-    found.put(found.added, wholeOf(shape, after as Json));
+    differences.put(differences.added, wholeOf(shape, after as Json));
     return;
   }
   if (after === undefined) {
-    found.put(found.removed, wholeOf(shape, before));
+    differences.put(differences.removed, wholeOf(shape, before));
     return;
   }
   switch (shape.kind) {
     case 'unowned':
       return;
     case 'scalar':
-      walkLeaf(before, after, found);
+      walkLeaf(before, after, differences);
       return;
-    case 'free':
-      walkFree(before, after, found);
+    case 'untyped':
+      walkUntyped(before, after, differences);
       return;
     case 'list':
-      walkList(shape, before, after, found);
+      walkList(shape, before, after, differences);
       return;
     default:
-      if (shape.atomic) walkLeaf(before, after, found);
-      else walkObject(shape, before, after, found);
+      if (shape.atomic) walkLeaf(before, after, differences);
+      else walkObject(shape, before, after, differences);
   }
 }
 
-function walkLeaf(before: Json, after: Json, found: Differences): void {
-  if (!jsonEqual(before, after)) found.put(found.modified, leaf);
+function walkLeaf(before: Json, after: Json, differences: Differences): void {
+  if (!jsonEqual(before, after)) differences.put(differences.modified, leaf);
 }
 
-function walkFree(before: Json, after: Json, found: Differences): void {
+function walkUntyped(before: Json, after: Json, differences: Differences): void {
   const objects = Number(isJsonObject(before)) + Number(isJsonObject(after));
   if (objects === 2 || (objects === 1 && (before === null || after === null))) {
-    walkObject(free, before, after, found);
+    walkObject(untyped, before, after, differences);
     return;
   }
-  walkLeaf(before, after, found);
-  // What an object held comes or goes with it where it takes the place of something else, or the other way round.
-  if (objects === 1) walkObject(free, isJsonObject(before) ? before : null, isJsonObject(after) ? after : null, found);
+  walkLeaf(before, after, differences);
+  // When an object replaces a value of another type, or is replaced by one, its members are added or removed.
+  if (objects === 1)
+    walkObject(untyped, isJsonObject(before) ? before : null, isJsonObject(after) ? after : null, differences);
 }
 
-/** `null` is an object without members, but not the same as an empty one. */
-function walkObject(shape: ObjectShape, before: Json, after: Json, found: Differences): void {
+/** `null` counts as an object without members, but differs from the empty object. */
+function walkObject(shape: ObjectShape, before: Json, after: Json, differences: Differences): void {
   const old = isJsonObject(before) ? before : nothing;
   const now = isJsonObject(after) ? after : nothing;
   let empty = true;
   for (const key in old) {
     empty = false;
     const is = Object.hasOwn(now, key) ? now[key] : undefined;
-    if (old[key] !== is) walkMember(shape, key, old[key], is, found);
+    if (old[key] !== is) walkMember(shape, key, old[key], is, differences);
   }
   for (const key in now) {
     empty = false;
-    if (!Object.hasOwn(old, key)) walkMember(shape, key, undefined, now[key], found);
+    if (!Object.hasOwn(old, key)) walkMember(shape, key, undefined, now[key], differences);
   }
-  if (empty) walkLeaf(before, after, found);
+  if (empty) walkLeaf(before, after, differences);
 }
 
 const nothing: JsonObject = {};
@@ -113,20 +114,20 @@ function walkMember(
   key: string,
   before: Json | undefined,
   after: Json | undefined,
-  found: Differences,
+  differences: Differences,
 ): void {
   const inner = memberShape(shape, key);
   if (inner === undefined) return;
-  found.path.push(fieldElement(key));
-  walk(inner, before, after, found);
-  found.path.pop();
+  differences.path.push(fieldElement(key));
+  walk(inner, before, after, differences);
+  differences.path.pop();
 }
 
-function walkList(shape: ListShape, before: Json, after: Json, found: Differences): void {
+function walkList(shape: ListShape, before: Json, after: Json, differences: Differences): void {
   const old = Array.isArray(before) ? before : [];
   const now = Array.isArray(after) ? after : [];
   if (shape.listType === 'atomic' || old.length + now.length === 0) {
-    walkLeaf(before, after, found);
+    walkLeaf(before, after, differences);
     return;
   }
   let start = 0;
@@ -142,44 +143,44 @@ function walkList(shape: ListShape, before: Json, after: Json, found: Difference
   for (const entry of equal) {
     const identity = identityOf(shape, entry);
     if (!was.has(identity) && !is.has(identity)) continue;
-    // It is there several times: both lists count as a whole.
-    walkEntries(shape, entriesByIdentity(shape, old), entriesByIdentity(shape, now), found);
+    // The entry is a duplicate: the lists are compared as a whole.
+    walkEntries(shape, entriesByIdentity(shape, old), entriesByIdentity(shape, now), differences);
     return;
   }
-  walkEntries(shape, was, is, found);
+  walkEntries(shape, was, is, differences);
 }
 
 type Entries = ReadonlyMap<string, Json[]>;
 
-function walkEntries(shape: ListShape, was: Entries, is: Entries, found: Differences): void {
-  for (const [identity, entries] of was) walkEntry(shape, entries, is.get(identity) ?? [], found);
-  for (const [identity, entries] of is) if (!was.has(identity)) walkEntry(shape, [], entries, found);
+function walkEntries(shape: ListShape, was: Entries, is: Entries, differences: Differences): void {
+  for (const [identity, entries] of was) walkEntry(shape, entries, is.get(identity) ?? [], differences);
+  for (const [identity, entries] of is) if (!was.has(identity)) walkEntry(shape, [], entries, differences);
 }
 
 function entriesByIdentity(shape: ListShape, list: readonly Json[]): Entries {
-  const found = new Map<string, Json[]>();
+  const differences = new Map<string, Json[]>();
   for (const entry of list) {
     const identity = identityOf(shape, entry);
-    const same = found.get(identity);
-    if (same === undefined) found.set(identity, [entry]);
+    const same = differences.get(identity);
+    if (same === undefined) differences.set(identity, [entry]);
     else same.push(entry);
   }
-  return found;
+  return differences;
 }
 
-/** An entry that is there several times, from a write of another time, counts as one value. */
-function walkEntry(shape: ListShape, was: Json[], is: Json[], found: Differences): void {
-  found.path.push(elementOf(shape, (was.length > 0 ? was : is)[0] as Json));
+/** Duplicate entries, which an older server may have stored, count as one atomic value. */
+function walkEntry(shape: ListShape, was: Json[], is: Json[], differences: Differences): void {
+  differences.path.push(elementOf(shape, (was.length > 0 ? was : is)[0] as Json));
   if (was.length <= 1 && is.length <= 1) {
-    walk(shape.element, was[0], is[0], found);
+    walk(shape.element, was[0], is[0], differences);
   } else if (was.length >= 2 && is.length >= 2) {
-    walkLeaf(was, is, found);
+    walkLeaf(was, is, differences);
   } else if (was.length >= 2) {
-    found.put(found.removed, leaf);
-    if (is.length === 1) walk(shape.element, undefined, is[0], found);
+    differences.put(differences.removed, leaf);
+    if (is.length === 1) walk(shape.element, undefined, is[0], differences);
   } else {
-    if (was.length === 1) walk(shape.element, was[0], undefined, found);
-    found.put(found.added, leaf);
+    if (was.length === 1) walk(shape.element, was[0], undefined, differences);
+    differences.put(differences.added, leaf);
   }
-  found.path.pop();
+  differences.path.pop();
 }

@@ -4,24 +4,28 @@ import { entryKey, type ManagedEntry } from './managed-fields.ts';
 import { pathText } from './path.ts';
 import type { Comparisons } from './transition.ts';
 
-/** What an apply would take from one entry. */
+/** The fields of one managed fields entry that an apply would change. */
 export interface Conflict {
   readonly entry: ManagedEntry;
   readonly fields: FieldSet;
 }
 
 /**
- * What an apply would change of the owners' fields, by entry, in the order of their names: what it `asks` to change and
- * what really `happens` to be changed by it, or removed.
+ * The conflicts of an apply, ordered by manager: fields of an entry that the applied configuration assigns
+ * (`requested`) and that the normalized result changes or removes (`actual`).
  */
-export function conflictsWith(entries: readonly ManagedEntry[], asks: Comparisons, happens: Comparisons): Conflict[] {
+export function conflictsWith(
+  entries: readonly ManagedEntry[],
+  requested: Comparisons,
+  actual: Comparisons,
+): Conflict[] {
   const contested = new Map<string, FieldSet>();
   const found: (Conflict & { readonly key: string })[] = [];
   for (const entry of entries) {
     const { apiVersion } = entry;
     let sought = contested.get(apiVersion);
     if (sought === undefined) {
-      sought = intersection(asks.in(apiVersion)?.taken ?? leaf, happens.in(apiVersion)?.touched ?? leaf);
+      sought = intersection(requested.in(apiVersion)?.assigned ?? leaf, actual.in(apiVersion)?.changed ?? leaf);
       contested.set(apiVersion, sought);
     }
     const fields = intersection(sought, entry.fields);
@@ -30,14 +34,14 @@ export function conflictsWith(entries: readonly ManagedEntry[], asks: Comparison
   return found.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** The conflicts over other fields than these. */
+/** The conflicts without the allowed fields. */
 export function conflictsBeyond(conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] {
   return conflicts
     .map(({ entry, fields }) => ({ entry, fields: difference(fields, allowed) }))
     .filter(({ fields }) => !isEmpty(fields));
 }
 
-/** The 409 that says who owns what the apply would change, with a cause for each field and entry. */
+/** The 409 Conflict of an apply, with a cause `FieldManagerConflict` for each field of each conflicting manager. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const count = conflicts.reduce((sum, { fields }) => sum + countPaths(fields), 0);
   const causes = boundedCauses(causesOf(conflicts), count);
@@ -56,7 +60,7 @@ function* causesOf(conflicts: readonly Conflict[]): Generator<StatusCause> {
   }
 }
 
-/** The fields of each owner below its name. */
+/** The lines of the message: each manager, followed by its fields. */
 function linesOf(causes: readonly StatusCause[]): string[] {
   const lines: string[] = [];
   let group: string | undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../meta/index.ts';
 import {
-  anyStep,
+  anyElement,
   countPaths,
   difference,
   equalSets,
@@ -18,14 +18,14 @@ import {
   unionOf,
   within,
 } from './field-set.ts';
+import { maxFieldSetDepth, maxFieldSetElements, parseFieldsV1, toFieldsV1 } from './fields-v1.ts';
 import { canonicalElement, entryElement, fieldPath, type Path, pathText, valueElement } from './path.ts';
-import { maxFieldSetDepth, maxFieldSetElements, parseFieldSet, toWire } from './wire-form.ts';
 
 const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'k:{"name":"y"}', 'v:"x"', 'v:1', 'i:0');
 const path: fc.Arbitrary<Path> = fc.array(element, { minLength: 1, maxLength: 4 });
 const paths = fc.array(path, { maxLength: 8 });
 
-/** A set as the texts of its paths: what each operation must agree with. */
+/** A set as the texts of its paths: the model of each operation. */
 const model = (set: FieldSet) => new Set([...pathsOf(set)].map((p) => p.join(' ')));
 const modelOf = (list: readonly Path[]) => new Set(list.map((p) => p.join(' ')));
 const list = (set: ReadonlySet<string>) => [...set].sort();
@@ -33,12 +33,12 @@ const below = (p: string, set: ReadonlySet<string>) => [...set].some((q) => p ==
 
 type Check = (a: FieldSet, b: FieldSet, modelA: Set<string>, modelB: Set<string>) => void;
 
-/** Paths of which many lie at one place. */
+/** Paths of which many share a parent. */
 const crowd: fc.Arbitrary<Path[]> = fc
   .tuple(path, fc.subarray(Array.from({ length: 250 }, (_, i) => `f:${i}`)), paths)
   .map(([place, elements, more]) => [...elements.map((e) => [...place, e]), ...more]);
 
-/** Runs a check on two sets and their models, small and large ones. */
+/** Runs a check on pairs of small and large sets and their models. */
 const pairs = (check: Check) => {
   const run = (x: readonly Path[], y: readonly Path[]) => check(setOf(...x), setOf(...y), modelOf(x), modelOf(y));
   fc.assert(fc.property(paths, paths, run), { numRuns: 200 });
@@ -46,8 +46,8 @@ const pairs = (check: Check) => {
   fc.assert(fc.property(paths, crowd, run), { numRuns: 10 });
 };
 
-describe('sets of fields, against sets of texts', () => {
-  it('hold the paths they are made of', () => {
+describe('field sets, compared with sets of paths', () => {
+  it('contain the paths they are built from', () => {
     pairs((a, b, x) => {
       expect(list(model(a))).toEqual(list(x));
       expect(isEmpty(a)).toBe(x.size === 0);
@@ -70,7 +70,7 @@ describe('sets of fields, against sets of texts', () => {
       }),
     );
   });
-  it('number of paths', () => {
+  it('count of paths', () => {
     pairs((a, _, x) => {
       expect(countPaths(a)).toBe(x.size);
     });
@@ -82,14 +82,16 @@ describe('sets of fields, against sets of texts', () => {
     });
   });
   it('within', () => {
-    const pattern: fc.Arbitrary<Path> = fc.array(fc.oneof(element, fc.constant(anyStep)), {
+    const pattern: fc.Arbitrary<Path> = fc.array(fc.oneof(element, fc.constant(anyElement)), {
       minLength: 1,
       maxLength: 3,
     });
     fc.assert(
       fc.property(paths, fc.array(pattern, { maxLength: 3 }), (x, patterns) => {
         const lies = (p: Path) =>
-          patterns.some((way) => way.length <= p.length && way.every((step, i) => step === anyStep || step === p[i]));
+          patterns.some(
+            (way) => way.length <= p.length && way.every((step, i) => step === anyElement || step === p[i]),
+          );
         const kept = x.filter(lies);
         expect(list(model(within(setOf(...x), patterns)))).toEqual(list(modelOf(kept)));
       }),
@@ -115,7 +117,7 @@ describe('sets of fields, against sets of texts', () => {
       expect(equalSets(a, b)).toBe(list(x).join() === list(y).join());
     });
   });
-  it('are not changed by any of these', () => {
+  it('are not changed by any operation', () => {
     pairs((a, b) => {
       const before = JSON.stringify([a, b]);
       for (const op of [union, intersection, difference, recursiveDifference]) op(a, b);
@@ -125,29 +127,29 @@ describe('sets of fields, against sets of texts', () => {
   });
 });
 
-describe('the wire form', () => {
-  it('is read as it was written', () => {
+describe('fieldsV1', () => {
+  it('decodes to the encoded set', () => {
     pairs((a) => {
-      expect(equalSets(parseFieldSet(JSON.parse(JSON.stringify(toWire(a))) as Json), a)).toBe(true);
+      expect(equalSets(parseFieldsV1(JSON.parse(JSON.stringify(toFieldsV1(a))) as Json), a)).toBe(true);
     });
   });
-  it('is the same text for the same set', () => {
+  it('is canonical', () => {
     fc.assert(
       fc.property(
         paths.chain((x) => fc.tuple(fc.constant(x), fc.shuffledSubarray(x, { minLength: x.length }))),
         ([x, y]) => {
-          expect(JSON.stringify(toWire(setOf(...y)))).toBe(JSON.stringify(toWire(setOf(...x))));
+          expect(JSON.stringify(toFieldsV1(setOf(...y)))).toBe(JSON.stringify(toFieldsV1(setOf(...x))));
         },
       ),
     );
   });
-  it('costs nothing when the set is in order', () => {
+  it('copies nothing when the set is sorted', () => {
     const set = { 'f:a': leaf, 'f:b': { '.': leaf, 'f:c': leaf } };
-    expect(toWire(set)).toBe(set);
+    expect(toFieldsV1(set)).toBe(set);
   });
   it('has "." first, then the elements in order', () => {
     const set = union(setOf(fieldPath('b', 'z'), fieldPath('b', 'a'), fieldPath('a')), setOf(fieldPath('b')));
-    expect(JSON.stringify(toWire(set))).toBe('{"f:a":{},"f:b":{".":{},"f:a":{},"f:z":{}}}');
+    expect(JSON.stringify(toFieldsV1(set))).toBe('{"f:a":{},"f:b":{".":{},"f:a":{},"f:z":{}}}');
   });
 
   it.each([
@@ -176,22 +178,22 @@ describe('the wire form', () => {
     ['something below "."', { 'f:a': { '.': { 'f:b': {} } } }, 'the member "." is not {}'],
     ['the same element twice', { 'k:{"a":1}': {}, 'k:{ "a":1}': {} }, '"k:{\\"a\\":1}" is there twice'],
   ])('refuses %s', (_, wire, why) => {
-    expect(() => parseFieldSet(wire as Json)).toThrow(
+    expect(() => parseFieldsV1(wire as Json)).toThrow(
       expect.objectContaining({ code: 400, message: `fieldsV1 is not a set of fields: ${why}` }) as Error,
     );
   });
-  it('refuses what is too deep', () => {
+  it('refuses a set that is too deep', () => {
     const deep = (levels: number) => JSON.parse(`${'{"f:a":'.repeat(levels)}{}${'}'.repeat(levels)}`) as Json;
-    expect(() => parseFieldSet(deep(maxFieldSetDepth + 1))).toThrow('deeper than 500 levels');
-    expect(isEmpty(parseFieldSet(deep(maxFieldSetDepth)))).toBe(false);
+    expect(() => parseFieldsV1(deep(maxFieldSetDepth + 1))).toThrow('deeper than 500 levels');
+    expect(isEmpty(parseFieldsV1(deep(maxFieldSetDepth)))).toBe(false);
   });
-  it('refuses what is too large', () => {
+  it('refuses a set that is too large', () => {
     const wide = Object.fromEntries(Array.from({ length: maxFieldSetElements + 1 }, (_, i) => [`f:${i}`, {}]));
-    expect(() => parseFieldSet(wide)).toThrow('more than 200000 elements');
+    expect(() => parseFieldsV1(wide)).toThrow('more than 200000 elements');
   });
-  it('reads a "." alone as the node itself', () => {
-    expect(parseFieldSet({ 'f:a': { '.': {} } })).toEqual({ 'f:a': {} });
-    expect(parseFieldSet({})).toBe(leaf);
+  it('reads a node with "." alone as an empty node', () => {
+    expect(parseFieldsV1({ 'f:a': { '.': {} } })).toEqual({ 'f:a': {} });
+    expect(parseFieldsV1({})).toBe(leaf);
   });
 });
 
@@ -210,7 +212,7 @@ describe('path elements', () => {
     expect(canonicalElement(text)).toBe(canonical);
     expect(pathText([canonical])).toBe(shown);
   });
-  it('spells keys in their order, with defaults', () => {
+  it('encodes keys sorted by name, with defaults', () => {
     const keys = [
       { name: 'port', label: '"port":', default: undefined },
       { name: 'protocol', label: '"protocol":', default: 'TCP' },

@@ -1,23 +1,23 @@
-import type { Element, Path } from './path.ts';
+import type { Path, PathElement } from './path.ts';
 
 /**
- * A set of paths in its wire form. A node has a member for each step further down; an empty node is itself in the set,
- * and a node with more below it is when it has the member `.`. The outermost node is never itself in the set: empty, it
- * is the empty set. Sets are never changed, so that they may share what they have in common.
+ * A field set: a set of paths in the form of `fieldsV1`. A node has a member for each path element below it. A node
+ * without members is in the set; a node with members is in the set when it has the member `.`. The root is never a
+ * member of the set: an empty root is the empty set. Field sets are immutable and may share nodes.
  */
 export interface FieldSet {
-  readonly [element: Element]: FieldSet;
+  readonly [element: PathElement]: FieldSet;
 }
 
-/** A node that is still being built. */
+/** A node under construction. */
 export interface FieldSetDraft {
-  [element: Element]: FieldSet;
+  [element: PathElement]: FieldSet;
 }
 
-/** A node that is in the set and has nothing below it; as a whole set, the empty one. */
+/** A node that is in the set and has no members; as a root, the empty set. */
 export const leaf: FieldSet = Object.freeze({});
 
-/** The member that says of a node with more below it that it is itself in the set. */
+/** The member that marks a node with other members as in the set. */
 export const itself = '.';
 
 export function isEmpty(set: FieldSet): boolean {
@@ -25,11 +25,11 @@ export function isEmpty(set: FieldSet): boolean {
   return true;
 }
 
-/** From how many members on a node is large: the engine needs time in their number to begin a look at them. */
+/** A node with this many members is large: starting `for in` over it costs the engine time linear in its members. */
 const many = 100;
 const large = new WeakSet<FieldSet>();
 
-/** How many members a node has. Asked of a large node again, it costs nothing. */
+/** How many members a node has. The result of a large node is remembered. */
 function extent(node: FieldSet): 'none' | 'few' | 'many' {
   if (node === leaf) return 'none';
   if (large.has(node)) return 'many';
@@ -42,16 +42,16 @@ function extent(node: FieldSet): 'none' | 'few' | 'many' {
   return members === 0 ? 'none' : 'few';
 }
 
-/** Whether a node below the outermost one is itself in the set. */
+/** Whether a node below the root is in the set. */
 export const includesItself = (node: FieldSet): boolean => node[itself] !== undefined || isEmpty(node);
 
-/** A finished node, which has so many members: undefined for one that holds nothing. */
+/** The final form of a node with `members` members: undefined for an empty one, `leaf` for one with `.` alone. */
 export function finished(node: FieldSet, members: number): FieldSet | undefined {
   if (members === 0) return undefined;
   return members === 1 && node[itself] !== undefined ? leaf : node;
 }
 
-/** The set of these paths. */
+/** The set of the paths. */
 export function setOf(...paths: readonly Path[]): FieldSet {
   let set: FieldSet = leaf;
   for (const path of paths)
@@ -62,7 +62,7 @@ export function setOf(...paths: readonly Path[]): FieldSet {
   return set;
 }
 
-/** The node at a path, as a set of what is below it. */
+/** The node at a path, which is the set of the paths below it. */
 export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
   let node: FieldSet | undefined = set;
   for (const element of path) {
@@ -72,16 +72,16 @@ export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
   return node;
 }
 
-/** A step of a pattern that stands for any one. */
-export const anyStep = '*';
+/** In a pattern, matches any path element. */
+export const anyElement = '*';
 
-/** The part of a set that lies at the paths or below them. A path may have steps that stand for any one. */
+/** The subset at the paths or below them. A path may be a pattern with {@link anyElement}. */
 export function within(set: FieldSet, paths: readonly Path[]): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in set) {
     if (element === itself) continue;
     const node = set[element] as FieldSet;
-    const ways = paths.filter(([first]) => first === element || first === anyStep);
+    const ways = paths.filter(([first]) => first === element || first === anyElement);
     const inner = ways.some((path) => path.length === 1) ? node : undefined;
     const below =
       inner ??
@@ -99,7 +99,7 @@ export function has(set: FieldSet, path: Path): boolean {
   return path.length > 0 && node !== undefined && includesItself(node);
 }
 
-/** Every path of the set, a node before what is below it, in the order of the wire form. */
+/** Every path of the set, parents before children, in the order of `fieldsV1`. */
 export function* pathsOf(set: FieldSet, prefix: Path = []): Generator<Path> {
   for (const element of Object.keys(set).sort()) {
     if (element === itself) continue;
@@ -133,13 +133,13 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return extra === 0;
 }
 
-/** What is in either set. */
+/** The union of two sets. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
   return isEmpty(a) ? b : joined(a, b);
 }
 
-/** What is in any of the sets. Costs as much as all of them together are large, however many there are. */
+/** The union of any number of sets, in time linear in their total size. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = leaf, second, ...more] = sets.filter((set) => !isEmpty(set));
   if (second === undefined) return first;
@@ -148,9 +148,9 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
 
 function joinedOf(nodes: readonly FieldSet[]): FieldSet {
   const out: FieldSetDraft = {};
-  const shared = new Map<Element, FieldSet[]>();
+  const shared = new Map<PathElement, FieldSet[]>();
   let members = 0;
-  const add = (element: Element, part: FieldSet) => {
+  const add = (element: PathElement, part: FieldSet) => {
     const before = out[element];
     if (before === undefined) {
       out[element] = part;
@@ -187,7 +187,7 @@ function joined(a: FieldSet, b: FieldSet): FieldSet {
 
 const withItself = (node: FieldSet): FieldSet => (includesItself(node) ? node : { [itself]: leaf, ...node });
 
-/** What is in both sets. Costs as much as the one with fewer members in each place is large. */
+/** The intersection of two sets, in time linear in the smaller node at each path. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return shared(a, b) ?? leaf;
 }
@@ -212,19 +212,19 @@ function shared(a: FieldSet, b: FieldSet): FieldSet | undefined {
 }
 
 /**
- * What is in the first set and not in the second. The first one itself when they have nothing in common. Costs no more
- * than the first one is large.
+ * The first set without the paths of the second; the first set itself when they are disjoint. Takes time linear in the
+ * size of the first.
  */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : (rest(a, b, false) ?? leaf);
 }
 
-/** What is in the first set and neither in the second nor below a path that is in the second. */
+/** The first set without the paths of the second and all paths below them. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : (rest(a, b, true) ?? leaf);
 }
 
-/** `b` is not the empty set: as a node that is empty, it is itself in the set. */
+/** `b` is a node and not a root: without members it is in the set. */
 function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
   if (a === b) return undefined;
   const other = extent(b);
@@ -249,10 +249,10 @@ function without(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined
   return changed === undefined ? a : changedBy(a, changed);
 }
 
-/** Members of a node that are others now, or gone. */
-export type Changes = Map<Element, FieldSet | undefined>;
+/** Members of a node that are replaced, or removed (undefined). */
+export type Changes = Map<PathElement, FieldSet | undefined>;
 
-/** Undefined for a node that holds nothing any more. */
+/** The node with the changes made; undefined when no member is left. */
 export function changedBy(node: FieldSet, changes: Changes): FieldSet | undefined {
   const out: FieldSetDraft = {};
   let members = 0;

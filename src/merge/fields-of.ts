@@ -1,34 +1,34 @@
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
 import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
-import { type Element, entryElement, fieldElement, valueElement } from './path.ts';
-import { free, type ListShape, type MapShape, type Shape, type StructShape } from './shape.ts';
+import { entryElement, fieldElement, type PathElement, valueElement } from './path.ts';
+import { type ListShape, type MapShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /**
- * What an applier of this object owns: its scalar fields, what is atomic, the entries of its maps and lists, and maps
- * and structs that are empty. Structs, maps and lists that hold something are not owned themselves, and an empty list
- * of entries is not owned at all. With a known set, whatever is the same in it is taken from there, up to the set
- * itself; no list of the object may then have an entry twice.
+ * The field set of an applied configuration: its scalar fields, its atomic values, the entries of its granular maps and
+ * associative lists, and its empty maps and structs. Structs, maps and lists with members are not in the set
+ * themselves, and an empty associative list is not either. Nodes that equal those of a `known` set are shared with it,
+ * up to the set itself; no associative list of the object may then have duplicates.
  */
 export function fieldsOf(shape: StructShape, object: JsonObject, known?: FieldSet): FieldSet {
   return nodeOf(shape, object, false, false, known) ?? leaf;
 }
 
-/** A value with everything in it, itself included: what appears or disappears with it. */
+/** The field set of a value that is added or removed as a whole: the value and everything in it. */
 export function wholeOf(shape: Shape, value: Json): FieldSet | undefined {
   return nodeOf(shape, value, true, true, undefined);
 }
 
 type Known = FieldSet | undefined;
 
-/** `self`: the value counts itself; `whole`: so do structs, maps and lists in it. Undefined when nothing counts. */
+/** `self`: the value is in the set; `whole`: so are structs, maps and lists below it. Undefined for an empty node. */
 function nodeOf(shape: Shape, value: Json, self: boolean, whole: boolean, known: Known): FieldSet | undefined {
   switch (shape.kind) {
     case 'scalar':
       return leaf;
     case 'unowned':
       return undefined;
-    case 'free':
-      return isJsonObject(value) ? entriesOf(free, value, self, whole, known) : leaf;
+    case 'untyped':
+      return isJsonObject(value) ? entriesOf(untyped, value, self, whole, known) : leaf;
     case 'list':
       if (shape.listType === 'atomic' || value === null) return leaf;
       return Array.isArray(value) ? listNode(shape, value, self, whole, known) : undefined;
@@ -49,29 +49,29 @@ function structNode(
   known: Known,
 ): FieldSet | undefined {
   if (isEmpty(value as FieldSet)) return bare ? undefined : leaf;
-  const members = new Members(self && !bare, known);
+  const members = new NodeBuilder(self && !bare, known);
   for (const name in value) {
     const field = fields.get(name);
     if (field === undefined) continue;
-    const there = known?.[field.element];
-    const node = nodeOf(field.shape, value[name] as Json, whole, whole, there);
-    if (node !== undefined) members.put(field.element, node, there);
+    const knownChild = known?.[field.element];
+    const node = nodeOf(field.shape, value[name] as Json, whole, whole, knownChild);
+    if (node !== undefined) members.put(field.element, node, knownChild);
   }
   return members.node();
 }
 
-/** The entries of a map each count themselves, and so does a map without any. */
+/** Every entry of a map is in the set, and so is a map without entries. */
 function entriesOf(shape: MapShape['value'], value: JsonObject, self: boolean, whole: boolean, known: Known): FieldSet {
-  const members = new Members(self, known);
+  const members = new NodeBuilder(self, known);
   for (const key in value) {
     const element = fieldElement(key);
-    const there = known?.[element];
-    members.put(element, nodeOf(shape, value[key] as Json, true, whole, there) ?? leaf, there);
+    const knownChild = known?.[element];
+    members.put(element, nodeOf(shape, value[key] as Json, true, whole, knownChild) ?? leaf, knownChild);
   }
   return members.node() ?? leaf;
 }
 
-/** The entries of a list each count themselves; one that is there several times counts as one value. */
+/** Every entry of an associative list is in the set; duplicates count as one value. */
 function listNode(
   shape: ListShape,
   list: readonly Json[],
@@ -79,50 +79,50 @@ function listNode(
   whole: boolean,
   known: Known,
 ): FieldSet | undefined {
-  const members = new Members(self, known);
-  const places = known && placesIn(known, shape);
+  const members = new NodeBuilder(self, known);
+  const knownElements = known && elementsOf(known, shape);
   for (let i = 0; i < list.length; i++) {
     const entry = list[i] as Json;
-    const place = places?.[i];
-    const again = place !== undefined && place.identity === identityOf(shape, entry);
-    const element = again ? place.element : elementOf(shape, entry);
-    const there = known?.[element];
-    members.put(element, nodeOf(shape.element, entry, true, whole, there) ?? leaf, there);
+    const knownElement = knownElements?.[i];
+    const again = knownElement !== undefined && knownElement.identity === identityOf(shape, entry);
+    const element = again ? knownElement.element : elementOf(shape, entry);
+    const knownChild = known?.[element];
+    members.put(element, nodeOf(shape.element, entry, true, whole, knownChild) ?? leaf, knownChild);
   }
   const node = members.node();
-  if (node !== undefined && node === known && places === undefined && list.length >= longList) {
+  if (node !== undefined && node === known && knownElements === undefined && list.length >= longList) {
     const entries = list.map((entry) => ({ identity: identityOf(shape, entry), element: elementOf(shape, entry) }));
-    placed.set(node, { shape, entries });
+    listElements.set(node, { shape, entries });
   }
   return node;
 }
 
-/** The entries of a list in their order: who applies the same list again need not spell their elements. */
-interface Places {
+/** The path elements of the entries of a list, kept so that applying the same list again does not encode them anew. */
+interface ListElements {
   readonly shape: ListShape;
-  readonly entries: readonly { readonly identity: string; readonly element: Element }[];
+  readonly entries: readonly { readonly identity: string; readonly element: PathElement }[];
 }
 
-/** From how many entries on their places are worth remembering. */
+/** How many entries a list must have for its path elements to be kept. */
 const longList = 50;
 
-/** How the entries of known nodes were placed. */
-const placed = new WeakMap<FieldSet, Places>();
+/** The path elements of known nodes. */
+const listElements = new WeakMap<FieldSet, ListElements>();
 
-function placesIn(known: FieldSet, shape: ListShape): Places['entries'] | undefined {
-  const places = placed.get(known);
-  return places?.shape === shape ? places.entries : undefined;
+function elementsOf(known: FieldSet, shape: ListShape): ListElements['entries'] | undefined {
+  const knownElements = listElements.get(known);
+  return knownElements?.shape === shape ? knownElements.entries : undefined;
 }
 
-/** The members of a node; nothing is built as long as they are those of a known one. */
-class Members {
+/** Collects the members of a node. Builds none as long as they are those of the known node. */
+class NodeBuilder {
   readonly #known: FieldSet | undefined;
-  readonly #same: Element[] = [];
+  readonly #same: PathElement[] = [];
   readonly #self: boolean;
   #out: FieldSetDraft | undefined;
-  /** Of what is built. */
+  /** The number of members in `#out`. */
   #count = 0;
-  /** None but the node itself. */
+  /** No member but `.` so far. */
   #bare = true;
 
   constructor(self: boolean, known: Known) {
@@ -132,13 +132,13 @@ class Members {
     if (self) this.#add(itself, leaf, known?.[itself]);
   }
 
-  /** `there`: what the known node has in this place. */
-  put(element: Element, node: FieldSet, there: Known): void {
+  /** `there`: the member of the known node. */
+  put(element: PathElement, node: FieldSet, knownChild: Known): void {
     this.#bare = false;
-    this.#add(element, node, there);
+    this.#add(element, node, knownChild);
   }
 
-  #add(element: Element, node: FieldSet, there: Known): void {
+  #add(element: PathElement, node: FieldSet, there: Known): void {
     if (this.#out === undefined) {
       if (there !== undefined && (there === node || (node === leaf && isEmpty(there)))) {
         this.#same.push(element);
@@ -151,7 +151,7 @@ class Members {
     if (!again) this.#count++;
   }
 
-  /** Undefined when there are none. */
+  /** Undefined when the node is empty and not in the set itself. */
   node(): FieldSet | undefined {
     if (this.#out === undefined && this.#isKnown()) return this.#known;
     if (this.#bare) return this.#self ? leaf : undefined;
@@ -173,14 +173,14 @@ class Members {
   }
 }
 
-/** The element that tells an entry of a list that is not atomic from the others. */
-export function elementOf(shape: ListShape, entry: Json): Element {
+/** The path element of an entry of an associative list. */
+export function elementOf(shape: ListShape, entry: Json): PathElement {
   return shape.listType === 'map' ? entryElement(shape.keys, entry) : valueElement(entry);
 }
 
 /**
- * Tells the entries of a list apart as their elements do, and costs less: the text itself where entries are told apart
- * by one text.
+ * A text that is equal for entries with equal path elements, and cheaper: the value of the key itself where entries
+ * have a single text key.
  */
 export function identityOf(shape: ListShape, entry: Json): string {
   let value: Json | undefined = entry;

@@ -5,7 +5,7 @@ import { type Json, type JsonObject, jsonCopy, jsonEqual, StatusError } from '..
 import {
   applyJsonPatch as applyOperations,
   maxJsonPatchOperations,
-  operationFindings,
+  operationErrors,
   readOperations,
   visitedBy,
 } from './json-patch.ts';
@@ -14,7 +14,7 @@ const applyJsonPatch = (document: Json, patch: Json): Json => applyOperations(do
 
 const own = (text: string): Json => JSON.parse(text) as Json;
 
-// The public suite of RFC 6902 (json-patch-tests), a case on each line; one without a result must fail.
+// The public suite of RFC 6902 (json-patch-tests), one case per line; a case without a result must fail.
 const suite = readFileSync(new URL('testing/rfc6902-suite.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n');
@@ -33,8 +33,8 @@ describe('the public suite of RFC 6902', () => {
   });
 });
 
-describe('a test of what is not there', () => {
-  it('passes for null, in an object', () => {
+describe('test of an absent value', () => {
+  it('passes for null in an object', () => {
     expect(applyJsonPatch({ a: {} }, [{ op: 'test', path: '/a/b', value: null }])).toEqual({ a: {} });
   });
   it.each<[Json, string, Json]>([
@@ -42,31 +42,31 @@ describe('a test of what is not there', () => {
     [{ a: {} }, '/b/c', null],
     [{ a: [] }, '/a/0', null],
     [{ a: 'x' }, '/a/b', null],
-  ])('fails else: %j %s %j', (document, path, value) => {
+  ])('fails otherwise: %j %s %j', (document, path, value) => {
     expect(() => applyJsonPatch(document, [{ op: 'test', path, value }])).toThrow(StatusError);
   });
 });
 
-describe('operations as they are read', () => {
-  it('are told what means nothing in them', () => {
+describe('decoding of operations', () => {
+  it('reports unknown fields', () => {
     const operations = readOperations([
       { op: 'add', path: '/a', value: 1 },
       { op: 'test', 'a"b': 1, OP: 2 },
     ]);
-    expect(operationFindings(operations)).toEqual(['unknown field "[1].a\\"b"', 'unknown field "[1].OP"']);
+    expect(operationErrors(operations)).toEqual(['unknown field "[1].a\\"b"', 'unknown field "[1].OP"']);
   });
-  it('are told of a hundred times at most, cut where they are long', () => {
+  it('reports at most 100 unknown fields, long names shortened', () => {
     const odd = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}${'k'.repeat(1000)}`, 1]));
-    const findings = operationFindings([{ op: 'test' }, odd]);
-    expect(findings).toHaveLength(100);
-    expect(findings[7]).toBe(`unknown field "[1].7${'k'.repeat(500 - 5)}..."`);
+    const errors = operationErrors([{ op: 'test' }, odd]);
+    expect(errors).toHaveLength(100);
+    expect(errors[7]).toBe(`unknown field "[1].7${'k'.repeat(500 - 5)}..."`);
   });
-  it.each(['op', 'path', 'from'])('%s is text', (name) => {
-    expect(() => operationFindings([{ [name]: {} }])).toThrow(
+  it.each(['op', 'path', 'from'])('%s must be a string', (name) => {
+    expect(() => operationErrors([{ [name]: {} }])).toThrow(
       `cannot unmarshal object into Go struct field jsonPatchOp.${name} of type string`,
     );
   });
-  it('go through these objects', () => {
+  it('visitedBy gives the objects on the paths', () => {
     const operations = [
       { op: 'copy', from: '/a/b~1c/d', path: '/e' },
       { op: 'add', path: '/a/x/y', value: 1 },
@@ -75,11 +75,11 @@ describe('operations as they are read', () => {
   });
 });
 
-describe('what a patch may make of a document', () => {
+describe('limits of a patch', () => {
   const nested = (levels: number): Json => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as Json;
   const below = (levels: number) => '/a'.repeat(levels);
 
-  it('is copied no deeper than a body may nest', () => {
+  it('a copy nests no deeper than a request body', () => {
     const copies: JsonObject[] = [];
     for (let i = 0; i < 13; i++) {
       copies.push({ op: 'copy', from: '/a', path: '/b' }, { op: 'copy', from: '/b', path: below(2 ** i + 1) });
@@ -89,7 +89,7 @@ describe('what a patch may make of a document', () => {
     );
   });
 
-  it('may nest deeper than a body while it is tested', () => {
+  it('the document may nest deeper than a request body between operations', () => {
     const parts = Array.from({ length: 20 }, (_, i) => ({ op: 'replace', path: below(500 * i), value: nested(500) }));
     const test = { op: 'test', path: '', value: nested(500) };
     const end = { op: 'replace', path: '', value: {} };
@@ -97,15 +97,15 @@ describe('what a patch may make of a document', () => {
     expect(() => applyJsonPatch({ a: {} }, [...parts, test, end])).toThrow('the server rejected our request');
   });
 
-  it('goes through the objects of operations that apply, not of members that mean nothing', () => {
+  it('visitedBy ignores a from that the operation does not use', () => {
     const operations = [{ op: 'add', path: '/a/b/c', value: 1, from: '/x/y' }];
     expect(visitedBy(operations)).toEqual({ a: { b: {} } });
   });
 
-  it('is told of at most 100 things that mean nothing', () => {
+  it('reports at most 100 unknown fields over all operations', () => {
     const operations = readOperations(Array.from({ length: 300 }, () => ({ x: 1, y: 2 })));
-    expect(operationFindings(operations)).toHaveLength(100);
-    expect(() => operationFindings([...operations, { op: 1 }])).toThrow('cannot unmarshal number');
+    expect(operationErrors(operations)).toHaveLength(100);
+    expect(() => operationErrors([...operations, { op: 1 }])).toThrow('cannot unmarshal number');
   });
 });
 
@@ -213,15 +213,15 @@ describe('RFC 6902, appendix A', () => {
       patch: [{ op: 'test', path: '/a', value: { y: [1, null], x: 1 } }],
       result: { a: { x: 1, y: [1, null] } },
     },
-    { name: 'no operations change nothing', document: { a: 1 }, patch: [], result: { a: 1 } },
+    { name: 'an empty patch changes nothing', document: { a: 1 }, patch: [], result: { a: 1 } },
     {
-      name: 'the empty key is a key',
+      name: 'the empty key is valid',
       document: { '': 1 },
       patch: [{ op: 'replace', path: '/', value: 2 }],
       result: { '': 2 },
     },
     {
-      name: 'a moved value may come back to its place',
+      name: 'a value may be moved to its own path',
       document: { a: 1 },
       patch: [{ op: 'move', from: '/a', path: '/a' }],
       result: { a: 1 },
@@ -244,22 +244,22 @@ describe('operations that do not apply', () => {
     ['A.12 adding to a nonexistent target', { foo: 'bar' }, { op: 'add', path: '/baz/bat', value: 'qux' }],
     ['A.15 comparing strings and numbers', { '/': 9, '~1': 10 }, { op: 'test', path: '/~01', value: '10' }],
     ['unknown operation', { a: 1 }, { op: 'nonsense', path: '/a' }],
-    ['no operation', { a: 1 }, { path: '/a' }],
-    ['no path', { a: 1 }, { op: 'remove' }],
+    ['op missing', { a: 1 }, { path: '/a' }],
+    ['path missing', { a: 1 }, { op: 'remove' }],
     ['path without a slash', { a: 1 }, { op: 'add', path: 'a', value: 1 }],
-    ['no value', { a: 1 }, { op: 'add', path: '/b' }],
-    ['no from', { a: 1 }, { op: 'move', path: '/b' }],
+    ['value missing', { a: 1 }, { op: 'add', path: '/b' }],
+    ['from missing', { a: 1 }, { op: 'move', path: '/b' }],
     ['absent member removed', { a: 1 }, { op: 'remove', path: '/b' }],
     ['absent member replaced', { a: 1 }, { op: 'replace', path: '/b', value: 1 }],
     ['absent member tested', { a: 1 }, { op: 'test', path: '/b', value: false }],
     ['index beyond the end', { a: [1] }, { op: 'add', path: '/a/2', value: 1 }],
     ['index with a leading zero', { a: [1, 2] }, { op: 'remove', path: '/a/01' }],
     ['negative index', { a: [1, 2] }, { op: 'remove', path: '/a/-1' }],
-    ['the place behind the last one holds nothing', { a: [1] }, { op: 'remove', path: '/a/-' }],
+    ['- cannot be removed', { a: [1] }, { op: 'remove', path: '/a/-' }],
     ['stray escape', { '~2': 1 }, { op: 'remove', path: '/~2' }],
     ['into a scalar', { a: 1 }, { op: 'add', path: '/a/b', value: 1 }],
     ['into itself', { a: { b: {} } }, { op: 'move', from: '/a', path: '/a/b/c' }],
-    ['inherited members are not there', {}, { op: 'test', path: '/constructor', value: 1 }],
+    ['inherited members do not exist', {}, { op: 'test', path: '/constructor', value: 1 }],
     ['the whole document', { a: 1 }, { op: 'remove', path: '' }],
   ];
   it.each(cases)('%s', (_, document, operation) => {
@@ -272,7 +272,7 @@ describe('operations that do not apply', () => {
     );
   });
 
-  it('is a bad request when it is no list of objects', () => {
+  it('a patch that is not an array of objects is a bad request', () => {
     expect(() => applyJsonPatch({}, { op: 'add' })).toThrow(
       'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     );
@@ -287,12 +287,12 @@ describe('operations that do not apply', () => {
     expect(applyJsonPatch({ a: 1 }, patch.slice(1))).toEqual({ a: 1 });
   });
 
-  it('bounds what copies add', () => {
+  it('bounds the size that copies add', () => {
     const double = { op: 'copy', from: '/a', path: '/a/-' };
     expect(() => applyJsonPatch({ a: ['x'.repeat(100)] }, Array(40).fill(double) as Json)).toThrow(StatusError);
   });
 
-  it('bounds what insertions move', () => {
+  it('bounds the elements that insertions shift', () => {
     const front = { op: 'add', path: '/a/0', value: 1 };
     expect(() => applyJsonPatch({ a: Array(100_000).fill(0) }, Array(1_000).fill(front) as Json)).toThrow(
       'too much work',
@@ -312,7 +312,7 @@ describe('keys are plain data', () => {
   });
 });
 
-/** A patch that turns one value into another: enough operations to try every kind of path. */
+/** A patch from one value to another, with operations on every kind of path. */
 function differences(from: Json, to: Json, path: string): JsonObject[] {
   if (jsonEqual(from, to)) return [];
   const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -342,7 +342,7 @@ function differences(from: Json, to: Json, path: string): JsonObject[] {
 
 describe('properties', () => {
   const json = fc.jsonValue({ maxDepth: 4 }).map((value) => own(JSON.stringify(value)));
-  it('a patch made of the differences leads from one document to the other', () => {
+  it('the diff of two documents patches one into the other', () => {
     fc.assert(
       fc.property(json, json, (from, to) => {
         const before = jsonCopy(from);

@@ -15,15 +15,15 @@ import {
 import { nestsTooDeep } from './bounds.ts';
 
 export const maxJsonPatchOperations = 10_000;
-/** How much `copy` may add to a document, in bytes of JSON, roughly. */
+/** How much all `copy` operations may add to a document, in bytes of JSON (approximate). */
 const maxCopied = 3 * 1024 * 1024;
-/** How many members of lists and objects all operations together may compare. */
+/** How many members of arrays and objects all operations together may compare. */
 const maxWork = 250_000;
-/** What it costs to copy a member, and to move one within its list, in comparisons. */
+/** The cost of copying a member, and of shifting one within its array, in comparisons. */
 const copyWork = 4;
 const moveWork = 1 / 16;
 
-/** The document being patched, and what its patch has cost so far. */
+/** The document under patch, and the cost of the operations so far. */
 interface Patching {
   root: Json | undefined;
   copied: number;
@@ -32,8 +32,8 @@ interface Patching {
 
 /**
  * The document after a JSON Patch (RFC 6902). Neither argument is changed.
- * @throws StatusError 413 when the patch has too many operations or would make too much work, 422 when one of them does
- *   not apply.
+ * @throws StatusError 413 when the patch has too many operations or costs too much, 422 when an operation does not
+ *   apply.
  */
 export function applyJsonPatch(document: Json, operations: readonly JsonObject[]): Json {
   if (operations.length > maxJsonPatchOperations) {
@@ -42,11 +42,11 @@ export function applyJsonPatch(document: Json, operations: readonly JsonObject[]
   }
   const state: Patching = { root: jsonCopy(document), copied: 0, work: 0 };
   for (const operation of operations) apply(state, operation);
-  if (state.root === undefined) throw inapplicable('the whole document was removed');
+  if (state.root === undefined) throw notApplicable('the whole document was removed');
   return state.root;
 }
 
-/** The operations of a patch as it was sent. @throws StatusError 400 when it is no list of objects */
+/** The operations of a decoded patch. @throws StatusError 400 when it is not an array of objects */
 export function readOperations(patch: Json): readonly JsonObject[] {
   if (patch === null) return [];
   if (!Array.isArray(patch)) throw misfit(patch, 'value of type []handlers.jsonPatchOp');
@@ -58,33 +58,33 @@ export function readOperations(patch: Json): readonly JsonObject[] {
 }
 
 const textMembers = ['op', 'path', 'from'] as const;
-/** Most findings about the operations of one patch. */
-const maxFindings = 100;
+/** Most strict decoding errors of one patch. */
+const maxErrors = 100;
 
 /**
- * What operations say that means nothing: `unknown field "[0].bogus"`, at most 100 times.
- * @throws StatusError 400 when one names its kind or its places by something else than text
+ * The strict decoding errors of operations: `unknown field "[0].bogus"`, at most 100.
+ * @throws StatusError 400 when `op`, `path` or `from` is not a string
  */
-export function operationFindings(operations: readonly JsonObject[]): string[] {
-  const findings: string[] = [];
+export function operationErrors(operations: readonly JsonObject[]): string[] {
+  const errors: string[] = [];
   for (const [i, operation] of operations.entries()) {
     for (const name of textMembers) {
       const value = getKey(operation, name) ?? '';
       if (typeof value !== 'string') throw misfit(value, `struct field jsonPatchOp.${name} of type string`);
     }
     for (const name in operation) {
-      if (findings.length === maxFindings) break;
-      if (name !== 'value' && !textMembers.some((known) => known === name)) findings.push(unknownField([i, name]));
+      if (errors.length === maxErrors) break;
+      if (name !== 'value' && !textMembers.some((known) => known === name)) errors.push(unknownField([i, name]));
     }
   }
-  return findings;
+  return errors;
 }
 
 const misfit = (value: Json, into: string) =>
   statusError.badRequest(`error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go ${into}`);
 
-/** What the client reads says no more than that; the reason is the `cause`. */
-const inapplicable = (why: string) =>
+/** The message of the reference server, which gives no reason; the reason is the `cause`. */
+const notApplicable = (why: string) =>
   new StatusError(
     422,
     'Invalid',
@@ -108,7 +108,7 @@ function apply(state: Patching, operation: JsonObject): void {
     case 'move': {
       const from = pointer(operation, 'from');
       if (from.length < path.length && from.every((token, i) => token === path[i])) {
-        throw inapplicable('a value cannot be moved into itself');
+        throw notApplicable('a value cannot be moved into itself');
       }
       insert(state, path, remove(state, from));
       return;
@@ -117,30 +117,30 @@ function apply(state: Patching, operation: JsonObject): void {
       insert(state, path, copyOf(state, lookup(state, pointer(operation, 'from')), MAX_DEPTH));
       return;
     case 'test':
-      if (!same(state, found(state, path), operand(operation))) throw inapplicable('a test failed');
+      if (!same(state, found(state, path), operand(operation))) throw notApplicable('a test failed');
       return;
     default:
-      throw inapplicable('unknown operation');
+      throw notApplicable('unknown operation');
   }
 }
 
 function operand(operation: JsonObject): Json {
   const value = getKey(operation, 'value');
-  if (value === undefined) throw inapplicable('the operation has no value');
+  if (value === undefined) throw notApplicable('the operation has no value');
   return value;
 }
 
 /** The reference tokens of a JSON Pointer (RFC 6901). */
 function pointer(operation: JsonObject, member: 'path' | 'from'): string[] {
   const text = getKey(operation, member);
-  if (typeof text !== 'string') throw inapplicable(`the operation has no ${member}`);
+  if (typeof text !== 'string') throw notApplicable(`the operation has no ${member}`);
   if (text === '') return [];
-  if (!text.startsWith('/')) throw inapplicable(`${member} does not start with a slash`);
+  if (!text.startsWith('/')) throw notApplicable(`${member} does not start with a slash`);
   const tokens = text.slice(1).split('/');
   return text.includes('~') ? tokens.map(unescapeToken) : tokens;
 }
 
-/** The objects that operations which apply go through, as objects in an object. */
+/** The objects and arrays on the paths of the operations, as nested objects: `{ spec: { ports: {} } }`. */
 export function visitedBy(operations: readonly JsonObject[]): JsonObject {
   const visited: JsonObject = {};
   for (const operation of operations) {
@@ -158,14 +158,14 @@ export function visitedBy(operations: readonly JsonObject[]): JsonObject {
 }
 
 function unescapeToken(token: string): string {
-  if (/~(?![01])/.test(token)) throw inapplicable('a pointer holds a stray ~');
+  if (/~(?![01])/.test(token)) throw notApplicable('a pointer holds a stray ~');
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The index that a token means in a list; `-` is the place behind the last one. */
+/** The array index of a reference token; `-` is the index after the last element. */
 function indexOf(list: JsonArray, token: string, last: number): number {
   const index = token === '-' ? list.length : /^(0|[1-9][0-9]{0,15})$/.test(token) ? Number(token) : -1;
-  if (index < 0 || index > last) throw inapplicable('no such place in the list');
+  if (index < 0 || index > last) throw notApplicable('no such place in the list');
   return index;
 }
 
@@ -177,11 +177,11 @@ function lookup(state: Patching, path: readonly string[], depth = path.length): 
     else value = isJsonObject(value) ? getKey(value, token) : undefined;
     if (value === undefined) break;
   }
-  if (value === undefined) throw inapplicable('the path does not exist');
+  if (value === undefined) throw notApplicable('the path does not exist');
   return value;
 }
 
-/** What a test looks at: a member that an object does not have is null, as existing clients rely on. */
+/** The value that `test` compares: an absent member of an object is null, as existing clients rely on. */
 function found(state: Patching, path: readonly string[]): Json {
   const token = path.at(-1);
   const parent = token === undefined ? undefined : lookup(state, path, path.length - 1);
@@ -203,7 +203,7 @@ function insert(state: Patching, path: readonly string[], value: Json): void {
   } else if (isJsonObject(parent)) {
     setKey(parent, token, value);
   } else {
-    throw inapplicable('the parent holds nothing');
+    throw notApplicable('the parent holds nothing');
   }
 }
 
@@ -244,11 +244,11 @@ function spend(state: Patching, members: number): void {
   }
 }
 
-/** A copy that shares nothing. Operations may have put together what nests deeper than `levels`. */
+/** A deep copy. @throws StatusError 422 when the value, which operations may have nested, is deeper than `levels` */
 function copyOf(state: Patching, value: Json, levels: number): Json {
   state.copied += typeof value === 'string' ? value.length + 2 : 8;
   spend(state, copyWork);
-  if (state.copied > maxCopied) throw inapplicable('the patch copies too much');
+  if (state.copied > maxCopied) throw notApplicable('the patch copies too much');
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) throw nestsTooDeep();
   if (Array.isArray(value)) return value.map((item) => copyOf(state, item, levels - 1));

@@ -1,22 +1,22 @@
 import { isJsonObject, type Json, type JsonObject, StatusError } from '../meta/index.ts';
 import { equalSets, type FieldSet, isEmpty, unionOf } from './field-set.ts';
-import { parseFieldSet, toWire } from './wire-form.ts';
+import { parseFieldsV1, toFieldsV1 } from './fields-v1.ts';
 
-/** One entry of `metadata.managedFields`: who owns what, by which operation, in which version of the type. */
+/** An entry of `metadata.managedFields`: a field manager, its operation and version, and the fields that it owns. */
 export interface ManagedEntry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
-  /** Empty for the resource itself. */
+  /** Empty for the main resource. */
   readonly subresource: string;
-  /** RFC 3339; when the manager last changed something of its own. */
+  /** RFC 3339: when the entry last changed. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The entry that it was read from. */
+  /** The JSON that the entry was decoded from. */
   readonly wire?: JsonObject;
 }
 
-/** Tells the owners of one object apart: an applier is the same one in every version. */
+/** The identity of an entry within an object. Apply entries of one manager are the same in every version. */
 export function entryKey({
   manager,
   operation,
@@ -40,7 +40,7 @@ export const sameManager = (
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
-/** The owner with other fields, in another version too; itself when nothing changes. */
+/** The entry with other fields, and optionally in another version; the entry itself when nothing changes. */
 export function withFields(entry: ManagedEntry, fields: FieldSet, apiVersion = entry.apiVersion): ManagedEntry {
   if (entry.apiVersion === apiVersion && (entry.fields === fields || equalSets(entry.fields, fields))) return entry;
   return { ...entry, apiVersion, fields };
@@ -49,8 +49,8 @@ export function withFields(entry: ManagedEntry, fields: FieldSet, apiVersion = e
 export const withTime = (entry: ManagedEntry, time: string): ManagedEntry => ({ ...entry, time });
 
 /**
- * The owners that an object's own managedFields name, as this server wrote them.
- * @throws StatusError 500 when they cannot have been.
+ * Decodes the `metadata.managedFields` of a stored object.
+ * @throws StatusError 500 when this server cannot have written them.
  */
 export function decodeManagedFields(entries: Json | undefined): ManagedEntry[] {
   return decodeEntries(entries, (fields) => {
@@ -59,11 +59,11 @@ export function decodeManagedFields(entries: Json | undefined): ManagedEntry[] {
   });
 }
 
-/** The owners that a client named; undefined when it named none, or none that hold. */
+/** Decodes the `metadata.managedFields` of a request; undefined when they are empty or invalid. */
 export function decodeSentManagedFields(entries: Json | undefined): ManagedEntry[] | undefined {
   try {
     const byKey = new Map<string, ManagedEntry>();
-    for (const entry of decodeEntries(entries, parseFieldSet)) byKey.set(entryKey(entry), entry);
+    for (const entry of decodeEntries(entries, parseFieldsV1)) byKey.set(entryKey(entry), entry);
     return byKey.size === 0 ? undefined : [...byKey.values()];
   } catch (error) {
     if (error instanceof StatusError) return undefined;
@@ -90,11 +90,11 @@ const undecodable = (why: string): StatusError =>
   new StatusError(500, '', `failed to decode managed fields: ${why}`, undefined);
 
 /**
- * `metadata.managedFields` for these owners, in the order of the wire; undefined when nobody owns anything. It is the
- * list of before itself when it holds the same entries.
+ * Encodes entries as `metadata.managedFields`, sorted; undefined when no entry owns a field. Returns the list `before`
+ * itself when its entries are the same.
  */
-export function encodeManagedFields(owners: readonly ManagedEntry[], before: Json[] | undefined): Json[] | undefined {
-  const entries = owners
+export function encodeManagedFields(managers: readonly ManagedEntry[], before: Json[] | undefined): Json[] | undefined {
+  const entries = managers
     .filter(({ fields }) => !isEmpty(fields))
     .sort(byOperationAndTime)
     .map(encodeEntry);
@@ -112,7 +112,7 @@ function encodeEntry(entry: ManagedEntry): JsonObject {
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: kept ? fields : toWire(fields),
+    fieldsV1: kept ? fields : toFieldsV1(fields),
     ...(subresource === '' ? {} : { subresource }),
   };
 }
@@ -129,46 +129,48 @@ function byOperationAndTime(a: ManagedEntry, b: ManagedEntry): number {
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** How many `Update` entries an object keeps before the oldest ones are put together. */
+/** How many `Update` entries an object may have before the oldest ones are merged. */
 const maxUpdateManagers = 10;
 const ancient = 'ancient-changes';
 
-/** The owners with the oldest updates of the same version put together, as many as are too many. */
+/**
+ * The entries with the oldest `Update` entries beyond the limit merged into one `ancient-changes` entry per version.
+ */
 export function capUpdateManagers(entries: ManagedEntry[]): ManagedEntry[] {
   const oldestFirst = entries.filter(({ operation }) => operation === 'Update').sort(byOperationAndTime);
   let count = oldestFirst.length;
   if (count <= maxUpdateManagers) return entries;
   const buckets = new Map<string, ManagedEntry[]>();
   for (const entry of oldestFirst) if (entry.manager === ancient) buckets.set(entry.apiVersion, [entry]);
-  for (const owner of oldestFirst) {
+  for (const entry of oldestFirst) {
     if (count <= maxUpdateManagers) break;
-    const bucket = buckets.get(owner.apiVersion);
+    const bucket = buckets.get(entry.apiVersion);
     if (bucket === undefined) {
-      buckets.set(owner.apiVersion, [owner]);
-    } else if (bucket[0] !== owner) {
-      bucket.push(owner);
+      buckets.set(entry.apiVersion, [entry]);
+    } else if (bucket[0] !== entry) {
+      bucket.push(entry);
       count--;
     }
   }
   const kept = new Set(entries);
   for (const [apiVersion, bucket] of buckets) {
     if (bucket.length === 1) continue;
-    for (const owner of bucket) kept.delete(owner);
-    const fields = unionOf(bucket.map((owner) => owner.fields));
+    for (const entry of bucket) kept.delete(entry);
+    const fields = unionOf(bucket.map((entry) => entry.fields));
     const time = bucket.at(-1)?.time;
     kept.add({ manager: ancient, operation: 'Update', apiVersion, subresource: '', time, fields });
   }
   return [...kept];
 }
 
-/** Whether two lists of managedFields say the same but for their times. */
+/** Whether two lists of managedFields are equal except for their times. */
 export function sameManagedFields(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   const [before, after] = [decodeManagedFields(a), decodeManagedFields(b)];
   if (before.length !== after.length) return false;
   const byKey = new Map(after.map((entry) => [entryKey(entry), entry]));
-  return before.every((owner) => {
-    const other = byKey.get(entryKey(owner));
-    return other !== undefined && other.apiVersion === owner.apiVersion && equalSets(owner.fields, other.fields);
+  return before.every((entry) => {
+    const other = byKey.get(entryKey(entry));
+    return other !== undefined && other.apiVersion === entry.apiVersion && equalSets(entry.fields, other.fields);
   });
 }

@@ -1,11 +1,11 @@
 import { isPrintable } from '../meta/index.ts';
 
-/** How long the name of a manager may be, in bytes. */
+/** The maximum length of a default manager name, in bytes. */
 const maxManagerBytes = 128;
 
 /**
- * The name under which a request owns what it writes: the one it gives, else the product of its user agent, printable
- * and cut at the limit, else `unknown`.
+ * The field manager of a request: the `fieldManager` parameter, else the product of the user agent, printable
+ * characters only and cut at the limit, else `unknown`.
  */
 export function managerName(fieldManager: string | undefined, userAgent: string | undefined): string {
   if (fieldManager !== undefined && fieldManager !== '') return fieldManager;

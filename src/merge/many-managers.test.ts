@@ -3,10 +3,10 @@ import { type Json, type JsonObject, StatusError } from '../meta/index.ts';
 import { equalSets, pathsOf } from './field-set.ts';
 import { decodeManagedFields, type ManagedEntry, sameManagedFields } from './managed-fields.ts';
 import { fieldPath, pathText } from './path.ts';
-import { scaledManagedFields, scaleManagedFields } from './scale.ts';
-import { apply, forceApply, play, type Step, set, update } from './testing/story.ts';
+import { toParentManagedFields, toScaleManagedFields } from './scale.ts';
+import { apply, forceApply, run, type Step, set, update } from './testing/scenario.ts';
 
-// What costs time in the square of these numbers takes minutes.
+// With quadratic algorithms these tests would take minutes.
 const most = 10_000;
 
 const entry = (i: number, operation: ManagedEntry['operation'], fieldsV1: Json): JsonObject => ({
@@ -22,7 +22,7 @@ const entries = (count: number, operation: ManagedEntry['operation'], fields: (i
 const values = (count: number, value: string): { [key: string]: string } =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
 
-/** An object whose fields belong to as many managers. */
+/** An object with that many fields, each with a manager of its own. */
 const shared = (managedFields: Json[]): Step[] => [
   update('x', { data: values(managedFields.length, 'a') }),
   set(({ live }) => {
@@ -32,26 +32,26 @@ const shared = (managedFields: Json[]): Step[] => [
 const eachOne = shared(entries(most, 'Apply', (i) => ({ 'f:data': { [`f:k${i}`]: {} } })));
 
 describe('many managers', () => {
-  it('that have updated are put together, but for the ten last ones', () => {
+  it('with Update entries are merged except for the last ten', () => {
     const managedFields = entries(3 * most, 'Update', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
-    const { owners } = play([update('x', { metadata: { managedFields } })]);
-    expect(Object.keys(owners)).toHaveLength(10);
+    const { managers } = run([update('x', { metadata: { managedFields } })]);
+    expect(Object.keys(managers)).toHaveLength(10);
   });
 
-  it('all lose what an update changes', () => {
-    const { owners } = play([...eachOne, update('y', { data: values(most, 'b') })]);
-    expect(Object.keys(owners)).toEqual(['y (Update)']);
+  it('all lose the fields that an update changes', () => {
+    const { managers } = run([...eachOne, update('y', { data: values(most, 'b') })]);
+    expect(Object.keys(managers)).toEqual(['y (Update)']);
   });
 
-  it('all lose a map that an update fills', () => {
+  it('all lose an empty map that an update fills', () => {
     const whole = shared(entries(most, 'Apply', () => ({ 'f:data': {}, 'f:spec': { 'f:text': {} } })));
-    const { owners } = play([...whole, update('y', { data: values(3 * most, 'b') })]);
-    expect(Object.keys(owners)).toHaveLength(most + 1);
-    expect(owners['m0']).toBe('.data .spec.text');
+    const { managers } = run([...whole, update('y', { data: values(3 * most, 'b') })]);
+    expect(Object.keys(managers)).toHaveLength(most + 1);
+    expect(managers['m0']).toBe('.data .spec.text');
   });
 
-  it('are all told of a conflict, as far as the answer has room', () => {
-    const { error } = play([...eachOne, apply('y', { data: values(most, 'b') })]);
+  it('are all reported in a conflict, as far as the Status allows', () => {
+    const { error } = run([...eachOne, apply('y', { data: values(most, 'b') })]);
     expect(error).toBeInstanceOf(StatusError);
     const { code, message, details } = error as StatusError;
     expect([code, message.slice(0, 76)]).toEqual([
@@ -65,29 +65,29 @@ describe('many managers', () => {
     expect(JSON.stringify(details).length).toBeLessThan(500_000);
   });
 
-  it('share what one of them gives up', () => {
-    const { owners, object } = play([
+  it('keep shared fields that one of them leaves out', () => {
+    const { managers, object } = run([
       ...eachOne,
       forceApply('y', { data: { ...values(most, 'a'), mine: '1' } }),
       apply('y', { data: { k0: 'a' } }),
     ]);
     expect(object).toEqual({ data: values(most, 'a') });
-    expect(owners['y']).toBe('.data.k0');
+    expect(managers['y']).toBe('.data.k0');
   });
 
-  it('are the same in another order', () => {
+  it('are equal in another order', () => {
     const list = entries(most, 'Apply', (i) => ({ 'f:data': { [`f:k${i}`]: {} } }));
     expect(sameManagedFields(list, list.toReversed())).toBe(true);
     expect(sameManagedFields(list, [...list.slice(1), entry(0, 'Apply', {})])).toBe(false);
   });
 
-  it('own the replicas of a scale', () => {
+  it('own the replicas in the scale', () => {
     const list = entries(most, 'Apply', () => ({ 'f:spec': { 'f:replicas': {}, 'f:text': {} } }));
     const path = fieldPath('spec', 'replicas');
-    const scale = scaleManagedFields(list, () => path, 'autoscaling/v1') ?? [];
+    const scale = toScaleManagedFields(list, () => path, 'autoscaling/v1') ?? [];
     expect(scale).toHaveLength(most);
-    const after = scaledManagedFields(list, scale.slice(1), () => path, 'v1') ?? [];
-    const fields = decodeManagedFields(after).map((owner) => [...pathsOf(owner.fields)].map(pathText).join(' '));
+    const after = toParentManagedFields(list, scale.slice(1), () => path, 'v1') ?? [];
+    const fields = decodeManagedFields(after).map((entry) => [...pathsOf(entry.fields)].map(pathText).join(' '));
     expect(new Set(fields.slice(1))).toEqual(new Set(['.spec.replicas .spec.text']));
     expect(fields[0]).toBe('.spec.text');
     expect(equalSets(decodeManagedFields(after)[1]?.fields ?? {}, decodeManagedFields(list)[1]?.fields ?? {})).toBe(

@@ -1,8 +1,8 @@
 import { getKey, isJsonObject, type Json, type JsonObject, setKey } from '../meta/index.ts';
 
 /**
- * The document after a JSON Merge Patch (RFC 7386). Neither argument is changed; the result shares with both what it
- * took over whole.
+ * The document after a JSON Merge Patch (RFC 7386). Neither argument is changed; the result shares unchanged values
+ * with both.
  */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   if (!isJsonObject(patch)) return patch;

@@ -3,9 +3,9 @@ import { identityOf } from './fields-of.ts';
 import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /**
- * The live object with everything that the intent says. Entries of lists are matched by their keys and stand in the
- * order of the intent, those of the live object alone keep their place between them. What the intent does not change is
- * the live object's own value, so that an intent that changes nothing gives the live object itself.
+ * Merges an applied configuration into the live object. Entries of associative lists are matched by their keys and take
+ * the order of the configuration; entries of the live object alone keep their position between them. Unchanged values
+ * are those of the live object: a configuration that changes nothing gives the live object itself.
  */
 export function merge(shape: StructShape, live: JsonObject, applyConfig: JsonObject): JsonObject {
   return merged(shape, live, applyConfig) as JsonObject;
@@ -24,7 +24,7 @@ function merged(shape: Shape, live: Json | undefined, applyConfig: Json): Json {
       return old.length + wanted.length === 0 ? replaced(live, applyConfig) : mergedList(shape, old, wanted);
     }
     default:
-      if (shape.kind !== 'free' && shape.atomic) return replaced(live, applyConfig);
+      if (shape.kind !== 'untyped' && shape.atomic) return replaced(live, applyConfig);
       if (isJsonObject(applyConfig)) return mergedObject(shape, isJsonObject(live) ? live : undefined, applyConfig);
       return applyConfig === null && isJsonObject(live) && hasMembers(live) ? live : replaced(live, applyConfig);
   }
@@ -63,11 +63,11 @@ function mergedList(shape: ListShape, live: Json[], applyConfig: Json[]): Json[]
   return out.length === live.length && out.every((entry, i) => entry === live[i]) ? live : out;
 }
 
-/** `old` and `order` are the identities of the live and the intended entries. */
+/** `old` and `order` are the identities of the live and the applied entries. */
 function interleaved(shape: ListShape, live: Json[], old: string[], applyConfig: Json[], order: string[]): Json[] {
   const wanted = new Set(order);
   const known = new Map<string, Json | undefined>();
-  // An entry that is there several times is replaced, not merged.
+  // Duplicates of the live list are replaced, not merged.
   for (const [i, element] of old.entries()) known.set(element, known.has(element) ? undefined : live[i]);
   const sharedOrder = order.filter((element) => known.has(element));
   const out: Json[] = [];

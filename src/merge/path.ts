@@ -1,31 +1,34 @@
 import { type Json, type JsonObject, readJsonText } from '../meta/index.ts';
 
 /**
- * One step of a path, spelled as on the wire: `f:name` a field, `k:{"name":"x"}` the entry of a list with these keys,
- * `v:"x"` the entry of a set with this value, `i:0` the entry at a place. Two steps are the same when their texts are.
+ * A path element, encoded as in `fieldsV1`: `f:name` a field, `k:{"name":"x"}` the entry of an associative list with
+ * these keys, `v:"x"` the entry of a set with this value, `i:0` the entry at an index. Equal elements have equal texts.
  */
-export type Element = string;
-export type Path = readonly Element[];
+export type PathElement = string;
+export type Path = readonly PathElement[];
 
-/** A field that tells the entries of a list apart. */
+/** A list map key. */
 export interface ListKey {
   readonly name: string;
-  /** The name as it stands in the text of an element: `"name":`. */
+  /** The name as encoded in a path element: `"name":`. */
   readonly label: string;
-  /** What an absent field counts as. */
+  /** The value of an absent key. */
   readonly default: Json | undefined;
 }
 
-/** The path of a field below fields: `fieldPath('spec', 'replicas')`. */
+/** The path of a nested field: `fieldPath('spec', 'replicas')`. */
 export const fieldPath = (...names: string[]): Path => names.map(fieldElement);
 
-export const fieldElement = (name: string): Element => `f:${name}`;
+export const fieldElement = (name: string): PathElement => `f:${name}`;
 
-/** The entry of a set. */
-export const valueElement = (value: Json): Element => `v:${stableText(value)}`;
+/** The path element of an entry of a set. */
+export const valueElement = (value: Json): PathElement => `v:${stableText(value)}`;
 
-/** The entry of a list whose keys, sorted by name, are these. A key that is missing counts as `null`. */
-export function entryElement(keys: readonly ListKey[], entry: Json): Element {
+/**
+ * The path element of an entry of an associative list; `keys` are sorted by name. A missing key without default is
+ * `null`.
+ */
+export function entryElement(keys: readonly ListKey[], entry: Json): PathElement {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return valueElement(entry);
   let text = '';
   for (const { name, label, default: absent } of keys) {
@@ -35,8 +38,8 @@ export function entryElement(keys: readonly ListKey[], entry: Json): Element {
   return `${text}}`;
 }
 
-/** The one spelling of an element; undefined when the text is none. */
-export function canonicalElement(text: string): Element | undefined {
+/** The canonical form of a path element; undefined when the text is not one. */
+export function canonicalElement(text: string): PathElement | undefined {
   switch (text.slice(0, 2)) {
     case 'f:':
       return text;
@@ -63,13 +66,13 @@ function parse(element: string): Json | undefined {
   return readJsonText(text);
 }
 
-/** A path as messages spell it: `.spec.containers[name="a"].image`. */
+/** A path as shown in messages: `.spec.containers[name="a"].image`. */
 export function pathText(path: Path): string {
-  return path.map(elementText).join('');
+  return path.map(pathElementText).join('');
 }
 
-/** An element as messages spell it. */
-export function elementText(element: Element): string {
+/** A path element as shown in messages. */
+export function pathElementText(element: PathElement): string {
   const text = element.slice(2);
   switch (element.charAt(0)) {
     case 'f':
@@ -86,7 +89,7 @@ export function elementText(element: Element): string {
   }
 }
 
-/** Text that stands in JSON as it is. */
+/** Text that needs no escapes in JSON. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 /** JSON with the keys of every object sorted. */

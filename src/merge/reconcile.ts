@@ -8,28 +8,29 @@ import {
   itself,
   leaf,
 } from './field-set.ts';
-import { type FieldShape, free, type Shape, type StructShape } from './shape.ts';
+import { type FieldShape, type Shape, type StructShape, untyped } from './shape.ts';
 
 /**
- * A set as the schema of today has it. An owner of something inside a struct, map or list that has become atomic owns
- * all of it; of one that was atomic and no longer is, the owner keeps what it is itself, so that nobody else's part of
- * it conflicts. What the schema does not know any more is dropped. A set that needs none of this is given back itself.
+ * Reconciles a field set with a changed schema. A set with a field inside a struct, map or list that has become atomic
+ * gets the whole value. For a value that was atomic and is now granular, the set keeps the value itself and gets no
+ * fields below it, so that no conflict arises over them. Fields that the schema no longer declares are dropped. Returns
+ * the set itself when nothing changes.
  */
 export function reconcile(shape: StructShape, set: FieldSet): FieldSet {
-  if (isEmpty(set) || asToday.get(set) === shape) return set;
+  if (isEmpty(set) || reconciledSets.get(set) === shape) return set;
   const after = reconciled(shape, set) ?? leaf;
-  asToday.set(after, shape);
+  reconciledSets.set(after, shape);
   return after;
 }
 
-/** Sets that are known to be as a schema has them. */
-const asToday = new WeakMap<FieldSet, StructShape>();
+/** Sets that are known to be reconciled with a schema. */
+const reconciledSets = new WeakMap<FieldSet, StructShape>();
 
 function reconciled(shape: Shape, node: FieldSet): FieldSet | undefined {
   switch (shape.kind) {
     case 'unowned':
       return undefined;
-    case 'free':
+    case 'untyped':
       return node;
     case 'scalar':
       if (isEmpty(node)) return node;
@@ -65,44 +66,44 @@ function below(node: FieldSet, shapeAt: (element: string) => Shape | undefined):
   return changed === undefined ? node : changedBy(node, changed);
 }
 
-/** The set with every declared field that it has something below of: who owns a part of a field holds the field. */
-export function withHeldFields(shape: Shape, node: FieldSet): FieldSet {
+/** The set with every declared field that has a member below it, so that a field with owned members counts as owned. */
+export function withNamedFields(shape: Shape, node: FieldSet): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in node) {
     const inner = node[element] as FieldSet;
     const field = fieldAt(shape, element);
-    const held = isEmpty(inner) ? inner : withHeldFields(field?.shape ?? innerShape(shape), inner);
-    out[element] = field === undefined || isBare(field) || includesItself(held) ? held : { [itself]: leaf, ...held };
+    const kept = isEmpty(inner) ? inner : withNamedFields(field?.shape ?? innerShape(shape), inner);
+    out[element] = field === undefined || isBare(field) || includesItself(kept) ? kept : { [itself]: leaf, ...kept };
   }
   return out;
 }
 
 /**
- * What is to be removed so that an owner holds nothing of a set any more: its entries and values, which the others have
- * nothing in common with, and every declared field that none of them holds.
+ * The paths to remove for a set that its manager no longer applies: entries and values of the set (which is disjoint
+ * from `others`), and every declared field without a member in `others`.
  */
-export function withoutHolders(shape: Shape, node: FieldSet, others: FieldSet | undefined): FieldSet {
+export function fieldsToRemove(shape: Shape, node: FieldSet, others: FieldSet | undefined): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in node) {
     if (element === itself) continue;
     const inner = node[element] as FieldSet;
-    const held = others?.[element];
+    const kept = others?.[element];
     const field = fieldAt(shape, element);
-    if (field === undefined ? includesItself(inner) : held === undefined && !isBare(field)) {
+    if (field === undefined ? includesItself(inner) : kept === undefined && !isBare(field)) {
       out[element] = leaf;
       continue;
     }
-    const gone = withoutHolders(field?.shape ?? innerShape(shape), inner, held);
-    if (!isEmpty(gone)) out[element] = gone;
+    const toRemove = fieldsToRemove(field?.shape ?? innerShape(shape), inner, kept);
+    if (!isEmpty(toRemove)) out[element] = toRemove;
   }
   return out;
 }
 
-/** Nobody holds the field itself, whatever they own in it: metadata, which no object is without. */
+/** Whether the field itself is never owned: metadata, which every object has. */
 const isBare = ({ shape }: FieldShape): boolean => shape.kind === 'struct' && shape.bare;
 
 const fieldAt = (shape: Shape, element: string): FieldShape | undefined =>
   shape.kind === 'struct' ? shape.fields.get(element.slice(2)) : undefined;
 
 const innerShape = (shape: Shape): Shape =>
-  shape.kind === 'list' ? shape.element : shape.kind === 'map' ? shape.value : free;
+  shape.kind === 'list' ? shape.element : shape.kind === 'map' ? shape.value : untyped;

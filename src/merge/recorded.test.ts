@@ -16,7 +16,7 @@ import { type FieldSet, recursiveDifference, setOf } from './field-set.ts';
 import { fieldPath } from './path.ts';
 import { updateManagedFields } from './update.ts';
 
-// The requests of the recorded exchanges, and what a reference server answered.
+// The requests of the recorded exchanges and the responses of the reference server.
 
 const names = namesFor('k8s.io');
 const now = '2024-01-01T00:00:00Z';
@@ -29,7 +29,7 @@ interface Exchange {
 
 const keyOf = ({ manager, operation }: JsonObject) => JSON.stringify([manager, operation]);
 
-/** One object of a type, and the writes to it. */
+/** One object of a type and the writes to it. */
 class Server {
   live: ApiObject | undefined;
   readonly #schema: StructSchema;
@@ -86,8 +86,8 @@ class Server {
     return found.body;
   }
 
-  /** The recorded entries and ours, as sets of who owns what. */
-  owners(entries: Json | undefined): Json {
+  /** Managed fields in a comparable form: manager, operation, subresource and the field set. */
+  fieldSets(entries: Json | undefined): Json {
     const list = (entries ?? []) as JsonObject[];
     return list
       .map(
@@ -97,8 +97,8 @@ class Server {
       .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 
-  expectOwners(recorded: Json | undefined): void {
-    expect(this.owners(this.live?.metadata.managedFields)).toEqual(this.owners(recorded));
+  expectManagedFields(recorded: Json | undefined): void {
+    expect(this.fieldSets(this.live?.metadata.managedFields)).toEqual(this.fieldSets(recorded));
   }
 
   expectFailure(step: string, write: () => void): void {
@@ -137,7 +137,7 @@ describe('recorded exchanges', () => {
       write();
       const recorded = server.answer(step);
       expect(server.live?.['data'], step).toEqual(recorded['data']);
-      server.expectOwners((recorded['metadata'] as JsonObject)['managedFields']);
+      server.expectManagedFields((recorded['metadata'] as JsonObject)['managedFields']);
     }
   });
 
@@ -154,14 +154,14 @@ describe('recorded exchanges', () => {
       deployments.apply('m', { metadata: { name: 'd' }, ...deployment([{ name: 'a' }, { name: 'a' }]) }),
     );
     server.apply('m', { metadata: { resourceVersion: '1' }, data: {} });
-    server.expectOwners((server.answer('nothing stored')['metadata'] as JsonObject)['managedFields']);
+    server.expectManagedFields((server.answer('nothing stored')['metadata'] as JsonObject)['managedFields']);
   });
 
   it('apply.lists', () => {
     const server = new Server('apply.lists', coreV1.ConfigMap, 'v1', 'ConfigMap');
     const finalizers = (...values: string[]) => ({ metadata: { finalizers: values } });
     server.apply('one', finalizers('e.com/a', 'e.com/b'));
-    server.expectOwners(server.answer('set of finalizers')['managedFields']);
+    server.expectManagedFields(server.answer('set of finalizers')['managedFields']);
     server.apply('two', finalizers('e.com/c', 'e.com/b'));
     expect(server.live?.metadata.finalizers).toEqual(server.answer('order of a set'));
     server.apply('one', finalizers('e.com/a'));
@@ -173,7 +173,7 @@ describe('recorded exchanges', () => {
     const server = new Server('apply.lists', coreV1.Service, 'v1', 'Service');
     const service = (spec: JsonObject) => ({ metadata: { name: 'v' }, spec });
     server.apply('one', service({ selector: { a: 'b' }, ports: [{ port: 80, name: 'h' }] }));
-    server.expectOwners(server.answer('service')['mf']);
+    server.expectManagedFields(server.answer('service')['mf']);
     server.apply('two', service({ selector: { a: 'b' }, ports: [{ port: 81, name: 'g' }] }));
     server.expectFailure('atomic map replaced', () => server.apply('one', service({ selector: { c: 'd' } })));
   });
@@ -187,14 +187,14 @@ describe('recorded exchanges', () => {
     const recorded = server.answer('server-side apply by the same tool');
     expect(server.live?.['data']).toEqual(recorded['data']);
     expect(server.live?.metadata.annotations).toEqual((recorded['metadata'] as JsonObject)['annotations']);
-    server.expectOwners((recorded['metadata'] as JsonObject)['managedFields']);
+    server.expectManagedFields((recorded['metadata'] as JsonObject)['managedFields']);
     server.expectFailure('another manager conflicts', () => server.apply('someone-else', { data: { a: '3' } }));
   });
 
   it('apply.deployment', () => {
     const server = new Server('apply.deployment', appsV1.Deployment, 'apps/v1', 'Deployment');
     const expectStep = (step: string) => {
-      server.expectOwners(server.answer(step)['mf']);
+      server.expectManagedFields(server.answer(step)['mf']);
     };
     const x = { name: 'X', value: '1' };
     server.apply('one', deployment([{ name: 'a', image: 'i:1', ports: [{ containerPort: 80 }], env: [x] }]));
@@ -226,7 +226,7 @@ describe('recorded exchanges', () => {
     const mine = ((server.live?.metadata.managedFields ?? []) as JsonObject[]).filter(
       ({ manager }) => manager === 'st',
     );
-    expect(server.owners(mine)).toEqual(server.owners(server.answer('status subresource')['mf']));
+    expect(server.fieldSets(mine)).toEqual(server.fieldSets(server.answer('status subresource')['mf']));
   });
 });
 

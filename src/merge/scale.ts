@@ -5,11 +5,11 @@ import { fieldPath, type Path } from './path.ts';
 
 const scaleReplicas: Path = fieldPath('spec', 'replicas');
 
-/** Where the number of replicas stands in a version of the scaled type; undefined for a version that is unknown. */
+/** The path of the replicas field in a version of the parent; undefined for an unknown version. */
 export type ReplicasPath = (apiVersion: string) => Path | undefined;
 
-/** `metadata.managedFields` of the scale of an object: the entries that own its number of replicas. */
-export function scaleManagedFields(
+/** `metadata.managedFields` of the scale subresource: the entries of the parent that own its replicas field. */
+export function toScaleManagedFields(
   parent: Json | undefined,
   replicas: ReplicasPath,
   scaleApiVersion: string,
@@ -23,10 +23,11 @@ export function scaleManagedFields(
 }
 
 /**
- * `metadata.managedFields` of an object, in the version `apiVersion`, after a write through its scale: who no longer
- * owns the replicas there does not here, and who has come to own them does. A new entry has no time of its own.
+ * `metadata.managedFields` of the parent, in the version `apiVersion`, after a write to its scale subresource: entries
+ * that no longer own the replicas in the scale lose them, and entries that own them there get them. A new entry has no
+ * time.
  */
-export function scaledManagedFields(
+export function toParentManagedFields(
   parent: Json[] | undefined,
   scale: Json | undefined,
   replicas: ReplicasPath,
@@ -46,13 +47,13 @@ export function scaledManagedFields(
   const known = new Set(entries.map(entryKey));
   for (const { manager, operation, subresource, fields } of there) {
     if (path === undefined || !equalSets(fields, setOf(scaleReplicas))) continue;
-    const owner: ManagedEntry = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
-    const key = entryKey(owner);
-    if (!known.has(key)) entries.push(owner);
+    const entry: ManagedEntry = { manager, operation, apiVersion, subresource, time: undefined, fields: setOf(path) };
+    const key = entryKey(entry);
+    if (!known.has(key)) entries.push(entry);
     known.add(key);
   }
   return encodeManagedFields(entries, parent);
 }
 
-/** The version is another one in the scale; everything else tells owners apart. */
+/** The identity of an entry without its version, which differs between parent and scale. */
 const keyInScale = (entry: ManagedEntry): string => entryKey({ ...entry, apiVersion: '' });

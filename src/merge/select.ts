@@ -5,14 +5,14 @@ import { fieldElement } from './path.ts';
 import { type ListShape, memberShape, type ObjectShape, type Shape, type StructShape } from './shape.ts';
 
 /**
- * The object without the fields and entries of the set. What is empty afterwards goes, too. An object that holds
- * nothing of the set is given back itself.
+ * Removes the fields and entries of a set from an object, and the structs and lists that become empty. Returns the
+ * object itself when it has none of them.
  */
 export function remove(shape: StructShape, object: JsonObject, set: FieldSet): JsonObject {
   return (without(shape, object, set) as JsonObject | undefined) ?? {};
 }
 
-/** `node`: what goes below this value. */
+/** `node`: the paths to remove below this value. */
 function without(shape: Shape, value: Json, node: FieldSet): Json | undefined {
   if (isEmpty(node) || !granular(shape)) return value;
   return shape.kind === 'list' ? listWithout(shape, value, node) : objectWithout(shape, value, node);
@@ -21,22 +21,22 @@ function without(shape: Shape, value: Json, node: FieldSet): Json | undefined {
 const granular = (shape: Shape): shape is ObjectShape | ListShape =>
   shape.kind === 'list'
     ? shape.listType !== 'atomic'
-    : shape.kind === 'free' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
+    : shape.kind === 'untyped' || ((shape.kind === 'struct' || shape.kind === 'map') && !shape.atomic);
 
 function objectWithout(shape: ObjectShape, value: Json, node: FieldSet): Json | undefined {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
-  // An entry of a map is there by itself, as one of a list is.
+  // An entry of a map stays when it becomes empty, as an entry of a list does.
   const emptied = shape.kind === 'struct' ? undefined : {};
   let members = 0;
   let changed = false;
   for (const key in value) {
     const before = value[key] as Json;
-    const gone = node[fieldElement(key)];
+    const removed = node[fieldElement(key)];
     const inner = memberShape(shape, key);
     let after: Json | undefined = before;
-    if (gone !== undefined)
-      after = includesItself(gone) ? undefined : inner && (without(inner, before, gone) ?? emptied);
+    if (removed !== undefined)
+      after = includesItself(removed) ? undefined : inner && (without(inner, before, removed) ?? emptied);
     if (after !== before) changed = true;
     if (after === undefined) continue;
     setKey(out, key, after);
@@ -51,9 +51,10 @@ function listWithout(shape: ListShape, value: Json, node: FieldSet): Json | unde
   const out: Json[] = [];
   let changed = false;
   for (const entry of value) {
-    const gone = node[elementOf(shape, entry)];
+    const removed = node[elementOf(shape, entry)];
     let after: Json | undefined = entry;
-    if (gone !== undefined) after = includesItself(gone) ? undefined : (without(shape.element, entry, gone) ?? {});
+    if (removed !== undefined)
+      after = includesItself(removed) ? undefined : (without(shape.element, entry, removed) ?? {});
     if (after !== entry) changed = true;
     if (after !== undefined) out.push(after);
   }
@@ -62,8 +63,8 @@ function listWithout(shape: ListShape, value: Json, node: FieldSet): Json | unde
 }
 
 /**
- * The fields and entries of the set alone, with the keys of every entry: what its owner would have to apply to own
- * just that.
+ * Extracts the fields and entries of a set, with the keys of every list entry: the applied configuration of a manager
+ * that owns exactly this set.
  */
 export function extract(shape: StructShape, object: JsonObject, set: FieldSet): JsonObject {
   return (only(shape, object, set) as JsonObject | undefined) ?? {};

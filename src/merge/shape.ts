@@ -1,11 +1,13 @@
 import { type Json, type JsonObject, type Names, setKey } from '../meta/index.ts';
 import { type Field, fieldsOf as fieldsOfStruct, resolve, type Schema, type StructSchema } from '../schema/index.ts';
-import { type Element, fieldElement, type ListKey } from './path.ts';
+import { fieldElement, type ListKey, type PathElement } from './path.ts';
 
-/** What ownership and merging need to know of a type. Every walk goes over shapes; nothing else here reads a schema. */
-export type Shape = ScalarShape | StructShape | MapShape | ListShape | FreeShape | UnownedShape;
+/**
+ * The merge schema of a type. Comparison, merge and field sets work on shapes; only this file reads the full schema.
+ */
+export type Shape = ScalarShape | StructShape | MapShape | ListShape | UntypedShape | UnownedShape;
 
-/** One value with one owner. `anything`: of any structure, which no walk enters. */
+/** A leaf. `anything`: an opaque value of any structure. */
 export interface ScalarShape {
   readonly kind: 'scalar';
   readonly accepts: 'string' | 'number' | 'boolean' | 'scalar' | 'anything';
@@ -14,13 +16,13 @@ export interface ScalarShape {
 export interface StructShape {
   readonly kind: 'struct';
   readonly atomic: boolean;
-  /** Nobody owns the struct itself, only what is in it. */
+  /** The struct itself is never in a field set, only its fields are. */
   readonly bare: boolean;
   readonly fields: ReadonlyMap<string, FieldShape>;
 }
 
 export interface FieldShape {
-  readonly element: Element;
+  readonly element: PathElement;
   readonly shape: Shape;
 }
 
@@ -30,7 +32,7 @@ export interface MapShape {
   readonly value: Shape;
 }
 
-/** A `map` is a list of entries told apart by keys, a `set` one of scalars. */
+/** `map`: an associative list with keys; `set`: an associative list of scalars. */
 export interface ListShape {
   readonly kind: 'list';
   readonly listType: 'atomic' | 'set' | 'map';
@@ -38,26 +40,26 @@ export interface ListShape {
   readonly element: Shape;
 }
 
-/** A value without a schema: its objects are granular, its lists atomic. */
-export interface FreeShape {
-  readonly kind: 'free';
+/** A value without a schema: its objects are granular maps, its lists atomic. */
+export interface UntypedShape {
+  readonly kind: 'untyped';
 }
 
-/** A field that has no owner: the server's, or the object's identity. */
+/** A field that is stripped from field sets: it is set by the server or part of the object's identity. */
 interface UnownedShape {
   readonly kind: 'unowned';
 }
 
 /** A shape whose values are JSON objects. */
-export type ObjectShape = StructShape | MapShape | FreeShape;
+export type ObjectShape = StructShape | MapShape | UntypedShape;
 
-/** The shape of a member of an object; undefined for one that nobody declares. */
+/** The shape of a member of an object; undefined for an undeclared field. */
 export function memberShape(shape: ObjectShape, key: string): Shape | undefined {
   if (shape.kind === 'struct') return shape.fields.get(key)?.shape;
-  return shape.kind === 'map' ? shape.value : free;
+  return shape.kind === 'map' ? shape.value : untyped;
 }
 
-export const free: FreeShape = { kind: 'free' };
+export const untyped: UntypedShape = { kind: 'untyped' };
 const unowned: UnownedShape = { kind: 'unowned' };
 const scalars: { readonly [A in ScalarShape['accepts']]: ScalarShape } = {
   string: { kind: 'scalar', accepts: 'string' },
@@ -80,7 +82,7 @@ const unownedMetadata = [
   'resourceVersion',
 ];
 
-/** Makes the shapes of the schemas under certain names, each struct once and its fields on first use. */
+/** Compiles schemas to shapes for one set of names: each struct once, its fields on first use. */
 class Shapes {
   readonly #names: Names;
   readonly #structs = new WeakMap<StructSchema, { granular?: StructShape; atomic?: StructShape }>();
@@ -96,11 +98,11 @@ class Shapes {
     let shape = this.#objects.get(schema);
     if (shape === undefined) {
       const fields = new Map(this.#fields(schema));
-      for (const name of unownedRoot) fields.set(name, disowned(name));
+      for (const name of unownedRoot) fields.set(name, unownedField(name));
       const metadata = fields.get('metadata');
       if (metadata?.shape.kind === 'struct') {
         const inner = new Map(metadata.shape.fields);
-        for (const name of unownedMetadata) inner.set(name, disowned(name));
+        for (const name of unownedMetadata) inner.set(name, unownedField(name));
         fields.set('metadata', { ...metadata, shape: { kind: 'struct', atomic: false, bare: true, fields: inner } });
       }
       shape = { kind: 'struct', atomic: false, bare: true, fields };
@@ -131,7 +133,7 @@ class Shapes {
     }
   }
 
-  /** The shape of a schema that no field marks. */
+  /** The shape of a schema outside a field, which has no list type or map type of its own. */
   #shape(unresolved: Schema): Shape {
     const schema = resolve(unresolved);
     switch (schema.type) {
@@ -143,7 +145,7 @@ class Shapes {
         return this.#struct(schema, schema.structType === 'atomic');
       case 'any':
       case 'either':
-        return free;
+        return untyped;
       case 'object':
         return scalars.anything;
       case 'bool':
@@ -197,7 +199,7 @@ class Shapes {
     });
   }
 
-  /** What the field is where nobody filled it in; undefined where it is absent. */
+  /** The value that encoding writes for an unset field; undefined when it is omitted. */
   #zero(field: Field): Json | undefined {
     const schema = resolve(field.schema);
     if (field.nullable === true) return field.always === true ? null : undefined;
@@ -207,7 +209,7 @@ class Shapes {
     return zeros[schema.type] ?? null;
   }
 
-  /** A value of a struct that nobody filled in: the same one each time, which nobody may change. */
+  /** The zero value of a struct: the same object each time, not to be changed. */
   zero(schema: StructSchema): JsonObject {
     const known = this.#zeros.get(schema);
     if (known !== undefined) return known;
@@ -229,7 +231,7 @@ const zeros: { readonly [type in Schema['type']]?: Json } = {
   int64: 0,
   double: 0,
 };
-/** Zero values that are written in any case. */
+/** Zero values that are always encoded. */
 const alwaysWritten: { readonly [type in Schema['type']]?: Json } = {
   time: null,
   microTime: null,
@@ -240,9 +242,9 @@ const alwaysWritten: { readonly [type in Schema['type']]?: Json } = {
   object: null,
 };
 
-const disowned = (name: string): FieldShape => ({ element: fieldElement(name), shape: unowned });
+const unownedField = (name: string): FieldShape => ({ element: fieldElement(name), shape: unowned });
 
-/** A struct whose fields are looked up on first use, so that a struct may contain itself. */
+/** A struct shape with lazily compiled fields, because a struct may contain itself. */
 class LazyStruct implements StructShape {
   readonly kind = 'struct';
   readonly atomic: boolean;
@@ -275,12 +277,12 @@ function shapesUnder(names: Names): Shapes {
   return known;
 }
 
-/** The shape of whole objects of a type; the same one each time. */
+/** The shape of the objects of a type; the same one each time. */
 export function objectShape(schema: StructSchema, names: Names): StructShape {
   return shapesUnder(names).object(schema);
 }
 
-/** An object of a type before anyone filled it in: what a new object is compared with. Nobody may change it. */
+/** The zero object of a type, which a new object is compared with. Not to be changed. */
 export function zeroObject(schema: StructSchema, names: Names): JsonObject {
   return shapesUnder(names).zero(schema);
 }

@@ -1,13 +1,13 @@
 import { getKey, isJsonObject, type Json, type JsonArray, type JsonObject, StatusError } from '../meta/index.ts';
-import { directiveOf, failed, isBareMerge, malformed, plainMembers, unexpected } from './strategic-marks.ts';
+import { directiveOf, failed, isBareMerge, malformed, plainMembers, unexpected } from './strategic-directives.ts';
 import { patchText } from './strategic-text.ts';
 
-/** How the entry of a list and the change that has its key become one. */
+/** Merges a patch entry into the list entry with the same merge key. */
 export type MergeEntry = (before: JsonObject, change: JsonObject) => JsonObject;
 
 /**
- * A list of the strategy `merge` after its patch: a set when its entries are scalars, otherwise objects told apart by
- * `mergeKey`. The entries that the patch names stand in its order, the others in theirs.
+ * Patches a list with the patch strategy `merge`: a set when its entries are scalars, otherwise objects identified by
+ * `mergeKey`. Entries of the patch take the order of the patch, the others keep theirs.
  */
 export function mergeLists(
   before: JsonArray,
@@ -46,7 +46,9 @@ function mergeKeyed(before: JsonArray, change: JsonObject[], mergeKey: string, m
   return arrange(merged, entries, live, mergeKey);
 }
 
-/** What the entries of a patch ask for: those that are merged, the keys of those that go, whether all others go too. */
+/**
+ * The entries of a patch to merge, the merge keys of its `delete` entries, and whether it has a `replace` directive.
+ */
 function readEntries(change: readonly JsonObject[], mergeKey: string) {
   const entries: JsonObject[] = [];
   const removed = new Set<Json | undefined>();
@@ -71,8 +73,9 @@ export const unknownDirective = (patch: JsonObject) =>
   failed(`unknown patch type: ${patchText(directiveOf(patch) ?? null)} in map: ${patchText(patch)}`);
 
 /**
- * The items in a new order: those named in `wanted` in the order of `wanted`, the others in the order of `live`. Of one
- * of each that are both in `live` the one that comes first there comes first, as far as that can be.
+ * Sorts items: those in `wanted` in the order of `wanted`, the others in the order of `live`. Of two items from
+ * different groups that are both in `live`, the one that is first there comes first where the order within the groups
+ * allows it.
  */
 export function arrange(items: JsonArray, wanted: JsonArray, live: JsonArray, mergeKey: string | undefined): JsonArray {
   const wantedRanks = ranks(wanted, mergeKey);
@@ -104,11 +107,11 @@ export function arrange(items: JsonArray, wanted: JsonArray, live: JsonArray, me
 interface Ranked {
   readonly item: Json;
   readonly rank: number;
-  /** The place in the live list; undefined for what is new. */
+  /** The index in the live list; undefined for a new item. */
   readonly liveRank: number | undefined;
 }
 
-/** @throws StatusError 500 when the entries that a patch brings are not all in the order it asks for, or otherwise */
+/** @throws StatusError 500 when `$setElementOrder` omits an entry of the patch or has them in another order */
 export function checkOrder(change: JsonArray, order: JsonArray, mergeKey: string | undefined): void {
   if (change.length === 0 || order.length === 0) return;
   let place = 0;
@@ -125,15 +128,17 @@ export function checkOrder(change: JsonArray, order: JsonArray, mergeKey: string
   }
 }
 
-/** A set of scalars without those that are to go. */
+/** Removes the scalars of `$deleteFromPrimitiveList` from a list. */
 export function removeScalars(list: JsonArray, removed: JsonArray): JsonArray {
   if (list.length === 0 || removed.length === 0) return list;
   if (elementKind(list, removed) === 'object') throw malformed('primitive list');
-  const gone = new Set(removed);
-  return list.filter((item) => !gone.has(item));
+  const removedSet = new Set(removed);
+  return list.filter((item) => !removedSet.has(item));
 }
 
-/** The JSON type that all entries of two lists have. */
+/**
+ * The common JSON type of the entries of two lists. @throws StatusError 500 when they differ, 422 for lists of lists
+ */
 function elementKind(before: JsonArray, change: JsonArray): string {
   let found: string | undefined;
   for (const list of [before, change]) {
@@ -156,7 +161,7 @@ const listOfLists = () =>
     { cause: new Error('lists of lists are not supported') },
   );
 
-/** What tells an entry apart: the scalar itself, or what its merge key holds. */
+/** The identity of an entry: the scalar itself, or the value of its merge key. */
 function keyOf(entry: Json, mergeKey: string | undefined): Json {
   if (mergeKey === undefined) {
     if (typeof entry === 'object') throw malformed('setElementOrder list');
@@ -170,7 +175,7 @@ function keyOf(entry: Json, mergeKey: string | undefined): Json {
   return key;
 }
 
-/** The first place of each entry. */
+/** The first index of each entry, by its identity. */
 function ranks(list: JsonArray, mergeKey: string | undefined): Map<Json, number> {
   const out = new Map<Json, number>();
   list.forEach((entry, i) => {

@@ -29,7 +29,7 @@ describe('members of objects', () => {
     { name: 'a scalar is set', before: { text: 'a' }, patch: { text: 'b' }, after: { text: 'b' } },
     { name: 'a scalar is added', before: {}, patch: { text: 'b' }, after: { text: 'b' } },
     { name: 'null removes', before: { text: 'a', tags: [] }, patch: { text: null }, after: { tags: [] } },
-    { name: 'null for what is absent is nothing', before: {}, patch: { text: null }, after: {} },
+    { name: 'null for an absent field has no effect', before: {}, patch: { text: null }, after: {} },
     {
       name: 'a struct is merged',
       before: { inner: { name: 'a', value: '1' } },
@@ -67,27 +67,27 @@ describe('members of objects', () => {
       after: { byName: { x: { tags: ['b', 'a'], value: '1' } } },
     },
     {
-      name: 'a value of another type replaces',
+      name: 'a value of another type replaces the live one',
       before: { inner: { name: 'a' } },
       patch: { inner: 'x' },
       after: { inner: 'x' },
     },
-    { name: 'a list takes the place of null', before: { tags: null }, patch: { tags: ['a'] }, after: { tags: ['a'] } },
+    { name: 'a list replaces null', before: { tags: null }, patch: { tags: ['a'] }, after: { tags: ['a'] } },
     {
-      name: 'null members of what is new are left out at every depth',
+      name: 'null members of new values are dropped at every depth',
       before: {},
       patch: { inner: { name: 'a', value: null, set: { k: null, l: '1' } }, items: [{ name: 'x', value: null }] },
       after: { inner: { name: 'a', set: { l: '1' } }, items: [{ name: 'x' }] },
     },
-    { name: 'an unknown field is taken over, for the decoder to tell', before: {}, patch: { y: 1 }, after: { y: 1 } },
+    { name: 'an unknown field is kept, and the decoder reports it', before: {}, patch: { y: 1 }, after: { y: 1 } },
     {
-      name: 'keys of any spelling are data',
+      name: 'any key is data',
       before: { labels: own('{"__proto__":"1","constructor":"2"}') },
       patch: { labels: own('{"__proto__":"3","constructor":null,"toString":"4"}') },
       after: { labels: own('{"__proto__":"3","toString":"4"}') },
     },
     {
-      name: 'strategy replace: the patch is the value',
+      name: 'patch strategy replace: the patch replaces the value',
       before: { whole: { name: 'a', value: '1' } },
       patch: { whole: { value: '2', other: null } },
       after: { whole: { value: '2' } },
@@ -111,19 +111,19 @@ describe('lists with a merge key', () => {
       after: { items: [item('a', { value: '1' }), item('b', { value: '2', other: 'x' })] },
     },
     {
-      name: 'a new entry stands before those that the patch does not name',
+      name: 'a new entry precedes those that the patch does not name',
       before: two,
       patch: { items: [{ name: 'c' }] },
       after: { items: [item('c'), ...two.items] },
     },
     {
-      name: 'a new entry behind one that is there stays behind it',
+      name: 'a new entry after a live one stays after it',
       before: two,
       patch: { items: [{ name: 'b' }, { name: 'c' }] },
       after: { items: [...two.items, item('c')] },
     },
     {
-      name: 'entries of the patch take its order, the others theirs',
+      name: 'entries of the patch take its order, the others keep theirs',
       before: { items: [item('a'), item('b'), item('c'), item('d')] },
       patch: { items: [{ name: 'd' }, { name: 'b' }] },
       after: {
@@ -132,7 +132,7 @@ describe('lists with a merge key', () => {
     },
     { name: 'an empty list changes nothing', before: two, patch: { items: [] }, after: two },
     { name: 'null removes the list', before: two, patch: { items: null }, after: {} },
-    { name: 'a new list is taken over', before: {}, patch: { items: [{ name: 'x' }] }, after: { items: [item('x')] } },
+    { name: 'a new list is added', before: {}, patch: { items: [{ name: 'x' }] }, after: { items: [item('x')] } },
     {
       name: 'null removes a field of an entry',
       before: two,
@@ -140,13 +140,13 @@ describe('lists with a merge key', () => {
       after: { items: [item('a'), item('b', { value: '2' })] },
     },
     {
-      name: 'lists in entries are merged by their own keys',
+      name: 'nested lists are merged by their own merge keys',
       before: { items: [item('a', { ports: [{ number: '1', name: 'x' }] })] },
       patch: { items: [{ name: 'a', ports: [{ number: '1', name: 'y' }, { number: '2' }] }] },
       after: { items: [item('a', { ports: [{ number: '1', name: 'y' }, { number: '2' }] })] },
     },
     {
-      name: 'two changes with one key are both made',
+      name: 'two changes of one merge key are both applied',
       before: two,
       patch: {
         items: [
@@ -157,7 +157,7 @@ describe('lists with a merge key', () => {
       after: { items: [item('a', { value: '8', other: '9' }), item('b', { value: '2' })] },
     },
     {
-      name: 'two new entries with one key become one',
+      name: 'two new entries with one merge key become one',
       before: { items: [item('a')] },
       patch: {
         items: [
@@ -168,19 +168,19 @@ describe('lists with a merge key', () => {
       after: { items: [item('n', { value: '8', other: '9' }), item('a')] },
     },
     {
-      name: 'of live entries with one key the first is changed, and all are kept',
+      name: 'of live duplicates the first is changed, and all are kept',
       before: { items: [item('a', { value: '1' }), item('b'), item('a', { value: '2' })] },
       patch: { items: [{ name: 'a', value: '3' }] },
       after: { items: [item('a', { value: '3' }), item('a', { value: '2' }), item('b')] },
     },
     {
-      name: 'keys are told apart by type',
+      name: 'merge keys of different types differ',
       before: { items: [{ name: 1 }] },
       patch: { items: [{ name: '1' }] },
       after: { items: [{ name: '1' }, { name: 1 }] },
     },
     {
-      name: 'a key may be spelled like a member that every object has',
+      name: 'a merge key may be the name of an inherited member',
       before: { items: [item('__proto__', { value: '1' }), item('constructor')] },
       patch: {
         items: [
@@ -191,13 +191,13 @@ describe('lists with a merge key', () => {
       after: { items: [item('constructor', { value: '2' }), item('__proto__', { value: '1', other: 'x' })] },
     },
     {
-      name: 'a list without strategy is replaced, entries with keys or not',
+      name: 'a list without patch strategy is replaced',
       before: { rows: [item('a', { value: '1' })] },
       patch: { rows: [{ name: 'a', other: '2' }, { value: 'no name' }] },
       after: { rows: [item('a', { other: '2' }), { value: 'no name' }] },
     },
     {
-      name: 'a list without strategy may become empty',
+      name: 'a list without patch strategy may become empty',
       before: { args: ['a'] },
       patch: { args: [] },
       after: { args: [] },
@@ -215,32 +215,32 @@ describe('sets of scalars', () => {
   table([
     { name: 'a new scalar is added', before: { tags: ['a'] }, patch: { tags: ['b'] }, after: { tags: ['b', 'a'] } },
     {
-      name: 'one that is there is not repeated',
+      name: 'a live scalar is not repeated',
       before: { tags: ['a', 'b'] },
       patch: { tags: ['b'] },
       after: { tags: ['a', 'b'] },
     },
     {
-      name: 'a repeated one in the patch counts once',
+      name: 'duplicates in the patch count once',
       before: { tags: ['a'] },
       patch: { tags: ['b', 'b'] },
       after: { tags: ['b', 'a'] },
     },
     {
-      name: 'a repeated one that is there counts once',
+      name: 'live duplicates count once',
       before: { tags: ['a', 'c', 'a'] },
       patch: { tags: ['b'] },
       after: { tags: ['b', 'a', 'c'] },
     },
     { name: 'an empty set changes nothing', before: { tags: ['a'] }, patch: { tags: [] }, after: { tags: ['a'] } },
     {
-      name: 'a field whose name comes from the names in force',
+      name: 'a field whose name depends on the API domain',
       before: { 'orch.io/x': ['a'] },
       patch: { 'orch.io/x': ['a', 'b'] },
       after: { 'orch.io/x': ['a', 'b'] },
     },
     {
-      name: '$deleteFromPrimitiveList takes out',
+      name: '$deleteFromPrimitiveList removes scalars',
       before: { tags: ['a', 'b', 'c'] },
       patch: { '$deleteFromPrimitiveList/tags': ['b', 'x'] },
       after: { tags: ['a', 'c'] },
@@ -252,43 +252,43 @@ describe('sets of scalars', () => {
       after: { tags: [] },
     },
     {
-      name: '$deleteFromPrimitiveList of nothing',
+      name: '$deleteFromPrimitiveList of absent scalars',
       before: { tags: ['a'] },
       patch: { '$deleteFromPrimitiveList/tags': [] },
       after: { tags: ['a'] },
     },
     {
-      name: '$deleteFromPrimitiveList where there is no list',
+      name: '$deleteFromPrimitiveList of an absent list',
       before: {},
       patch: { '$deleteFromPrimitiveList/tags': ['a'] },
       after: {},
     },
     {
-      name: '$deleteFromPrimitiveList works on lists without strategy too',
+      name: '$deleteFromPrimitiveList applies to lists without patch strategy',
       before: { args: ['a', 'b'] },
       patch: { '$deleteFromPrimitiveList/args': ['a'] },
       after: { args: ['b'] },
     },
     {
-      name: 'adding, taking out and ordering at once, as the command line client sends it',
+      name: 'adding, removing and ordering at once, as kubectl sends it',
       before: { tags: ['a', 'b', 'live'] },
       patch: { '$setElementOrder/tags': ['c', 'b'], '$deleteFromPrimitiveList/tags': ['a'], tags: ['c'] },
       after: { tags: ['c', 'b', 'live'] },
     },
     {
-      name: 'what is added and taken out at once is out',
+      name: 'a scalar that is added and removed at once is removed',
       before: { tags: ['a'] },
       patch: { tags: ['b'], '$deleteFromPrimitiveList/tags': ['b'] },
       after: { tags: ['a'] },
     },
     {
-      name: '$setElementOrder alone orders',
+      name: '$setElementOrder alone orders the list',
       before: { tags: ['a', 'b', 'c'] },
       patch: { '$setElementOrder/tags': ['c', 'a'] },
       after: { tags: ['b', 'c', 'a'] },
     },
     {
-      name: '$setElementOrder orders a list without strategy',
+      name: '$setElementOrder orders a list without patch strategy',
       before: { args: ['a', 'b'] },
       patch: { '$setElementOrder/args': ['b', 'a'] },
       after: { args: ['b', 'a'] },
@@ -300,14 +300,14 @@ describe('$patch', () => {
   const before = { inner: item('a', { value: '1', set: { k: 'v' } }), items: [item('a'), item('b'), item('c')] };
   table([
     {
-      name: 'replace: the members beside it are the whole object',
+      name: 'replace: the other members are the whole object',
       before,
       patch: { inner: { $patch: 'replace', other: 'x' } },
       after: { ...before, inner: { other: 'x' } },
     },
-    { name: 'replace at the top', before, patch: { $patch: 'replace', text: 'x', items: null }, after: { text: 'x' } },
+    { name: 'replace at the root', before, patch: { $patch: 'replace', text: 'x', items: null }, after: { text: 'x' } },
     {
-      name: 'replace reaches what is inside, where directives have nothing to act on',
+      name: 'replace drops nested directives',
       before,
       patch: {
         inner: {
@@ -326,9 +326,9 @@ describe('$patch', () => {
       patch: { inner: { $patch: 'delete', value: 'ignored' } },
       after: { ...before, inner: {} },
     },
-    { name: 'delete at the top', before, patch: { $patch: 'delete' }, after: {} },
+    { name: 'delete at the root', before, patch: { $patch: 'delete' }, after: {} },
     {
-      name: 'merge is what happens anyway',
+      name: 'merge is the default',
       before,
       patch: { inner: { $patch: 'merge', value: '2' } },
       after: { ...before, inner: item('a', { value: '2', set: { k: 'v' } }) },
@@ -346,43 +346,43 @@ describe('$patch', () => {
       after: { maps: { x: {} } },
     },
     {
-      name: 'replace under the strategy replace',
+      name: 'replace under the patch strategy replace',
       before: { whole: item('a') },
       patch: { whole: { $patch: 'replace', value: '1' } },
       after: { whole: { value: '1' } },
     },
     {
-      name: 'delete under the strategy replace',
+      name: 'delete under the patch strategy replace',
       before: { whole: item('a') },
       patch: { whole: { $patch: 'delete' } },
       after: { whole: {} },
     },
     {
-      name: 'delete under the strategy replace leaves the members beside it',
+      name: 'delete under the patch strategy replace keeps the other members',
       before: { whole: item('a', { value: '1' }) },
       patch: { whole: { $patch: 'delete', value: '2' } },
       after: { whole: { value: '2' } },
     },
     {
-      name: 'an entry with delete takes out the one with its key',
+      name: 'a delete entry removes the entry with its merge key',
       before,
       patch: { items: [{ name: 'b', $patch: 'delete' }] },
       after: { ...before, items: [item('a'), item('c')] },
     },
     {
-      name: 'delete takes out all entries with that key',
+      name: 'delete removes all entries with the merge key',
       before: { items: [item('a'), item('b'), item('a')] },
       patch: { items: [{ name: 'a', $patch: 'delete' }] },
       after: { items: [item('b')] },
     },
     {
-      name: 'delete of an absent entry is nothing',
+      name: 'delete of an absent entry has no effect',
       before,
       patch: { items: [{ name: 'x', $patch: 'delete' }] },
       after: before,
     },
     {
-      name: 'delete comes before all changes, so that an entry may start anew',
+      name: 'deletions precede other changes, so that an entry can be replaced',
       before: { items: [item('a', { value: '1' }), item('b')] },
       patch: {
         items: [
@@ -404,13 +404,13 @@ describe('$patch', () => {
       after: { ...before, items: [item('b'), item('c', { value: '1' })] },
     },
     {
-      name: 'an entry with replace: the others are the whole list',
+      name: 'an entry with replace: the other entries are the whole list',
       before,
       patch: { items: [{ $patch: 'replace' }, { name: 'x' }, { name: 'a', value: '1' }] },
       after: { ...before, items: [item('x'), item('a', { value: '1' })] },
     },
     {
-      name: 'replace may come last, and entries with delete are no entries',
+      name: 'replace may come last, and delete entries are dropped',
       before,
       patch: { items: [{ name: 'x' }, { name: 'a', $patch: 'delete' }, { $patch: 'replace' }] },
       after: { ...before, items: [item('x')] },
@@ -428,7 +428,7 @@ describe('$patch', () => {
       after: { ...before, items: [item('a'), item('b', { value: '1' }), item('c')] },
     },
     {
-      name: 'a new entry with merge is an entry',
+      name: 'a new entry with merge is added',
       before,
       patch: { items: [{ name: 'a' }, { name: 'x', $patch: 'merge' }] },
       after: {
@@ -437,25 +437,25 @@ describe('$patch', () => {
       },
     },
     {
-      name: 'merge alone says nothing of an entry',
+      name: 'merge alone has no effect',
       before,
       patch: { items: [{ $patch: 'merge' }, { name: 'b', value: '1' }] },
       after: { ...before, items: [item('a'), item('b', { value: '1' }), item('c')] },
     },
     {
-      name: 'entries with directives are no entries of a new list',
+      name: 'entries with directives are dropped from a new list',
       before: {},
       patch: { items: [{ name: 'a', $patch: 'delete' }, { $patch: 'replace' }, { name: 'x' }] },
       after: { items: [item('x')] },
     },
     {
-      name: 'nor of a list without strategy',
+      name: 'entries with directives are dropped from a list without patch strategy',
       before: { rows: [item('a')] },
       patch: { rows: [{ $patch: 'replace' }, { name: 'b' }] },
       after: { rows: [item('b')] },
     },
     {
-      name: 'nor of lists in a new entry',
+      name: 'entries with directives are dropped from lists of a new entry',
       before,
       patch: { items: [{ name: 'a' }, { name: 'n', ports: [{ $patch: 'replace' }, { number: '1' }] }] },
       after: {
@@ -482,14 +482,14 @@ describe('$retainKeys', () => {
   const before = { union: item('a', { value: '1', other: '2' }) };
   table([
     {
-      name: 'keys that it does not name go',
+      name: 'keys that it does not name are removed',
       before,
       patch: { union: { $retainKeys: ['name', 'value'], value: '3' } },
       after: { union: item('a', { value: '3' }) },
     },
     { name: 'alone', before, patch: { union: { $retainKeys: ['other'] } }, after: { union: { other: '2' } } },
     {
-      name: 'it may name what is nowhere',
+      name: 'it may name absent keys',
       before,
       patch: { union: { $retainKeys: ['name', 'set'] } },
       after: { union: item('a') },
@@ -508,9 +508,9 @@ describe('$retainKeys', () => {
       },
       after: { inner: { tags: ['y'] } },
     },
-    { name: 'empty: everything goes', before, patch: { union: { $retainKeys: [] } }, after: { union: {} } },
+    { name: 'an empty list removes all keys', before, patch: { union: { $retainKeys: [] } }, after: { union: {} } },
     {
-      name: 'it works without the strategy',
+      name: 'it applies without the patch strategy retainKeys',
       before: { inner: item('a', { value: '1' }) },
       patch: { inner: { $retainKeys: ['value'] } },
       after: { inner: { value: '1' } },
@@ -528,13 +528,13 @@ describe('$retainKeys', () => {
       after: { labels: { b: '2' } },
     },
     {
-      name: 'in a new object it says nothing',
+      name: 'it has no effect in a new object',
       before: {},
       patch: { union: { $retainKeys: ['name'], name: 'a' } },
       after: { union: item('a') },
     },
     {
-      name: 'in a new entry it says nothing',
+      name: 'it has no effect in a new entry',
       before: { both: [item('a')] },
       patch: { both: [{ name: 'n', $retainKeys: ['name'] }] },
       after: { both: [item('n'), item('a')] },
@@ -550,7 +550,7 @@ describe('$setElementOrder', () => {
     return after.items.map(({ name }) => name).join('');
   };
   it.each([
-    // The entries that the order names stand in that order; others keep theirs, and their place before what they stood before.
+    // Entries in the order list take its order; the others keep theirs and stay before the entry that followed them.
     { wanted: 'dcba', patch: undefined, before: 'abcd', after: 'dcba' },
     { wanted: 'ba', patch: 'ba', before: 'ab', after: 'ba' },
     { wanted: 'ab', patch: undefined, before: 'abcd', after: 'abcd' },
@@ -574,7 +574,7 @@ describe('$setElementOrder', () => {
 
   table([
     {
-      name: 'with changes and deletions, as the command line client sends it',
+      name: 'with changes and deletions, as kubectl sends it',
       before: { items: named('abcd') },
       patch: {
         '$setElementOrder/items': named('can'),
@@ -594,7 +594,7 @@ describe('$setElementOrder', () => {
       patch: { items: [{ name: 'a', '$setElementOrder/ports': [{ number: '2' }, { number: '1' }] }] },
       after: { items: [item('a', { ports: [{ number: '2' }, { number: '1' }] })] },
     },
-    { name: 'of a list that is nowhere', before: {}, patch: { '$setElementOrder/items': named('a') }, after: {} },
+    { name: 'of an absent list', before: {}, patch: { '$setElementOrder/items': named('a') }, after: {} },
     { name: 'of an empty list', before: { tags: [] }, patch: { '$setElementOrder/tags': ['a'] }, after: { tags: [] } },
     {
       name: 'of a list that is null',
@@ -603,7 +603,7 @@ describe('$setElementOrder', () => {
       after: { items: named('a') },
     },
     {
-      name: 'deletions from a list that is nowhere',
+      name: 'with deletions from an absent list',
       before: {},
       patch: { '$setElementOrder/items': named('a'), items: [{ name: 'b', $patch: 'delete' }] },
       after: { items: [] },
@@ -622,7 +622,7 @@ describe('built-in types', () => {
       after: { metadata: { name: 'x', finalizers: ['b.io/y', 'a.io/x'] } },
     },
     {
-      name: 'owner references are told apart by uid',
+      name: 'owner references are merged by uid',
       schema: coreV1.ConfigMap,
       before: { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '1' }] } },
       patch: {
@@ -643,7 +643,7 @@ describe('built-in types', () => {
       },
     },
     {
-      name: 'an owner reference is given up',
+      name: 'an owner reference is removed',
       schema: coreV1.ConfigMap,
       before: {
         metadata: {
@@ -657,7 +657,7 @@ describe('built-in types', () => {
       after: { metadata: { ownerReferences: [{ name: 'q', uid: '2' }] } },
     },
     {
-      name: 'managed fields are replaced, so that an empty entry clears them',
+      name: 'managedFields are replaced, so that an empty entry resets them',
       schema: coreV1.ConfigMap,
       before: { metadata: { managedFields: [{ manager: 'a' }, { manager: 'b' }] } },
       patch: { metadata: { managedFields: [{}] } },
@@ -680,7 +680,7 @@ describe('built-in types', () => {
       after: { spec: { template: { spec: { containers: [container('a'), { name: 'b', image: 'b:2' }] } } } },
     },
     {
-      name: 'ports of a service are told apart by number',
+      name: 'ports of a service are merged by port',
       schema: coreV1.Service,
       before: { spec: { ports: [{ port: 80, targetPort: 8080 }, { port: 443 }] } },
       patch: {
@@ -694,7 +694,7 @@ describe('built-in types', () => {
       after: { spec: { ports: [{ port: 443, name: 'tls' }] } },
     },
     {
-      name: 'ports of a container are told apart by number, environment by name, mounts by path',
+      name: 'container ports are merged by containerPort, env by name, volumeMounts by mountPath',
       schema: coreV1.Pod,
       before: {
         spec: {
@@ -739,14 +739,14 @@ describe('built-in types', () => {
       after: { spec: { containers: [container('a', { command: ['x'], args: ['3'] })] } },
     },
     {
-      name: 'a volume changes its kind',
+      name: 'a volume changes its source',
       schema: coreV1.Pod,
       before: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
       patch: { spec: { volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }] } },
       after: { spec: { volumes: [{ name: 'v', configMap: { name: 'c' } }] } },
     },
     {
-      name: 'the strategy of a deployment changes its kind',
+      name: 'the strategy of a deployment changes its type',
       schema: appsV1.Deployment,
       before: { spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } } },
       patch: { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } },
@@ -767,7 +767,7 @@ describe('built-in types', () => {
       after: { spec: { selector: { matchLabels: { a: '1', b: '2' } } } },
     },
     {
-      name: 'conditions are told apart by type',
+      name: 'conditions are merged by type',
       schema: appsV1.Deployment,
       before: {
         status: {
@@ -788,14 +788,14 @@ describe('built-in types', () => {
       },
     },
     {
-      name: 'secrets for pulling images are told apart by name',
+      name: 'imagePullSecrets are merged by name',
       schema: coreV1.ServiceAccount,
       before: { imagePullSecrets: [{ name: 'a' }] },
       patch: { imagePullSecrets: [{ name: 'a' }, { name: 'b' }] },
       after: { imagePullSecrets: [{ name: 'a' }, { name: 'b' }] },
     },
     {
-      name: 'amounts in a map',
+      name: 'quantities in a map',
       schema: coreV1.ResourceQuota,
       before: { spec: { hard: { pods: '1', cpu: '2' } } },
       patch: { spec: { hard: { pods: 5, cpu: null } } },
@@ -809,7 +809,7 @@ describe('built-in types', () => {
       after: { spec: { extra: { a: ['3'] } } },
     },
     {
-      name: 'a schema that contains itself, one of several forms',
+      name: 'a recursive schema with alternatives',
       schema: apiextensionsV1.CustomResourceDefinition,
       before: {
         spec: {
@@ -825,7 +825,7 @@ describe('built-in types', () => {
       },
     },
     {
-      name: 'members of a value that has one of several forms',
+      name: 'members of a value with alternative schemas',
       schema: apiextensionsV1.JSONSchemaProps,
       before: { items: { type: 'object', properties: { a: { type: 'string' } } }, default: { x: 1 } },
       patch: { items: { properties: { b: { type: 'integer' } } }, default: { y: [2] }, additionalProperties: true },
@@ -836,7 +836,7 @@ describe('built-in types', () => {
       },
     },
     {
-      name: 'rules are told apart by their text',
+      name: 'rules are merged by their expression',
       schema: apiextensionsV1.JSONSchemaProps,
       before: { [`x-${names.product}-validations`]: [{ rule: 'a', message: 'm' }] },
       patch: { [`x-${names.product}-validations`]: [{ rule: 'a', reason: 'r' }] },

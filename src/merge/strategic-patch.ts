@@ -12,34 +12,45 @@ import {
   statusError,
 } from '../meta/index.ts';
 import { anyValue, fieldsOf, type Resolved, resolve, type Schema, type StructSchema } from '../schema/index.ts';
+import {
+  asList,
+  failed,
+  isDirective,
+  malformed,
+  plain,
+  plainList,
+  plainMembers,
+  readDirectives,
+} from './strategic-directives.ts';
 import { arrange, checkOrder, mergeLists, removeScalars, unknownDirective } from './strategic-list.ts';
-import { asList, failed, isMark, malformed, plain, plainList, plainMembers, readMarks } from './strategic-marks.ts';
 
-/** How many members of lists and objects a patch may look at: so many for each one that it and the object hold, and more. */
+/**
+ * The work limit of a patch, in visited members: `freeWork`, and `workPerMember` for each member of patch and object.
+ */
 const workPerMember = 2;
 const freeWork = 1_000;
 
-/** A patch under way, and how much more it may look at. */
+/** A patch in progress, and how many more members it may visit. */
 interface Patching {
   readonly names: Names;
   left: number;
 }
 
-/** What the schema says of the value under a key. */
-interface Place {
+/** The schema, patch strategy and merge key of a field. */
+interface PatchMeta {
   readonly schema: Schema;
   readonly strategy: 'merge' | 'replace' | undefined;
   readonly mergeKey: string | undefined;
 }
 
 /**
- * The object after a strategic merge patch: like a JSON Merge Patch, but lists are merged as the fields of the schema
- * say, and directives of the patch (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) tell
- * more. The object is one of the schema; the patch may hold anything, and fields that nothing declares are taken over.
- * No directive is left in what the patch brings in. Neither argument is changed; the result shares with both. In steps,
- * for the sake of large objects.
- * @throws StatusError 400 for directives that are not written as they must be, 413 when the patch makes too much work,
- *   422 for lists of lists, 500 for entries without their merge key, unknown directives and the like.
+ * The object after a strategic merge patch: like a JSON Merge Patch, but lists are merged by the patch strategy and
+ * merge key of their field, and the patch may have directives (`$patch`, `$retainKeys`, `$setElementOrder/…`,
+ * `$deleteFromPrimitiveList/…`). The object is valid for the schema; the patch may hold any JSON, and its undeclared
+ * fields are kept. The result has no directives of the patch. Neither argument is changed; the result shares values
+ * with both. Runs in steps, because objects may be large.
+ * @throws StatusError 400 for malformed directives, 413 when the patch costs too much, 422 for lists of lists, 500 for
+ *   entries without their merge key, unknown directives and the like.
  */
 export function* strategicMergePatch(object: Json, patch: Json, schema: StructSchema, names: Names): Steps<Json> {
   if (patch === null) return object;
@@ -53,7 +64,7 @@ export function* strategicMergePatch(object: Json, patch: Json, schema: StructSc
   return mergeObjects({ names, left }, isJsonObject(object) ? object : {}, patch, schema);
 }
 
-/** How many members of lists and objects a value holds at all depths. */
+/** The number of members of all lists and objects in a value. */
 function sizeOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
   let size = 0;
@@ -62,79 +73,79 @@ function sizeOf(value: Json): number {
   return size;
 }
 
-function mergeObjects(run: Patching, before: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
-  const { directive, retain, orders, deletions } = readMarks(patch);
+function mergeObjects(state: Patching, before: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+  const { directive, retainKeys, elementOrders, primitiveDeletions } = readDirectives(patch);
   if (directive === 'replace') return plainMembers(patch);
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') throw unknownDirective(patch);
   const keys = Object.keys(patch);
   const out: JsonObject = {};
-  const kept = retain === undefined ? Object.keys(before) : retainedKeys(before, patch, retain);
+  const kept = retainKeys === undefined ? Object.keys(before) : retainedKeys(before, patch, retainKeys);
   for (const key of kept) setKey(out, key, before[key] as Json);
-  spend(run, kept.length + keys.length);
+  spend(state, kept.length + keys.length);
   const shape = shapeOf(schema);
-  for (const [name, order] of orders) {
-    const list = mergeOrdered(run, getKey(out, name), getKey(patch, name), order, shape, name);
+  for (const [name, order] of elementOrders) {
+    const list = mergeOrdered(state, getKey(out, name), getKey(patch, name), order, shape, name);
     if (list !== undefined) setKey(out, name, list);
   }
-  const ordered = new Set(orders.map(([name]) => name));
+  const ordered = new Set(elementOrders.map(([name]) => name));
   for (const key of keys) {
-    if (isMark(key) || ordered.has(key)) continue;
+    if (isDirective(key) || ordered.has(key)) continue;
     const change = patch[key] as Json;
     const known = getKey(out, key);
-    const value = change === null ? undefined : mergeValues(run, known, change, shape, key);
+    const value = change === null ? undefined : mergeValues(state, known, change, shape, key);
     if (value === undefined) delete out[key];
     else if (value !== known) setKey(out, key, value);
   }
-  for (const [name, removed] of deletions) {
+  for (const [name, removed] of primitiveDeletions) {
     if (!Array.isArray(removed)) throw malformed('primitive list');
     const list = getKey(out, name);
     if (!Array.isArray(list)) continue;
-    spend(run, list.length + removed.length);
+    spend(state, list.length + removed.length);
     setKey(out, name, removeScalars(list, removed));
   }
   return out;
 }
 
-/** The keys that `$retainKeys` leaves of an object. The patch may speak of no other key, save to delete it. */
+/** The keys of an object that `$retainKeys` retains. Every key that the patch sets must be among them. */
 function retainedKeys(before: JsonObject, patch: JsonObject, retain: Json): string[] {
   if (!Array.isArray(retain)) throw malformed('retainKeys');
   const kept = new Set(retain);
-  if (Object.keys(patch).some((key) => !isMark(key) && patch[key] !== null && !kept.has(key))) {
+  if (Object.keys(patch).some((key) => !isDirective(key) && patch[key] !== null && !kept.has(key))) {
     throw malformed('retainKeys');
   }
   return Object.keys(before).filter((key) => kept.has(key));
 }
 
-/** What a value becomes; undefined when it goes. */
+/** The patched value; undefined when it is removed. */
 function mergeValues(
-  run: Patching,
+  state: Patching,
   before: Json | undefined,
   change: Json,
   parent: Resolved,
   key: string,
 ): Json | undefined {
   if (isJsonObject(before) && isJsonObject(change)) {
-    const place = placeOf(run, parent, key);
-    // Where the strategy replaces the whole, no directive has a say.
-    return place.strategy === 'replace' ? plainMembers(change) : mergeObjects(run, before, change, place.schema);
+    const place = patchMetaOf(state, parent, key);
+    // Directives have no effect under the strategy `replace`.
+    return place.strategy === 'replace' ? plainMembers(change) : mergeObjects(state, before, change, place.schema);
   }
   if (Array.isArray(before) && Array.isArray(change)) {
-    return mergeListsAt(run, before, change, placeOf(run, parent, key));
+    return mergeListsAt(state, before, change, patchMetaOf(state, parent, key));
   }
   return plain(change);
 }
 
-function mergeListsAt(run: Patching, before: JsonArray, change: JsonArray, place: Place): JsonArray {
+function mergeListsAt(state: Patching, before: JsonArray, change: JsonArray, place: PatchMeta): JsonArray {
   if (place.strategy !== 'merge') return plainList(change);
-  spend(run, before.length + change.length);
+  spend(state, before.length + change.length);
   const element = elementOf(place.schema);
-  return mergeLists(before, change, place.mergeKey, (entry, patch) => mergeObjects(run, entry, patch, element));
+  return mergeLists(before, change, place.mergeKey, (entry, patch) => mergeObjects(state, entry, patch, element));
 }
 
-/** A list after its patch, in the order of `$setElementOrder`; undefined when there is none before or after. */
+/** The patched list in the order of `$setElementOrder`; undefined when neither object nor patch has the list. */
 function mergeOrdered(
-  run: Patching,
+  state: Patching,
   before: Json | undefined,
   change: Json | undefined,
   order: Json,
@@ -144,23 +155,23 @@ function mergeOrdered(
   const wanted = asList(order);
   const live = before === undefined || before === null ? undefined : asList(before);
   const changes = change === undefined ? undefined : asList(change);
-  const place = placeOf(run, parent, name);
+  const place = patchMetaOf(state, parent, name);
   const { type } = resolve(place.schema);
   if (type !== 'list' && type !== 'either' && type !== 'any') {
     throw failed(`expected slice or array type, but got: ${parent.type === 'map' ? 'map' : 'struct'}`);
   }
-  spend(run, wanted.length + (live ?? []).length + (changes ?? []).length);
+  spend(state, wanted.length + (live ?? []).length + (changes ?? []).length);
   checkOrder(changes ?? [], wanted, place.mergeKey);
-  const merged = mergeBoth(run, live, changes, place);
+  const merged = mergeBoth(state, live, changes, place);
   return merged === undefined ? undefined : arrange(merged, wanted, live ?? [], place.mergeKey);
 }
 
-function mergeBoth(run: Patching, before: JsonArray | undefined, change: JsonArray | undefined, place: Place) {
+function mergeBoth(state: Patching, before: JsonArray | undefined, change: JsonArray | undefined, place: PatchMeta) {
   if (change === undefined) return before;
-  return before === undefined ? plainList(change) : mergeListsAt(run, before, change, place);
+  return before === undefined ? plainList(change) : mergeListsAt(state, before, change, place);
 }
 
-/** The schema that says what the members of an object are. */
+/** The struct or map schema of an object. */
 function shapeOf(schema: Schema): Resolved {
   const resolved = resolve(schema);
   if (resolved.type !== 'either') return resolved;
@@ -174,7 +185,7 @@ function elementOf(schema: Schema): Schema {
 }
 
 /** @throws StatusError 500 for a field that the struct does not have */
-function placeOf({ names }: Patching, parent: Resolved, key: string): Place {
+function patchMetaOf({ names }: Patching, parent: Resolved, key: string): PatchMeta {
   if (parent.type === 'map') return { schema: parent.value, strategy: undefined, mergeKey: undefined };
   if (parent.type !== 'struct') return { schema: anyValue, strategy: undefined, mergeKey: undefined };
   const field = fieldsOf(parent, names).get(key);
@@ -187,9 +198,9 @@ function placeOf({ names }: Patching, parent: Resolved, key: string): Place {
   return { schema: field.schema, strategy, mergeKey: field.patchMergeKey };
 }
 
-function spend(run: Patching, members: number): void {
-  run.left -= members;
-  if (run.left < 0) {
+function spend(state: Patching, members: number): void {
+  state.left -= members;
+  if (state.left < 0) {
     throw new StatusError(413, 'RequestEntityTooLarge', 'Request entity too large: the patch makes too much work');
   }
 }

@@ -7,7 +7,7 @@ import { strategicMergePatch } from './strategic-patch.ts';
 import { patchText } from './strategic-text.ts';
 import { names } from './testing/strategic.ts';
 
-// Every patch of the recorded exchanges `patches.strategic`, each on the state that the exchange before it left.
+// Every patch of the recorded exchanges `patches.strategic`, each on the state after the previous exchange.
 interface Exchange {
   readonly step: string;
   readonly status: number;
@@ -22,7 +22,7 @@ function recorded(step: string): Exchange {
   return found;
 }
 
-/** The deployment as it was before a step. */
+/** The deployment before a step. */
 function stateBefore(step: string): JsonObject {
   const { body } = exchanges
     .slice(0, exchanges.indexOf(recorded(step)))
@@ -32,7 +32,7 @@ function stateBefore(step: string): JsonObject {
 
 const pod = (spec: JsonObject): JsonObject => ({ spec: { template: { spec } } });
 const patched = (object: Json, patch: Json) => atOnce(strategicMergePatch(object, patch, appsV1.Deployment, names));
-/** As it stands on the wire: what the type itself defaults is in. */
+/** As served: with the constant defaults of the type. */
 const decoded = (object: Json) => compile(appsV1.Deployment, names).decode(object).value;
 
 const newContainer = {
@@ -97,7 +97,7 @@ describe('recorded exchanges', () => {
   it.each(applied)('$step', ({ step, patch }) => {
     const after = decoded(patched(stateBefore(step), patch));
     const { labels, spec } = recorded(step).body;
-    // What a new container gets besides is defaulted by the kind: it is not for the patch to know.
+    // Other defaults of a new container are set by the kind, not by the patch.
     for (const container of at(after, 'spec', 'template', 'spec', 'containers') as JsonObject[]) {
       if (container.name === 'new') Object.assign(container, newContainer);
     }
@@ -110,33 +110,33 @@ describe('recorded exchanges', () => {
     expect(body.code).toBe(status);
   });
 
-  it('selector is immutable: the selectors are merged, and validation refuses the outcome', () => {
+  it('selector is immutable: the selectors are merged, and validation rejects the result', () => {
     const after = patched(stateBefore('selector is immutable'), { spec: { selector: { matchLabels: { app: 'y' } } } });
     const [cause] = at(recorded('selector is immutable').body, 'details', 'causes') as JsonObject[];
     expect(cause?.message).toBe(`Invalid value: ${JSON.stringify(at(after, 'spec', 'selector'))}: field is immutable`);
   });
 
-  it('invalid replicas: the value is set, and validation refuses it', () => {
+  it('invalid replicas: the value is set, and validation rejects it', () => {
     const after = patched(stateBefore('invalid replicas'), { spec: { replicas: -1 } });
     const [cause] = at(recorded('invalid replicas').body, 'details', 'causes') as JsonObject[];
     expect(cause?.message).toContain(`Invalid value: ${JSON.stringify(at(after, 'spec', 'replicas'))}:`);
   });
 
-  it('wrong type: the value is set, decoding refuses it, and the message spells the patch', () => {
+  it('wrong type: the value is set, decoding rejects it, and the message shows the patch', () => {
     const patch = { spec: { replicas: 'three' } };
     expect(() => decoded(patched(stateBefore('wrong type'), patch))).toThrow(StatusError);
     const [cause] = at(recorded('wrong type').body, 'details', 'causes') as JsonObject[];
     expect(cause?.message).toBe(`Invalid value: "${patchText(patch)}": unrecognized type: int32`);
   });
 
-  it('leaves out no patch', () => {
+  it('covers every recorded patch', () => {
     const others = ['defaults of a deployment', 'selector is immutable', 'invalid replicas', 'wrong type'];
     const known = [...applied, ...refused].map(({ step }) => step);
     expect([...known, ...others].toSorted()).toEqual(exchanges.map(({ step }) => step).toSorted());
   });
 
   // From `apply.deployment` (an update owns replicas) and `objects.fieldValidation` (strategic patch warn).
-  it('two patches of other exchanges', () => {
+  it('patches of other exchanges', () => {
     expect(patched({ spec: { paused: true } }, { spec: { replicas: 5 } })).toEqual({
       spec: { paused: true, replicas: 5 },
     });
@@ -145,8 +145,8 @@ describe('recorded exchanges', () => {
   });
 });
 
-describe('how finalizers come and go', () => {
-  it('one is added and taken out again', () => {
+describe('finalizers', () => {
+  it('one is added and removed again', () => {
     const [added, removed] = applied.filter(({ step }) => /finalizers|Primitive/.test(step)).map(({ patch }) => patch);
     const with1 = patched({ metadata: { name: 'd' } }, added as JsonObject);
     expect(at(with1, 'metadata', 'finalizers')).toEqual(['example.com/a']);
@@ -154,7 +154,7 @@ describe('how finalizers come and go', () => {
   });
 });
 
-describe('patches as messages spell them', () => {
+describe('values in error messages', () => {
   it.each<{ text: string; value: Json }>([
     {
       text: 'map[a:map[] b:[1 x true <nil> 1152921504606846976]]',
@@ -166,7 +166,7 @@ describe('patches as messages spell them', () => {
     expect(patchText(value)).toBe(text);
   });
 
-  it('ends after 4,096 characters', () => {
+  it('are cut after 4,096 characters', () => {
     const text = patchText(Array.from({ length: 100_000 }, () => 'abc'));
     expect(text).toBe(`[${'abc '.repeat(1024)}`.slice(0, 4096).concat('...'));
   });

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json } from '../meta/index.ts';
 
-/** How much of a value a message shows, in characters. */
+/** The maximum length of a value in a message, in characters. */
 const maxText = 4096;
 
 /**
- * A value as messages on strategic merge patches spell it: `map[image:x ports:[map[containerPort:80]]]`, keys in
- * order, texts without quotes. What goes beyond 4,096 characters is cut off and told by `...`.
+ * A value as shown in errors of strategic merge patches: `map[image:x ports:[map[containerPort:80]]]`, keys sorted,
+ * strings without quotes. Text beyond 4,096 characters is replaced by `...`.
  */
 export function patchText(value: Json): string {
   const pieces: string[] = [];

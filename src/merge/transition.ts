@@ -19,7 +19,10 @@ export interface ManagedVersion {
   readonly writable: (fields: FieldSet) => FieldSet;
   /** The object in this version. Asked only for objects in another one. */
   convert(object: ApiObject): ApiObject;
-  /** An object of this version as it would be stored: decoded, with its defaults. Neither keeps nor changes its argument. */
+  /**
+   * An object of this version as it would be stored: decoded, with its defaults. Neither keeps nor changes its
+   * argument.
+   */
   normalize(object: JsonObject): ApiObject;
 }
 
@@ -46,10 +49,10 @@ export function inVersion(type: ManagedType, object: JsonObject, from: string, t
 /** What a write changes of an object, as its owners see it. */
 export interface FieldChanges {
   /** Whatever it gives a value: that becomes the writer's. */
-  readonly taken: FieldSet;
+  readonly assigned: FieldSet;
   readonly removed: FieldSet;
   /** Both of them. */
-  readonly touched: FieldSet;
+  readonly changed: FieldSet;
 }
 
 /** What happens to an object in one write, compared in every version that an owner asks for. */
@@ -83,8 +86,8 @@ export class Comparisons {
     const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
     const found = compare(objectShape(version.schema, names), before, convert(this.#after));
     const removed = version.writable(found.removed);
-    const taken = union(version.writable(found.modified), version.writable(found.added));
-    return { taken, removed, touched: union(taken, removed) };
+    const assigned = union(version.writable(found.modified), version.writable(found.added));
+    return { assigned, removed, changed: union(assigned, removed) };
   }
 }
 
@@ -101,7 +104,7 @@ export function stripChangedFields(entries: readonly ManagedEntry[], transition:
   return entries.flatMap((entry) => {
     const changes = transition.in(entry.apiVersion);
     if (changes === undefined) return [];
-    const left = difference(entry.fields, changes.touched);
+    const left = difference(entry.fields, changes.changed);
     return isEmpty(left) ? [] : [withFields(entry, left)];
   });
 }

@@ -4,8 +4,8 @@ import { applyConfiguration } from './apply.ts';
 import { setOf } from './field-set.ts';
 import { sameManagedFields } from './managed-fields.ts';
 import { fieldPath } from './path.ts';
-import { apply, entry, forceApply, play, type Step, set, update } from './testing/story.ts';
-import { tell } from './testing/tell.ts';
+import { apply, entry, forceApply, run, type Step, set, update } from './testing/scenario.ts';
+import { testScenarios } from './testing/test-scenarios.ts';
 import { updateManagedFields } from './update.ts';
 
 const data = (values: { [key: string]: string }) => ({ data: values });
@@ -15,119 +15,119 @@ const managed = (managedFields: Json[] | null, values: { [key: string]: string }
 });
 
 // "Update mechanisms" 5 of the specification.
-tell('update mechanisms 5: clearing ownership', [
+testScenarios('update mechanisms 5: resetting managed fields', [
   {
-    name: 'a list of one empty entry clears it',
+    name: 'a list of one empty entry resets them',
     steps: [apply('one', data({ a: '1' })), update('x', managed([{}], { a: '1' }))],
     object: data({ a: '1' }),
-    owners: {},
+    managers: {},
   },
   {
     name: 'an entry whose fields are all empty is an empty one',
     steps: [apply('one', data({ a: '1' })), update('x', managed([{ manager: '', time: null }], { a: '1' }))],
-    owners: {},
+    managers: {},
   },
   {
     name: 'an empty list does not',
     steps: [apply('one', data({ a: '1' })), update('x', managed([], { a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
     name: 'null does not',
     steps: [apply('one', data({ a: '1' })), update('x', managed(null, { a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
     name: 'no list at all does not',
     steps: [apply('one', data({ a: '1' })), update('x', data({ a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'with other changes the reset comes first, and the writer owns what it changed',
+    name: 'the reset precedes other changes, and the writer owns what it changed',
     steps: [apply('one', data({ a: '1', b: '1' })), update('x', managed([{}], { a: '2', b: '1' }))],
-    owners: { 'x (Update)': '.data.a' },
+    managers: { 'x (Update)': '.data.a' },
   },
   {
-    name: 'with a removal the reset leaves nothing',
+    name: 'a reset with a removal leaves no entry',
     steps: [apply('one', data({ a: '1', b: '1' })), update('x', managed([{}], { a: '1' }))],
-    owners: {},
+    managers: {},
   },
   {
-    name: 'an empty list with other changes is as none',
+    name: 'an empty list with other changes is ignored',
     steps: [apply('one', data({ a: '1', b: '1' })), update('x', managed([], { a: '2', b: '1' }))],
-    owners: { one: '.data.b', 'x (Update)': '.data.a' },
+    managers: { one: '.data.b', 'x (Update)': '.data.a' },
   },
   {
-    name: 'a subresource cannot clear',
+    name: 'a write to a subresource cannot reset',
     steps: [apply('one', data({ a: '1' })), update('x', managed([{}], { a: '1' }), { subresource: 'status' })],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'two empty entries are no reset, and no entries',
+    name: 'two empty entries are ignored',
     steps: [apply('one', data({ a: '1' })), update('x', managed([{}, {}], { a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   },
   {
-    name: 'a cleared object is free to be taken',
+    name: 'after a reset no conflict arises',
     steps: [
       apply('one', data({ a: '1' })),
       update('x', managed([{}], { a: '1' })),
       update('x', data({ a: '1', b: '1' })),
       apply('two', data({ a: '2' })),
     ],
-    owners: { two: '.data.a', 'x (Update)': '.data.b' },
+    managers: { two: '.data.a', 'x (Update)': '.data.b' },
   },
   {
-    name: 'the first apply to an object without owners finds one for all there is',
+    name: 'the first apply to an object without managed fields adds before-first-apply',
     steps: [apply('one', data({ a: '1' })), update('x', managed([{}], { a: '1' })), apply('two', data({ a: '2' }))],
     conflicts: ['"before-first-apply" using v1 .data.a'],
   },
   {
-    name: 'who shares with it',
+    name: 'before-first-apply shares equal values',
     steps: [
       apply('one', data({ a: '1', b: '1' })),
       update('x', managed([{}], { a: '1', b: '1' })),
       apply('two', data({ a: '1' })),
     ],
-    owners: { two: '.data.a', 'before-first-apply (Update)': '.data .data.a .data.b' },
+    managers: { two: '.data.a', 'before-first-apply (Update)': '.data .data.a .data.b' },
   },
 ]);
 
 const owns = (...names: string[]): JsonObject => ({
   'f:data': Object.fromEntries(names.map((name) => [`f:${name}`, {}])),
 });
-tell('ownership that a client writes down', [
+testScenarios('managedFields set by a client', [
   {
-    name: 'takes the place of what was',
+    name: 'replaces the stored entries',
     steps: [apply('one', data({ a: '1' })), update('x', managed([entry('two', owns('a'))], { a: '1' }))],
-    owners: { 'two (Update)': '.data.a' },
+    managers: { 'two (Update)': '.data.a' },
   },
   {
-    name: 'is followed by what the same write changes',
+    name: 'is updated with the changes of the same write',
     steps: [apply('one', data({ a: '1' })), update('x', managed([entry('two', owns('a', 'b'))], { a: '1', b: '2' }))],
-    owners: { 'two (Update)': '.data.a', 'x (Update)': '.data.b' },
+    managers: { 'two (Update)': '.data.a', 'x (Update)': '.data.b' },
   },
   {
-    name: 'may be given with a new object',
+    name: 'may be set on create',
     steps: [update('x', managed([entry('two', owns('z'))], { a: '1' }))],
-    owners: { 'two (Update)': '.data.z', 'x (Update)': '.data .data.a' },
+    managers: { 'two (Update)': '.data.z', 'x (Update)': '.data .data.a' },
   },
   ...(
     [
       ['an unknown operation', entry('two', owns('a'), { operation: 'Patch' })],
       ['no version', entry('two', owns('a'), { apiVersion: '' })],
       ['another type of fields', entry('two', owns('a'), { fieldsType: 'FieldsV2' })],
-      ['a step that is none', entry('two', { data: {} })],
-      ['keys that are no JSON', entry('two', { 'f:data': { 'k:{': {} } })],
-      ['fields that are no object', entry('two', { 'f:data': 1 })],
+      ['an invalid path element', entry('two', { data: {} })],
+      ['keys that are not JSON', entry('two', { 'f:data': { 'k:{': {} } })],
+      ['fields that are not an object', entry('two', { 'f:data': 1 })],
     ] as const
   ).map(([name, bad]) => ({
     name: `does not count with ${name}`,
     steps: [apply('one', data({ a: '1' })), update('x', managed([bad as Json], { a: '1' }))],
-    owners: { one: '.data.a' },
+    managers: { one: '.data.a' },
   })),
   {
-    name: 'in another spelling means the same',
+    name: 'is normalized',
     steps: [
       apply('one', { spec: { containers: [{ name: 'a', ports: [{ port: 80 }] }] } }),
       update('x', {
@@ -145,7 +145,7 @@ tell('ownership that a client writes down', [
         },
       }),
     ],
-    owners: {
+    managers: {
       'two (Update)':
         '.spec.containers[name="a"].ports[port=80,protocol="TCP"] .spec.containers[name="a"].ports[port=80,protocol="TCP"].port',
     },
@@ -154,28 +154,28 @@ tell('ownership that a client writes down', [
 
 const status = setOf(fieldPath('status'));
 const everythingElse = setOf(fieldPath('data'), fieldPath('spec'), fieldPath('metadata'));
-const split: Step = set((world) => {
-  world.kept = (subresource) => (subresource === 'status' ? everythingElse : status);
+const split: Step = set((fixture) => {
+  fixture.kept = (subresource) => (subresource === 'status' ? everythingElse : status);
 });
-tell('subresources, and what a write to them leaves as it is', [
+testScenarios('subresources and reset fields', [
   {
-    name: 'a write to the resource owns no status',
+    name: 'an update of the main resource owns no status',
     steps: [split, update('x', { data: { a: '1' }, status: { count: 1 } })],
-    owners: { 'x (Update)': '.data .data.a' },
+    managers: { 'x (Update)': '.data .data.a' },
   },
   {
-    name: 'an apply to the resource owns no status',
+    name: 'an apply to the main resource owns no status',
     steps: [split, apply('x', { data: { a: '1' }, status: { count: 1 } })],
-    owners: { x: '.data.a' },
+    managers: { x: '.data.a' },
   },
   {
-    name: 'a write to the status owns nothing else, under an entry of its own',
+    name: 'an update of the status owns the status alone, in an entry of its own',
     steps: [
       split,
       update('x', data({ a: '1' })),
       update('x', { data: { a: '2' }, status: { count: 1 } }, { subresource: 'status' }),
     ],
-    owners: { 'x (Update)': '.data .data.a', 'x/status (Update)': '.status .status.count' },
+    managers: { 'x (Update)': '.data .data.a', 'x/status (Update)': '.status .status.count' },
   },
   {
     name: 'an apply to the status',
@@ -184,14 +184,14 @@ tell('subresources, and what a write to them leaves as it is', [
       apply('x', data({ a: '1' })),
       apply('x', { status: { conditions: [{ type: 'Ready', status: 'True' }] } }, { subresource: 'status' }),
     ],
-    owners: {
+    managers: {
       x: '.data.a',
       'x/status':
         '.status.conditions[type="Ready"] .status.conditions[type="Ready"].status .status.conditions[type="Ready"].type',
     },
   },
   {
-    name: 'an apply to the resource gives up nothing of its status',
+    name: 'an apply to the main resource prunes nothing of the status',
     steps: [
       split,
       apply('x', data({ a: '1' })),
@@ -199,20 +199,20 @@ tell('subresources, and what a write to them leaves as it is', [
       apply('x', data({ b: '1' })),
     ],
     object: { data: { b: '1' }, status: { count: 1 } },
-    owners: { x: '.data.b', 'x/status': '.status.count' },
+    managers: { x: '.data.b', 'x/status': '.status.count' },
   },
   {
-    name: 'reset fields make no conflict',
+    name: 'reset fields never conflict',
     steps: [
       split,
       apply('x', data({ a: '1' })),
       apply('x', { status: { count: 1 } }, { subresource: 'status' }),
       apply('y', { status: { count: 2 }, data: { b: '1' } }),
     ],
-    owners: { x: '.data.a', 'x/status': '.status.count', y: '.data.b' },
+    managers: { x: '.data.a', 'x/status': '.status.count', y: '.data.b' },
   },
   {
-    name: 'an apply to the status conflicts with another one',
+    name: 'applies to the status conflict with each other',
     steps: [
       split,
       apply('x', data({ a: '1' })),
@@ -225,7 +225,7 @@ tell('subresources, and what a write to them leaves as it is', [
 
 describe('times', () => {
   const times = (...steps: Step[]) => {
-    const entries = (play(steps).world.live?.metadata.managedFields ?? []) as JsonObject[];
+    const entries = (run(steps).fixture.live?.metadata.managedFields ?? []) as JsonObject[];
     return Object.fromEntries(
       entries.map(({ manager, time }) => [manager, time && Number((time as string).slice(-3, -1))]),
     );
@@ -233,8 +233,12 @@ describe('times', () => {
   it.each([
     ['an apply that changes something', [apply('a', data({ a: '1' })), apply('a', data({ a: '2' }))], { a: 2 }],
     ['an apply that changes nothing', [apply('a', data({ a: '1' })), apply('a', data({ a: '1' }))], { a: 1 }],
-    ['another’s apply', [apply('a', data({ a: '1' })), apply('b', data({ b: '1' }))], { a: 1, b: 2 }],
-    ['an apply that only shares', [apply('a', data({ a: '1' })), apply('b', data({ a: '1' }))], { a: 1, b: undefined }],
+    ['an apply of another manager', [apply('a', data({ a: '1' })), apply('b', data({ b: '1' }))], { a: 1, b: 2 }],
+    [
+      'an apply that only shares values',
+      [apply('a', data({ a: '1' })), apply('b', data({ a: '1' }))],
+      { a: 1, b: undefined },
+    ],
     [
       'a field taken by another',
       [apply('a', data({ a: '1', b: '1' })), forceApply('b', data({ a: '2' }))],
@@ -264,15 +268,15 @@ describe('times', () => {
 
 describe('writes that change nothing', () => {
   const first = () => {
-    const { world } = play([
+    const { fixture } = run([
       apply('one', { data: { a: '1' }, spec: { tags: ['x', 'y'], containers: [{ name: 'a' }] } }),
     ]);
-    return { world, live: world.live as ApiObject };
+    return { fixture, live: fixture.live as ApiObject };
   };
   const writer = { manager: 'one', apiVersion: 'v1', now: '2024-02-02T00:00:00Z' };
 
-  it('an apply gives the live object itself', () => {
-    const { world, live } = first();
+  it('an apply returns the live object itself', () => {
+    const { fixture, live } = first();
     const applyConfig = {
       kind: 'Thing',
       apiVersion: 'v1',
@@ -280,18 +284,18 @@ describe('writes that change nothing', () => {
       data: { a: '1' },
       spec: { tags: ['x', 'y'], containers: [{ name: 'a' }] },
     };
-    expect(atOnce(applyConfiguration({ type: world.type(), writer, live, applyConfig, force: false }))).toBe(live);
+    expect(atOnce(applyConfiguration({ type: fixture.type(), writer, live, applyConfig, force: false }))).toBe(live);
   });
 
-  it('an update gives the very managedFields', () => {
-    const { world, live } = first();
+  it('an update returns the same managedFields', () => {
+    const { fixture, live } = first();
     const after = structuredClone(live);
-    expect(atOnce(updateManagedFields({ type: world.type(), writer, before: live, after }))).toBe(
+    expect(atOnce(updateManagedFields({ type: fixture.type(), writer, before: live, after }))).toBe(
       live.metadata.managedFields,
     );
   });
 
-  it('times alone are no difference', () => {
+  it('entries that differ in their times alone are equal', () => {
     const { live } = first();
     const other = structuredClone(live.metadata.managedFields) as JsonObject[];
     (other[0] as JsonObject)['time'] = '2030-01-01T00:00:00Z';
@@ -309,25 +313,25 @@ describe('many updates', () => {
       values[`k${i}`] = '1';
       return update(`m${String(i).padStart(2, '0')}`, data({ ...values }));
     });
-    return play([...steps, ...more]).owners;
+    return run([...steps, ...more]).managers;
   };
   it('keeps ten entries', () => {
     expect(Object.keys(managers(10))).toHaveLength(10);
   });
-  it('puts the oldest together', () => {
+  it('merges the oldest entries', () => {
     const entries = managers(12);
     expect(Object.keys(entries)).toHaveLength(10);
     expect(entries['ancient-changes (Update)']).toBe('.data .data.k0 .data.k1 .data.k2');
     expect(entries['m03 (Update)']).toBe('.data.k3');
   });
-  it('goes on with the one it has', () => {
+  it('extends the entry ancient-changes', () => {
     expect(managers(20)['ancient-changes (Update)']).toBe(
       `.data ${Array.from({ length: 11 }, (_, i) => `.data.k${i}`)
         .sort()
         .join(' ')}`,
     );
   });
-  it('leaves appliers alone', () => {
+  it('keeps Apply entries', () => {
     const last = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`k${i}`, '1']));
     expect(Object.keys(managers(10, [apply('one', data(last)), apply('two', data(last))]))).toHaveLength(12);
   });
@@ -335,7 +339,7 @@ describe('many updates', () => {
 
 describe('the order of entries', () => {
   it('is by operation, time and name', () => {
-    const { world } = play([
+    const { fixture } = run([
       update('u2', data({ a: '1' })),
       apply('b', data({ b: '1' })),
       update('u1', data({ a: '2', b: '1' })),
@@ -345,18 +349,18 @@ describe('the order of entries', () => {
       }),
       update('u0', data({ a: '2', b: '1', c: '1', d: '1' })),
     ]);
-    const names = ((world.live?.metadata.managedFields ?? []) as JsonObject[]).map(({ manager }) => manager);
+    const names = ((fixture.live?.metadata.managedFields ?? []) as JsonObject[]).map(({ manager }) => manager);
     expect(names).toEqual(['b', 'a', 'u0', 'u2', 'u1']);
   });
 });
 
-it('a stored entry that cannot be read fails an apply and nothing else', () => {
-  const corrupt = set((world) => {
-    if (world.live) world.live.metadata.managedFields = [{ manager: 'x', operation: 'Odd' }];
+it('a stored entry that cannot be decoded fails an apply and nothing else', () => {
+  const corrupt = set((fixture) => {
+    if (fixture.live) fixture.live.metadata.managedFields = [{ manager: 'x', operation: 'Odd' }];
   });
   const before = [update('x', data({ a: '1' })), corrupt];
-  expect(play([...before, apply('one', data({ a: '1' }))]).error?.message).toBe(
+  expect(run([...before, apply('one', data({ a: '1' }))]).error?.message).toBe(
     'failed to decode managed fields: operation must be `Apply` or `Update`',
   );
-  expect(play([...before, update('y', data({ a: '2' }))]).owners).toEqual({ 'y (Update)': '.data.a' });
+  expect(run([...before, update('y', data({ a: '2' }))]).managers).toEqual({ 'y (Update)': '.data.a' });
 });

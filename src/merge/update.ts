@@ -19,26 +19,25 @@ import {
   type Writer,
 } from './transition.ts';
 
-/** A write that is no apply: create, replace, any other patch. */
+/** A write with the operation `Update`: create, replace, and any patch that is not an apply. */
 export interface Update {
   readonly type: ManagedType;
   readonly writer: Writer;
-  /** The object before; undefined when it is created. */
+  /** The live object; undefined for a create. */
   readonly before: ApiObject | undefined;
-  /** The object to be, decoded and with its defaults. Its `metadata.managedFields` are what the client gave. */
+  /** The new object, decoded and defaulted. Its `metadata.managedFields` are those of the request. */
   readonly after: ApiObject;
 }
 
 /**
- * `metadata.managedFields` after a write that is no apply; undefined when nobody owns anything. Whatever the write
- * changes becomes the writer's and nobody else's, whatever it removes nobody's. A list of one empty entry in `after`
- * clears what was owned before the write; other entries in it take the place of the old ones, an empty list does not.
- * The very list of `before` comes back when it still holds. Never fails on a conflict. In steps, for the sake of large
- * objects.
+ * `metadata.managedFields` after an update; undefined when no manager owns a field. The writer owns the fields that the
+ * update changes; all other managers lose these fields and the removed ones. A list of one empty entry in `after`
+ * resets the managed fields of before the write; other entries in it replace them; an empty list does not. Returns the
+ * list of `before` itself when it is unchanged. Never conflicts. Runs in steps, because objects may be large.
  */
 export function* updateManagedFields({ type, writer, before, after }: Update): Steps<Json[] | undefined> {
   const { manager, apiVersion, subresource = '', now } = writer;
-  const entries = reconcileEntries(type, ownersToStartFrom(before, after, subresource !== ''));
+  const entries = reconcileEntries(type, initialEntries(before, after, subresource !== ''));
   yield;
   const transition = new Comparisons(type, apiVersion, before, after);
   const changes = transition.in(apiVersion);
@@ -47,35 +46,35 @@ export function* updateManagedFields({ type, writer, before, after }: Update): S
   if (changes === undefined) return encodeManagedFields(entries, stored);
   const writerId = { manager, operation: 'Update', apiVersion, subresource } as const;
   const mine = entries.find((entry) => sameManager(entry, writerId));
-  const others = mine === undefined ? entries : entries.filter((owner) => owner !== mine);
+  const others = mine === undefined ? entries : entries.filter((entry) => entry !== mine);
   const left = stripChangedFields(others, transition);
   yield;
-  const self = writerAfter(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
+  const self = writerEntry(mine ?? { ...writerId, time: undefined, fields: {} }, changes, now);
   yield;
   if (self !== undefined) left.push(self);
   return encodeManagedFields(capUpdateManagers(left), stored);
 }
 
-/** The writer's own entry; undefined when it owns nothing. Its time moves when the writer gives something a value. */
-function writerAfter(mine: ManagedEntry, { taken, removed }: FieldChanges, now: string): ManagedEntry | undefined {
-  const fields = union(difference(mine.fields, removed), taken);
+/** The writer's entry; undefined when it owns no field. Its time changes when the write assigns a field. */
+function writerEntry(mine: ManagedEntry, { assigned, removed }: FieldChanges, now: string): ManagedEntry | undefined {
+  const fields = union(difference(mine.fields, removed), assigned);
   if (isEmpty(fields)) return undefined;
-  return isEmpty(taken) ? withFields(mine, fields) : withTime(withFields(mine, fields), now);
+  return isEmpty(assigned) ? withFields(mine, fields) : withTime(withFields(mine, fields), now);
 }
 
-function ownersToStartFrom(before: ApiObject | undefined, after: ApiObject, subresource: boolean): ManagedEntry[] {
+function initialEntries(before: ApiObject | undefined, after: ApiObject, subresource: boolean): ManagedEntry[] {
   const stored = before?.metadata.managedFields;
   const given = after.metadata.managedFields;
   if (!subresource && given !== undefined && !jsonEqual(given, stored)) {
-    if (clears(given)) return [];
+    if (resetsManagedFields(given)) return [];
     const entries = decodeSentManagedFields(given);
     if (entries !== undefined) return entries;
   }
-  return storedOrNone(stored);
+  return decodedOrNone(stored);
 }
 
-/** Entries that cannot be read own nothing. */
-function storedOrNone(stored: Json | undefined): ManagedEntry[] {
+/** No entries when the stored managed fields cannot be decoded. */
+function decodedOrNone(stored: Json | undefined): ManagedEntry[] {
   try {
     return decodeManagedFields(stored);
   } catch (error) {
@@ -84,8 +83,8 @@ function storedOrNone(stored: Json | undefined): ManagedEntry[] {
   }
 }
 
-/** The list with one empty entry. */
-function clears(given: readonly Json[]): boolean {
+/** Whether the list holds one empty entry, which resets the managed fields. */
+function resetsManagedFields(given: readonly Json[]): boolean {
   const [entry] = given;
   return (
     given.length === 1 && isJsonObject(entry) && Object.values(entry).every((value) => value === null || value === '')

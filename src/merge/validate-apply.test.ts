@@ -4,7 +4,7 @@ import { objectShape } from './shape.ts';
 import { names, thing } from './testing/thing.ts';
 import { validateApplyConfig } from './validate-apply.ts';
 
-// The texts are those of the reference server's own merge library (version 4.1.2) for the same type.
+// The messages are those of structured-merge-diff 4.1.2, the merge library of the reference server, for the same type.
 
 const shape = objectShape(thing(), names);
 
@@ -90,11 +90,11 @@ it.each<[JsonObject, string]>([
     { spec: { containers: [{ name: 'a', args: [{ x: 1 }] }] } },
     '.spec.containers[name="a"].args[0]: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"x":1}}',
   ],
-])('%j', (applyConfig, finding) => {
-  expect(validateApplyConfig(shape, applyConfig)).toEqual([finding]);
+])('%j', (applyConfig, error) => {
+  expect(validateApplyConfig(shape, applyConfig)).toEqual([error]);
 });
 
-it('an intent that fits has no findings', () => {
+it('a valid applied configuration has no errors', () => {
   const spec = {
     text: null,
     tags: ['a', 'b'],
@@ -103,13 +103,13 @@ it('an intent that fits has no findings', () => {
   expect(validateApplyConfig(shape, { data: { a: 'x' }, spec })).toEqual([]);
 });
 
-it('findings are bounded in number and length, whatever the keys and the entries', () => {
+it('errors are bounded in number and length, whatever the keys and entries', () => {
   const long = 'k'.repeat(100_000);
   const containers = Array.from({ length: 2_000 }, (_, i) => ({ name: `${i}${long.slice(0, 1_000)}`, bogus: 1 }));
   const data = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${i}${long}`, 1]));
   for (const applyConfig of [{ spec: { containers } }, { data }, { spec: { tags: [long, long] } }]) {
-    const findings = validateApplyConfig(shape, applyConfig);
-    expect(findings.length).toBeLessThanOrEqual(100);
-    for (const finding of findings) expect(finding.length).toBeLessThan(2_000);
+    const errors = validateApplyConfig(shape, applyConfig);
+    expect(errors.length).toBeLessThanOrEqual(100);
+    for (const error of errors) expect(error.length).toBeLessThan(2_000);
   }
 });

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, shorten } from '../meta/index.ts';
 import { elementOf, identityOf } from './fields-of.ts';
-import { elementText } from './path.ts';
+import { pathElementText } from './path.ts';
 import {
   type ListShape,
   memberShape,
@@ -10,90 +10,90 @@ import {
   type StructShape,
 } from './shape.ts';
 
-/** How many findings are told at most. */
-const maxFindings = 100;
-/** How much of a value one finding shows. */
+/** The maximum number of reported errors. */
+const maxErrors = 100;
+/** The maximum length of a value in one error, in characters. */
 const maxValueText = 256;
 
 /**
- * What is wrong with an intent: fields that nobody declares, values of the wrong type, entries of a list that are there
- * twice or lack a key. Each finding starts with its path: `.data.a: expected string, got …`.
+ * The errors of an applied configuration: undeclared fields, values of the wrong type, list entries that are duplicates
+ * or lack a key. Each error starts with its path: `.data.a: expected string, got …`.
  */
 export function validateApplyConfig(shape: StructShape, applyConfig: JsonObject): string[] {
-  const findings: string[] = [];
-  check(shape, applyConfig, '', findings);
-  return findings;
+  const errors: string[] = [];
+  check(shape, applyConfig, '', errors);
+  return errors;
 }
 
-function check(shape: Shape, value: Json, path: string, findings: string[]): void {
-  if (value === null || findings.length >= maxFindings) return;
+function check(shape: Shape, value: Json, path: string, errors: string[]): void {
+  if (value === null || errors.length >= maxErrors) return;
   switch (shape.kind) {
     case 'unowned':
-    case 'free':
+    case 'untyped':
       return;
     case 'scalar':
-      checkScalar(shape.accepts, value, path, findings);
+      checkScalar(shape.accepts, value, path, errors);
       return;
     case 'list':
-      if (Array.isArray(value)) checkList(shape, value, path, findings);
-      else tell(path, `expected list, got &{${plain(value)}}`, findings);
+      if (Array.isArray(value)) checkList(shape, value, path, errors);
+      else report(path, `expected list, got &{${plain(value)}}`, errors);
       return;
     default:
-      if (isJsonObject(value)) checkObject(shape, value, path, findings);
-      else tell(path, `expected map, got &{${plain(value)}}`, findings);
+      if (isJsonObject(value)) checkObject(shape, value, path, errors);
+      else report(path, `expected map, got &{${plain(value)}}`, errors);
   }
 }
 
-function checkObject(shape: ObjectShape, value: JsonObject, path: string, findings: string[]): void {
+function checkObject(shape: ObjectShape, value: JsonObject, path: string, errors: string[]): void {
   for (const key in value) {
     const inner = memberShape(shape, key);
     if (inner === undefined) {
-      // The first unknown field ends the look at its struct.
-      tell(`${path}.${key}`, 'field not declared in schema', findings);
+      // Validation of a struct stops at the first undeclared field.
+      report(`${path}.${key}`, 'field not declared in schema', errors);
       return;
     }
     const item = value[key] as Json;
     if (item !== null && passes(inner, item)) continue;
-    check(inner, item, `${path}.${key}`, findings);
+    check(inner, item, `${path}.${key}`, errors);
   }
 }
 
-/** Whether a scalar is of its type: spares most fields the text of their path. */
+/** Whether a scalar has its type: a fast path that builds no path. */
 const passes = (shape: Shape, value: Json): boolean =>
   shape.kind === 'scalar' && (shape.accepts === 'anything' || typeof value === shape.accepts);
 
-function checkList(shape: ListShape, list: Json[], path: string, findings: string[]): void {
+function checkList(shape: ListShape, list: Json[], path: string, errors: string[]): void {
   const seen = new Set<string>();
   for (const [i, entry] of list.entries()) {
-    if (findings.length >= maxFindings) return;
+    if (errors.length >= maxErrors) return;
     if (shape.listType === 'atomic') {
-      check(shape.element, entry, `${path}[${i}]`, findings);
+      check(shape.element, entry, `${path}[${i}]`, errors);
       continue;
     }
-    const why = shape.listType === 'map' ? whyUnkeyed(shape, entry) : whyNoMember(entry);
+    const why = shape.listType === 'map' ? invalidMapEntry(shape, entry) : invalidSetEntry(entry);
     if (why !== undefined) {
-      tell(path, `element ${i}: ${why}`, findings);
+      report(path, `element ${i}: ${why}`, errors);
       return;
     }
     const identity = identityOf(shape, entry);
-    if (seen.has(identity)) tell(path, `duplicate entries for key ${textOf(shape, entry)}`, findings);
+    if (seen.has(identity)) report(path, `duplicate entries for key ${textOf(shape, entry)}`, errors);
     seen.add(identity);
     if (passes(shape.element, entry)) continue;
-    // The path is spelled only when there is something to tell.
+    // The path of an entry is built only when it has errors.
     const inside: string[] = [];
     check(shape.element, entry, '', inside);
     if (inside.length === 0) continue;
     const at = `${path}${textOf(shape, entry)}`;
-    for (const finding of inside) {
-      const further = finding.startsWith('.') || finding.startsWith('[');
-      if (findings.length < maxFindings) findings.push(shorten(`${at}${further ? '' : ': '}${finding}`));
+    for (const error of inside) {
+      const further = error.startsWith('.') || error.startsWith('[');
+      if (errors.length < maxErrors) errors.push(shorten(`${at}${further ? '' : ': '}${error}`));
     }
   }
 }
 
-const textOf = (shape: ListShape, entry: Json): string => shorten(elementText(elementOf(shape, entry)));
+const textOf = (shape: ListShape, entry: Json): string => shorten(pathElementText(elementOf(shape, entry)));
 
-function whyUnkeyed(shape: ListShape, entry: Json): string | undefined {
+function invalidMapEntry(shape: ListShape, entry: Json): string | undefined {
   if (entry === null) return 'associative list with keys may not have a null element';
   if (!isJsonObject(entry)) return 'associative list with keys may not have non-map elements';
   const missing = shape.keys.find(({ name, default: absent }) => absent === undefined && !Object.hasOwn(entry, name));
@@ -101,35 +101,35 @@ function whyUnkeyed(shape: ListShape, entry: Json): string | undefined {
   return `associative list with keys has an element that omits key field "${missing.name}" (and doesn't have default value)`;
 }
 
-function whyNoMember(entry: Json): string | undefined {
+function invalidSetEntry(entry: Json): string | undefined {
   if (entry === null) return "associative list without keys has an element that's an explicit null";
   if (isJsonObject(entry)) return "associative list without keys has an element that's a map type";
   return Array.isArray(entry) ? 'not supported: associative list with lists as elements' : undefined;
 }
 
-function checkScalar(accepts: ScalarShape['accepts'], value: Json, path: string, findings: string[]): void {
+function checkScalar(accepts: ScalarShape['accepts'], value: Json, path: string, errors: string[]): void {
   const type = typeof value === 'bigint' ? 'number' : typeof value;
   if (accepts === 'anything' || (accepts === 'scalar' ? type !== 'object' : type === accepts)) return;
   switch (accepts) {
     case 'string':
-      tell(path, `expected string, got &value.valueUnstructured{Value:${quoted(value)}}`, findings);
+      report(path, `expected string, got &value.valueUnstructured{Value:${quoted(value)}}`, errors);
       break;
     case 'number':
-      tell(path, `expected numeric (int or float), got ${typeWord(value)}`, findings);
+      report(path, `expected numeric (int or float), got ${typeWord(value)}`, errors);
       break;
     case 'boolean':
-      tell(path, `expected boolean, got &{${plain(value)}}`, findings);
+      report(path, `expected boolean, got &{${plain(value)}}`, errors);
       break;
     default:
-      tell(path, `expected any scalar, got &{${plain(value)}}`, findings);
+      report(path, `expected any scalar, got &{${plain(value)}}`, errors);
   }
 }
 
-function tell(path: string, why: string, findings: string[]): void {
-  if (findings.length < maxFindings) findings.push(shorten(path === '' ? why : `${path}: ${why}`));
+function report(path: string, why: string, errors: string[]): void {
+  if (errors.length < maxErrors) errors.push(shorten(path === '' ? why : `${path}: ${why}`));
 }
 
-// How the findings spell a value; existing clients show these texts as they are.
+// Values as the reference server shows them in these errors, which clients print verbatim.
 
 function typeWord(value: Json): string {
   if (Array.isArray(value)) return '[]interface {}';

@@ -3,15 +3,15 @@ import type { JsonObject } from '../meta/index.ts';
 import { field, string } from '../schema/index.ts';
 import { setOf } from './field-set.ts';
 import { fieldPath } from './path.ts';
-import { scaledManagedFields, scaleManagedFields } from './scale.ts';
-import { apply, entry, forceApply, type Step, set, update } from './testing/story.ts';
-import { tell } from './testing/tell.ts';
+import { toParentManagedFields, toScaleManagedFields } from './scale.ts';
+import { apply, entry, forceApply, type Step, set, update } from './testing/scenario.ts';
+import { testScenarios } from './testing/test-scenarios.ts';
 import { thing } from './testing/thing.ts';
 
 /** In `v2` the field `text` of the spec is called `title`; all else is the same. */
-const twoVersions: Step = set((world) => {
-  world.schemas.set('v2', thing({ text: undefined, title: field(2, string) }));
-  world.convert = (object, to) => {
+const twoVersions: Step = set((fixture) => {
+  fixture.schemas.set('v2', thing({ text: undefined, title: field(2, string) }));
+  fixture.convert = (object, to) => {
     const { text, title, ...rest } = (object['spec'] ?? {}) as JsonObject;
     const value = text ?? title;
     if (object['spec'] === undefined) return object;
@@ -19,21 +19,21 @@ const twoVersions: Step = set((world) => {
   };
 });
 const v2 = { version: 'v2' };
-const withoutV1: Step = set((world) => {
-  world.live = world.in('v2');
-  world.schemas.delete('v1');
+const withoutV1: Step = set((fixture) => {
+  fixture.live = fixture.in('v2');
+  fixture.schemas.delete('v1');
 });
 const text = (value: string) => ({ spec: { text: value } });
 const title = (value: string) => ({ spec: { title: value } });
 
-tell('managers of other versions of the same type', [
+testScenarios('managers of other versions of the same type', [
   {
-    name: 'an applier is the same one in every version',
+    name: 'Apply entries of one manager are the same in every version',
     steps: [twoVersions, apply('one', text('x')), apply('one', title('x'), v2)],
-    owners: { one: '.spec.title' },
+    managers: { one: '.spec.title' },
   },
   {
-    name: 'an applier gives up all metadata that it had in another version',
+    name: 'metadata applied in another version is pruned',
     steps: [
       twoVersions,
       apply('one', { metadata: { labels: { l: '1' } }, ...text('x') }),
@@ -41,56 +41,56 @@ tell('managers of other versions of the same type', [
       apply('one', title('x'), v2),
     ],
     object: { metadata: { labels: { m: '1' } }, spec: { replicas: 1, title: 'x' } },
-    owners: { one: '.spec.title', two: '.metadata.labels.m' },
+    managers: { one: '.spec.title', two: '.metadata.labels.m' },
   },
   {
-    name: 'an applier gives up the only metadata, which it had in another version',
+    name: 'the only metadata, applied in another version, is pruned',
     steps: [
       twoVersions,
       apply('one', { metadata: { labels: { l: '1' } }, ...text('x') }),
       apply('one', title('x'), v2),
     ],
     object: { spec: { replicas: 1, title: 'x' } },
-    owners: { one: '.spec.title' },
+    managers: { one: '.spec.title' },
   },
   {
-    name: 'a change conflicts under the name that the owner’s version has',
+    name: 'a conflict names the field as in the version of the other manager',
     steps: [twoVersions, apply('one', text('x')), apply('two', title('y'), v2)],
     conflicts: ['"one" .spec.text'],
   },
   {
-    name: 'the same value is shared',
+    name: 'equal values are shared between versions',
     steps: [twoVersions, apply('one', text('x')), apply('two', title('x'), v2)],
-    owners: { one: '.spec.text', two: '.spec.title' },
+    managers: { one: '.spec.text', two: '.spec.title' },
   },
   {
-    name: 'force takes it from the other version',
+    name: 'a forced apply takes the field from the other version',
     steps: [twoVersions, apply('one', text('x')), forceApply('two', title('y'), v2)],
     object: { spec: { title: 'y', replicas: 1 } },
-    owners: { two: '.spec.title' },
+    managers: { two: '.spec.title' },
   },
   {
-    name: 'an update takes it from the other version',
+    name: 'an update takes the field from the other version',
     steps: [
       twoVersions,
       apply('one', { spec: { text: 'x', flag: true } }),
       update('two', { spec: { title: 'y', flag: true } }, v2),
     ],
-    owners: { one: '.spec.flag', 'two (Update)': '.spec.title' },
+    managers: { one: '.spec.flag', 'two (Update)': '.spec.title' },
   },
   {
-    name: 'an update is another one in each version',
+    name: 'Update entries of one manager differ by version',
     steps: [twoVersions, update('x', text('x')), update('x', { spec: { title: 'x', flag: true } }, v2)],
-    owners: { 'x (Update)': '.spec.flag' },
+    managers: { 'x (Update)': '.spec.flag' },
   },
   {
-    name: 'a field given up in another version goes',
+    name: 'a field left out in another version is pruned',
     steps: [twoVersions, apply('one', { spec: { text: 'x', flag: true } }), apply('one', { spec: { flag: true } }, v2)],
     object: { spec: { flag: true, replicas: 1 } },
-    owners: { one: '.spec.flag' },
+    managers: { one: '.spec.flag' },
   },
   {
-    name: 'a field given up stays when another owns it in another version',
+    name: 'a field left out stays when another manager owns it in another version',
     steps: [
       twoVersions,
       apply('one', { spec: { text: 'x', flag: true } }),
@@ -98,10 +98,10 @@ tell('managers of other versions of the same type', [
       apply('one', { spec: { flag: true } }),
     ],
     object: { spec: { text: 'x', flag: true, replicas: 1 } },
-    owners: { one: '.spec.flag', two: '.spec.title' },
+    managers: { one: '.spec.flag', two: '.spec.title' },
   },
   {
-    name: 'and goes when nobody does in any',
+    name: 'a field left out is pruned when no version has a manager',
     steps: [
       twoVersions,
       apply('one', { spec: { text: 'x', flag: true } }),
@@ -110,10 +110,10 @@ tell('managers of other versions of the same type', [
       apply('two', { spec: { replicas: 3 } }, v2),
     ],
     object: { spec: { replicas: 3, flag: true } },
-    owners: { one: '.spec.flag', two: '.spec.replicas' },
+    managers: { one: '.spec.flag', two: '.spec.replicas' },
   },
   {
-    name: 'entries of lists given up, with owners in two versions',
+    name: 'list entries left out, with managers in two versions',
     steps: [
       twoVersions,
       apply('one', { spec: { containers: [{ name: 'a' }, { name: 'b' }] } }),
@@ -121,24 +121,24 @@ tell('managers of other versions of the same type', [
       apply('one', {}),
     ],
     object: { spec: { replicas: 1, containers: [{ name: 'b', image: 'i' }] } },
-    owners: { two: '.spec.containers[name="b"] .spec.containers[name="b"].image .spec.containers[name="b"].name' },
+    managers: { two: '.spec.containers[name="b"] .spec.containers[name="b"].image .spec.containers[name="b"].name' },
   },
   {
-    name: 'an owner of a version that is gone is gone',
+    name: 'an entry of a version that is no longer served is dropped',
     steps: [twoVersions, update('one', text('x')), withoutV1, update('two', title('y'), v2)],
-    owners: { 'two (Update)': '.spec.title' },
+    managers: { 'two (Update)': '.spec.title' },
   },
 ]);
 
-tell('the last owner of a version that is gone', [
+testScenarios('the last entry of a version that is no longer served', [
   {
-    name: 'leaves what it had to whoever wrote before the first apply',
+    name: 'is replaced by before-first-apply',
     steps: [twoVersions, update('one', text('x')), withoutV1, apply('two', title('y'), v2)],
     conflicts: ['"before-first-apply" using v2 .spec.title'],
   },
 ]);
 
-describe('the scale of an object', () => {
+describe('the scale subresource', () => {
   const replicas = (apiVersion: string) => (apiVersion === 'v1' ? fieldPath('spec', 'replicas') : undefined);
   const spec = (...names: string[]): JsonObject => ({
     'f:spec': Object.fromEntries(names.map((name) => [`f:${name}`, {}])),
@@ -151,31 +151,31 @@ describe('the scale of an object', () => {
   const scaleEntry = (manager: string, more: JsonObject = {}) =>
     entry(manager, spec('replicas'), { apiVersion: 'scale/v1', ...more });
 
-  it('has the owners of the number of replicas', () => {
-    expect(scaleManagedFields(parent, replicas, 'scale/v1')).toEqual([
+  it('has the entries that own the replicas of the parent', () => {
+    expect(toScaleManagedFields(parent, replicas, 'scale/v1')).toEqual([
       scaleEntry('one', { operation: 'Apply', time: 't1' }),
       scaleEntry('two', { time: 't2' }),
     ]);
   });
 
-  it('gives the replicas to whoever came to own them there', () => {
+  it('moves the replicas to the entries that own them in the scale', () => {
     const after = [scaleEntry('sc', { operation: 'Apply', subresource: 'scale', time: 't9' })];
-    expect(scaledManagedFields(parent, after, replicas, 'v1')).toEqual([
+    expect(toParentManagedFields(parent, after, replicas, 'v1')).toEqual([
       entry('sc', spec('replicas'), { operation: 'Apply', subresource: 'scale' }),
       entry('one', spec('text'), { operation: 'Apply', time: 't1' }),
       entry('three', spec('text'), { time: 't3' }),
     ]);
   });
 
-  it('changes nothing when nothing changed there', () => {
+  it('changes nothing when the scale is unchanged', () => {
     const entries = parent.slice(0, 1);
-    const there = scaleManagedFields(entries, replicas, 'scale/v1');
-    expect(scaledManagedFields(entries, there, replicas, 'v1')).toBe(entries);
+    const there = toScaleManagedFields(entries, replicas, 'scale/v1');
+    expect(toParentManagedFields(entries, there, replicas, 'v1')).toBe(entries);
   });
 
-  it('ignores what is no number of replicas, and versions it does not know', () => {
+  it('ignores other fields and unknown versions', () => {
     const odd = [entry('x', spec('text'), { apiVersion: 'scale/v1' })];
-    expect(scaledManagedFields([entry('old', spec('replicas'), { apiVersion: 'v0' })], odd, replicas, 'v1')).toBe(
+    expect(toParentManagedFields([entry('old', spec('replicas'), { apiVersion: 'v0' })], odd, replicas, 'v1')).toBe(
       undefined,
     );
     expect(setOf(fieldPath('spec', 'replicas'))).toEqual(spec('replicas'));

@@ -1,4 +1,4 @@
-/** Who makes a request (spec/access.md, "What the service does" 4). */
+/** The authenticated user of a request (spec/access.md, "What the service does" 4). */
 export interface User {
   readonly name: string;
   readonly uid?: string;
@@ -6,11 +6,11 @@ export interface User {
   readonly extra?: { readonly [key: string]: readonly string[] };
 }
 
-/** What a request is about: a collection, an object or a subresource of it. Absent parts are empty. */
+/** The target of a request: a collection, an object or a subresource. Absent parts are empty. */
 export interface ResourcePlace {
   readonly group: string;
   readonly version: string;
-  /** The plural name, as spelled. */
+  /** The plural name, as in the URL. */
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;

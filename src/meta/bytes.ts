@@ -9,14 +9,14 @@ declare const oneByteAChar: unique symbol;
  */
 export type ByteString = string & { readonly [oneByteAChar]: true };
 
-/** UTF-8 bytes of a text. Costs a scan, and nothing more, when the text is ASCII. */
+/** The UTF-8 bytes of a text. An ASCII text is scanned and not copied. */
 export function encodeText(text: string): ByteString {
   return (Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1')) as ByteString;
 }
 
 /** The text whose UTF-8 bytes these are. */
 export function decodeText(bytes: ByteString): string {
-  // Only of ASCII are there as many bytes as characters.
+  // Only an ASCII text has as many bytes as characters.
   return Buffer.byteLength(bytes) === bytes.length ? bytes : Buffer.from(bytes, 'latin1').toString();
 }
 

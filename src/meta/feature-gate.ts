@@ -1,9 +1,9 @@
-/** A feature that can be switched. */
+/** A feature gate. */
 export interface FeatureGate {
   readonly stage: 'alpha' | 'beta' | 'stable' | 'deprecated';
   readonly default: boolean;
-  /** It keeps its default; naming it with that value is allowed. */
+  /** It cannot be changed; setting it to its default is allowed. */
   readonly locked: boolean;
-  /** What holds while it is on. */
+  /** The behaviour while it is on. */
   readonly help: string;
 }

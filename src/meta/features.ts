@@ -13,7 +13,7 @@ const off = { default: false };
 
 const field = (...paths: string[]) => `${paths.map((path) => `\`${path}\``).join(', ')}: kept in objects`;
 
-/** The gates on which something in this server depends, by name, as release 1.33 has them but for one that says otherwise. */
+/** The feature gates that this server implements, as in release 1.33 except where noted. */
 export const featureGates = {
   AllAlpha: alpha('every alpha feature is on that has no switch of its own'),
   AllBeta: beta('every beta feature is on that has no switch of its own, also those that are off otherwise', off),
@@ -84,10 +84,10 @@ export const featureGates = {
 } satisfies { [name: string]: FeatureGate };
 
 export type FeatureName = keyof typeof featureGates;
-/** The state of every gate. */
+/** Whether each feature gate is on. */
 export type Features = { readonly [name in FeatureName]: boolean };
 
-/** Every gate that can be named, in the order of their names, for code that treats all alike. */
+/** Every feature gate that can be set, sorted by name. */
 export const featureList: readonly (readonly [string, FeatureGate])[] = Object.entries<FeatureGate>({
   ...featureGates,
   ...inertGates,

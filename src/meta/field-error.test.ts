@@ -5,7 +5,7 @@ import type { Json } from './json.ts';
 const messageFor = (value: Json | undefined) => fieldError.invalid('spec.x', value, 'why').message;
 
 describe('the value in a field error', () => {
-  it('is text in quotes, or JSON that is safe inside HTML', () => {
+  it('is a quoted string, or JSON with HTML escaped', () => {
     expect(messageFor('a"b')).toBe('Invalid value: "a\\"b": why');
     expect(messageFor(undefined)).toBe('Invalid value: null: why');
     expect(messageFor(2n ** 60n)).toBe(`Invalid value: ${2n ** 60n}: why`);
@@ -26,7 +26,7 @@ describe('the value in a field error', () => {
     expect(messageFor('x'.repeat(10_000))).toBe(`Invalid value: "${'x'.repeat(10_000)}": why`);
   });
 
-  it('may nest deeper than any body', () => {
+  it('may nest deeper than any request body', () => {
     let value: Json = 1;
     for (let i = 0; i < 100_000; i++) value = [value];
     expect(messageFor(value)).toMatch(/^Invalid value: \[{512}\.\.\./);
@@ -34,12 +34,12 @@ describe('the value in a field error', () => {
 });
 
 describe('fieldErrors', () => {
-  it('gives what the validation finds', () => {
+  it('returns the errors of the validation', () => {
     const found = [fieldError.required('a'), fieldError.required('b')];
     expect(fieldErrors(() => found)).toBe(found);
   });
 
-  it('stops a validation that makes too many errors', () => {
+  it('stops a validation with too many errors', () => {
     let looks = 0;
     const found = fieldErrors(() => {
       const errors: FieldError[] = [];
@@ -52,19 +52,19 @@ describe('fieldErrors', () => {
     expect(found.at(-1)).toEqual(fieldError.required('spec.list[999]'));
   });
 
-  it('stops a validation that makes too long errors', () => {
+  it('stops a validation with too much error text', () => {
     const found = fieldErrors(() => Array.from({ length: 900 }, () => fieldError.invalid('a', 'x'.repeat(1e6), '')));
     expect(found).toHaveLength(52);
   });
 
-  it('counts each validation for itself', () => {
+  it('counts each validation separately', () => {
     const many = () => Array.from({ length: 900 }, (_, i) => fieldError.required(`a[${i}]`));
     expect(fieldErrors(many).length).toBe(900);
     expect(fieldErrors(many).length).toBe(900);
     expect([...many(), ...many()].length).toBe(1_800);
   });
 
-  it('passes on what the validation throws', () => {
+  it('rethrows errors of the validation', () => {
     const fault = new TypeError('no such rule');
     expect(() =>
       fieldErrors(() => {

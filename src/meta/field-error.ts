@@ -1,7 +1,7 @@
 import { type Json, MAX_DEPTH } from './json.ts';
 import { maxShown, quote, shorten } from './quote.ts';
 
-/** What is wrong with a field; the names are the `reason` of a Status cause. */
+/** The type of a field error: the `reason` of a Status cause. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -14,51 +14,52 @@ export type FieldErrorReason =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** One finding of a validation: `message` is complete, `field` its path such as `spec.ports[0].name`. */
+/** A field error: `message` is complete, `field` its path such as `spec.ports[0].name`. */
 export interface FieldError {
   readonly reason: FieldErrorReason;
   readonly field: string;
   readonly message: string;
 }
 
-/** How many errors one validation makes before it is stopped, and how much text in all of them, in characters. */
+/** The number of errors, and of characters in all of them, after which a validation is stopped. */
 const maxErrors = 1_000;
 const maxText = 512 * 1024;
 
-/** What the validation under way has made; undefined when none is. */
-let made: { readonly errors: FieldError[]; text: number } | undefined;
+/** The errors of the running validation; undefined when none runs. */
+let current: { readonly errors: FieldError[]; text: number } | undefined;
 
 class TooManyErrors extends Error {}
 
 /**
- * The errors that a validation finds. One that makes more than anyone is told is stopped, and what it has made until
- * then is the result: no rule need count what a caller makes it find.
+ * The errors of a validation. A validation with more errors than a Status reports is stopped and returns the errors so
+ * far, so that no rule needs a limit of its own.
  */
 export function fieldErrors(validation: () => readonly FieldError[]): readonly FieldError[] {
   const own = { errors: [] as FieldError[], text: 0 };
-  const outer = made;
-  made = own;
+  const outer = current;
+  current = own;
   try {
     return validation();
-  } catch (fault) {
-    if (fault instanceof TooManyErrors) return own.errors;
-    throw fault;
+  } catch (thrown) {
+    if (thrown instanceof TooManyErrors) return own.errors;
+    throw thrown;
   } finally {
-    made = outer;
+    current = outer;
   }
 }
 
 function error(reason: FieldErrorReason, field: string, ...parts: string[]): FieldError {
-  if (made !== undefined && (made.errors.length === maxErrors || made.text > maxText)) throw new TooManyErrors();
+  if (current !== undefined && (current.errors.length === maxErrors || current.text > maxText))
+    throw new TooManyErrors();
   const found = { reason, field, message: parts.filter((part) => part !== '').join(': ') };
-  if (made !== undefined) {
-    made.errors.push(found);
-    made.text += found.message.length;
+  if (current !== undefined) {
+    current.errors.push(found);
+    current.text += found.message.length;
   }
   return found;
 }
 
-/** Constructors of findings, with the wording that clients know. */
+/** Constructors of field errors, with the messages of the reference server. */
 export const fieldError = {
   required: (field: string, detail = '') => error('FieldValueRequired', field, 'Required value', detail),
   invalid: (field: string, value: Json | undefined, detail: string) =>
@@ -84,7 +85,7 @@ export const fieldError = {
   internal: (field: string, detail: string) => error('InternalError', field, 'Internal error', detail),
 };
 
-/** A value as messages show it, cut when it is long: text in quotes, the rest as JSON that could stand inside HTML. */
+/** A value as shown in messages, shortened when it is long: a quoted string, or JSON with HTML escaped. */
 function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
@@ -93,7 +94,7 @@ function quoteValue(value: Json | undefined): string {
   return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The JSON text of a value; of one that takes more than `room` characters, at least that much of its beginning. */
+/** The JSON of a value; when it is longer than `room` characters, at least its first `room` characters. */
 function jsonText(value: Json, room: number, levels: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, maxShown));
   if (typeof value !== 'object' || value === null)

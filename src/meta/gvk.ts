@@ -12,12 +12,12 @@ export interface GroupResource {
   readonly resource: string;
 }
 
-/** The wire form: `v1`, `apps/v1`. */
+/** As in `apiVersion`: `v1`, `apps/v1`. */
 export function formatGroupVersion({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Reads `v1` or `apps/v1`; undefined when there is more than one slash. */
+/** Parses `v1` or `apps/v1`; undefined when there is more than one slash. */
 export function parseGroupVersion(apiVersion: string): GroupVersion | undefined {
   const slash = apiVersion.indexOf('/');
   if (slash < 0) return { group: '', version: apiVersion };
@@ -25,7 +25,7 @@ export function parseGroupVersion(apiVersion: string): GroupVersion | undefined 
   return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
-/** `pods`, `deployments.apps`: how messages name a resource. */
+/** A resource as shown in messages: `pods`, `deployments.apps`. */
 export function formatGroupResource({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`;
 }

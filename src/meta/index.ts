@@ -1,4 +1,4 @@
-/** The vocabulary of the API: names, kinds, object metadata, selectors, quantities, times and the one error type. */
+/** Common API types: names, kinds, object metadata, selectors, quantities, times and `StatusError`. */
 export type { ResourcePlace, User } from './access.ts';
 export { type ByteString, bufferOf, bytesOf, decodeText, encodeText } from './bytes.ts';
 export type { FeatureGate } from './feature-gate.ts';
@@ -104,7 +104,7 @@ export {
   type MetaRules,
   validateAnnotations,
   validateBareFinalizers,
-  validateFreeFields,
+  validateMutableFields,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from './validate-meta.ts';

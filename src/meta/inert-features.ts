@@ -2,7 +2,7 @@ import type { FeatureGate } from './feature-gate.ts';
 
 type Row = readonly [stage: FeatureGate['stage'], on: boolean, locked: boolean, names: string];
 
-/** Names by what release 1.33 says of them. */
+/** Feature gates by their stage and default in release 1.33. */
 const rows: readonly Row[] = [
   [
     'alpha',
@@ -71,7 +71,7 @@ const rows: readonly Row[] = [
   ['deprecated', true, false, 'AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion StorageNamespaceIndex'],
 ];
 
-/** Gates of release 1.33 on which nothing in this server depends. They can be switched as in that release, without effect. */
+/** Feature gates of release 1.33 without effect in this server. They can be set as in that release. */
 export const inertGates: { readonly [name: string]: FeatureGate } = Object.fromEntries(
   rows.flatMap(([stage, on, locked, names]) =>
     names.split(/\s+/).map((name) => [name, { stage, default: on, locked, help: 'without effect here' }]),

@@ -7,7 +7,7 @@ describe('parseCidr', () => {
     ['10.0.0.128/25', { address: '10.0.0.128', prefix: 25 }],
     ['0.0.0.0/0', { address: '0.0.0.0', prefix: 0 }],
     ['fd00::/108', { address: 'fd00::', prefix: 108 }],
-  ])('reads %s', (text, cidr) => expect(parseCidr(text)).toEqual(cidr));
+  ])('parses %s', (text, cidr) => expect(parseCidr(text)).toEqual(cidr));
 
   it.each([
     '',
@@ -28,9 +28,9 @@ describe('addresses', () => {
     ['10.0.0.0/24', '10.0.0.1'],
     ['fd00::/108', 'fd00::1'],
     ['2001:db8:0:1::/112', '2001:db8:0:1::1'],
-  ])('the first of %s is %s', (block, address) => expect(firstAddress(parseCidr(block)!)).toBe(address));
+  ])('the first address of %s is %s', (block, address) => expect(firstAddress(parseCidr(block)!)).toBe(address));
 
-  it('have their bytes', () => {
+  it('are converted to bytes', () => {
     expect([...addressBytes('192.0.2.7')]).toEqual([192, 0, 2, 7]);
     expect(addressBytes('::1').toString('hex')).toBe('00000000000000000000000000000001');
     expect(addressBytes('2001:db8::8:800:200c:417a').toString('hex')).toBe('20010db80000000000080800200c417a');
@@ -50,7 +50,7 @@ describe('numbers of addresses', () => {
     expect(formatIp({ bits, size: size as 32 | 128 })).toBe(shortest);
   });
 
-  it.each(['', 'x', '10.0.0', '10.0.0.256', 'fe80::1%eth0', '1::2::3'])('%j is none', (text) => {
+  it.each(['', 'x', '10.0.0', '10.0.0.256', 'fe80::1%eth0', '1::2::3'])('%j is not an address', (text) => {
     expect(readIp(text)).toBeUndefined();
     expect(canonicalIp(text)).toBe(text);
   });

@@ -1,15 +1,15 @@
-/** Any JSON value. Integers that a double cannot hold exactly are `bigint`; no other number ever is. */
+/** A JSON value. Integers that a double cannot represent exactly are `bigint`; other numbers never are. */
 export type Json = null | boolean | number | bigint | string | JsonArray | JsonObject;
 export type JsonArray = Json[];
-/** Keys are plain data, whatever they spell: write them with {@link setKey} when they come from outside. */
+/** Keys are plain data, `__proto__` included: set untrusted keys with {@link setKey}. */
 export interface JsonObject {
   [key: string]: Json;
 }
 
-/** How deep objects and lists may nest in a body, and in an object that a patch has changed. */
+/** How deep objects and arrays may nest in a request body, and in a patched object. */
 export const MAX_DEPTH = 512;
 
-/** How many entries one list or object may have, and how many all of an object's together: far more than are stored. */
+/** The maximum number of entries of one list or object, and of all in one body: far more than stored objects have. */
 export const MAX_ENTRIES = 64 * 1024;
 export const MAX_MEMBERS = 400_000;
 
@@ -17,7 +17,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What JSON calls a value, in the words of messages: `array`, `bool`, `null`, `number`, `object`, `string`. */
+/** The JSON type of a value as shown in messages: `array`, `bool`, `null`, `number`, `object`, `string`. */
 export function jsonType(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (value === null) return 'null';
@@ -33,12 +33,12 @@ export function setKey<V>(target: { [key: string]: V }, key: string, value: V): 
   }
 }
 
-/** The own property under any key; what an object inherits is never data. */
+/** The own property of any key; inherited properties are undefined. */
 export function getKey<V>(target: { [key: string]: V }, key: string): V | undefined {
   return Object.hasOwn(target, key) ? target[key] : undefined;
 }
 
-/** Whether two JSON values are the same; the order of object keys does not count. */
+/** Whether two JSON values are equal, in any order of object keys. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -57,7 +57,7 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   return others === 0;
 }
 
-/** The value of JSON text from anyone; undefined when it cannot be read, or nests deeper than a body may. */
+/** Parses untrusted JSON; undefined when it is invalid or nests deeper than a request body may. */
 export function readJsonText(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json;
@@ -67,7 +67,7 @@ export function readJsonText(text: string): Json | undefined {
   }
 }
 
-/** Whether objects and lists nest deeper than so many levels. Never walks deeper itself. */
+/** Whether objects and arrays nest deeper than `levels`. Does not descend further. */
 function nestsDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -79,7 +79,7 @@ function nestsDeeper(value: Json, levels: number): boolean {
   return false;
 }
 
-/** A copy that shares no object or array with the original. */
+/** A deep copy. */
 export function jsonCopy<T extends Json>(value: T): T;
 export function jsonCopy(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;

@@ -1,14 +1,16 @@
-/** Every identifier that carries a product's or a domain's name. No other file spells one. */
+/** Every identifier with the name of the product or its domain. No other file contains one. */
 export interface Names {
   /** API group suffix, such as `orch.io` in `networking.orch.io`. */
   readonly domain: string;
-  /** Prefix of labels and annotations, such as `orch.io` in `orch.io/metadata.name`; also the private claim in tokens. */
+  /**
+   * Prefix of labels and annotations, such as `orch.io` in `orch.io/metadata.name`; also the private claim in tokens.
+   */
   readonly labels: string;
   /** The bare product word: name of the API service object in `default`, of the namespace finalizer. */
   readonly product: string;
   /** Prefix of schema extensions, such as `x-orch-` in `x-orch-list-type`. */
   readonly extension: string;
-  /** Reversed domain that OpenAPI names start with, such as `io.orch`. */
+  /** Reversed domain, the prefix of OpenAPI names, such as `io.orch`. */
   readonly openApi: string;
   readonly protobufMediaType: string;
   readonly systemNamespace: string;
@@ -16,28 +18,28 @@ export interface Names {
   readonly nodeLeaseNamespace: string;
   readonly execInfoVariable: string;
   readonly flowControlHeader: string;
-  /** What the name of the volume begins with in which a pod finds its token. */
+  /** Prefix of the name of a pod's service account token volume. */
   readonly tokenVolume: string;
-  /** The config map in each namespace with the authority that signed the server's certificate. */
+  /** The config map in each namespace with the CA bundle of the server. */
   readonly rootAuthorityMap: string;
-  /** Who the server is where it writes on its own account. */
+  /** The field manager and user agent of the server's own writes. */
   readonly server: string;
   /** Name of the health check of the backing store. */
   readonly storeCheck: string;
 }
 
-/** The metric that tells which features are on, under every domain. */
+/** The metric of enabled feature gates, for every domain. */
 export const featureMetric = 'kubernetes_feature_enabled';
 
-/** The metrics that tell how health checks end, under every domain. */
+/** The metrics of health checks, for every domain. */
 export const healthMetrics = { last: 'kubernetes_healthcheck', total: 'kubernetes_healthchecks_total' };
 
-/** The domain that a server speaks for when it is told no other. */
+/** The default API domain. */
 export const defaultDomain = 'orch.io';
 /** The domain under which existing clients work unchanged. */
 export const compatibleDomain = 'k8s.io';
 
-/** The names under an API domain. `k8s.io` selects the Kubernetes spelling; any other domain speaks for itself. */
+/** The names of an API domain. `k8s.io` gives the names of Kubernetes. */
 export function namesFor(domain: string): Names {
   const kubernetes = domain === compatibleDomain;
   const product = kubernetes ? 'kubernetes' : (domain.split('.')[0] ?? domain);
@@ -61,7 +63,7 @@ export function namesFor(domain: string): Names {
   };
 }
 
-/** Replaces `{domain}`, `{labels}` and `{product}` in declared data by the names in force. */
+/** Replaces `{domain}`, `{labels}` and `{product}` in declared data with the configured names. */
 export function expandNames(text: string, names: Names): string {
   return text.replace(/\{(domain|labels|product)\}/g, (_, key: 'domain' | 'labels' | 'product') => names[key]);
 }

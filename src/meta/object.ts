@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
-/** An API object as decoded: plain JSON with the fields that every object has. */
+/** A decoded API object. */
 export interface ApiObject extends JsonObject {
   kind: string;
   apiVersion: string;
@@ -34,7 +34,7 @@ export interface OwnerReference {
   uid: string;
 }
 
-/** Reads a value below an object by field names; undefined as soon as one is missing or not an object. */
+/** The value of a nested field; undefined when a field on the path is absent or not an object. */
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {
   let current = value;
   for (const name of path) {

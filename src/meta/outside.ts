@@ -1,14 +1,14 @@
-/** Time from outside: the server never asks the machine for it directly. */
+/** The injected clock. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
-  /** Milliseconds since some moment of the past. Never goes back or jumps, whatever happens to `now`: measures durations. */
+  /** Monotonic time in milliseconds, for durations: independent of changes of `now`. */
   monotonic(): number;
   /** Runs `task` once after `ms` milliseconds; the result cancels it. Never keeps the process alive. */
   after(ms: number, task: () => void): () => void;
 }
 
-/** Randomness from outside. */
+/** The injected source of randomness. */
 export interface Random {
   /** A random RFC 4122 version 4 UUID in lower case. */
   uuid(): string;

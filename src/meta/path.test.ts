@@ -12,7 +12,7 @@ describe('formatPath', () => {
     expect(formatPath(path)).toBe(text);
   });
 
-  it('shows 500 characters of a path, whatever is long in it', () => {
+  it('shows at most 500 characters of a path', () => {
     const shown = `${'k'.repeat(500)}...`;
     expect(formatPath(['k'.repeat(500)])).toBe('k'.repeat(500));
     expect(formatPath(['k'.repeat(501)])).toBe(shown);
@@ -22,7 +22,7 @@ describe('formatPath', () => {
 });
 
 describe('messages', () => {
-  it('quote what they show', () => {
+  it('quote the path', () => {
     expect(unknownField(['a"b', 'é\n'])).toBe(String.raw`unknown field "a\"b.é\n"`);
     expect(duplicateField(['metadata', 'name'])).toBe('duplicate field "metadata.name"');
     expect(unknownField(['\u0000'.repeat(1_000_000)])).toHaveLength('unknown field ""...'.length + 4 * 500);

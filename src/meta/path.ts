@@ -1,12 +1,12 @@
 import { quote, shorten } from './quote.ts';
 
-/** Where a value stands in a document: keys of objects, indexes of lists. */
+/** The path of a value in a document: object keys and list indexes. */
 export type Path = readonly (string | number)[];
 
-/** How much of a path a message shows (characters). */
+/** The maximum length of a path in messages, in characters. */
 const MAX_SHOWN = 500;
 
-/** `spec.containers[0].name`; cut when it is long. */
+/** `spec.containers[0].name`; shortened when it is long. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const [i, step] of path.entries()) {
@@ -17,6 +17,6 @@ export function formatPath(path: Path): string {
   return shorten(text, MAX_SHOWN);
 }
 
-/** The strict findings about a field, as the wire words them. */
+/** The strict decoding errors of a field. */
 export const unknownField = (path: Path): string => `unknown field ${quote(formatPath(path))}`;
 export const duplicateField = (path: Path): string => `duplicate field ${quote(formatPath(path))}`;

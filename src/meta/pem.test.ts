@@ -39,7 +39,7 @@ describe('pemBlocks', () => {
     expect(told(text)).toEqual(expected);
   });
 
-  it('tells where a block stands, and whether it has headers', () => {
+  it('returns the text of a block, and whether it has headers', () => {
     const text = `x\n${block}-----BEGIN B-----\nC: d\n\nYWJj\n-----END B-----`;
     expect(pemBlocks(text).map(({ text, hasHeaders }) => [text, hasHeaders])).toEqual([
       [block, false],
@@ -47,7 +47,7 @@ describe('pemBlocks', () => {
     ]);
   });
 
-  it('looks at each part of a long text once', () => {
+  it('takes linear time', () => {
     const begun = '-----BEGIN A-----\n';
     for (const text of [
       begun.repeat(100_000),
@@ -61,7 +61,7 @@ describe('pemBlocks', () => {
 });
 
 describe('onlyPemBlock', () => {
-  it.each([block, ` \n\n`.trimStart() + block, `\n\t \n${block}\r\n \n`])('is there: %j', (text) => {
+  it.each([block, ` \n\n`.trimStart() + block, `\n\t \n${block}\r\n \n`])('returns the block: %j', (text) => {
     expect(onlyPemBlock(text)?.bytes.toString()).toBe('abc');
   });
 
@@ -74,12 +74,12 @@ describe('onlyPemBlock', () => {
     `${block}\0`,
     block + block,
     `${block}-----BEGIN A-----\n`,
-  ])('is not: %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(onlyPemBlock(text)).toBeUndefined();
   });
 });
 
-it('reads what it writes', () => {
+it('parses its own output', () => {
   const bytes = Buffer.from('x'.repeat(100));
   const text = formatPem('SOME THING', bytes);
   expect(text.split('\n').map(({ length }) => length)).toEqual([26, 64, 64, 8, 24, 0]);

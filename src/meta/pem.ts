@@ -1,27 +1,27 @@
-/** The text form of certificates, requests for them, and keys (RFC 7468). */
+/** PEM (RFC 7468): certificates, certificate signing requests and keys. */
 
 export interface PemBlock {
   /** Such as `CERTIFICATE`. */
   readonly type: string;
-  /** Whether lines of `name: value` stand before the data (RFC 1421). */
+  /** Whether the block has header lines `name: value` (RFC 1421). */
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
-  /** The block as it stands in the text, with the end of its last line. */
+  /** The text of the block, with its final line break. */
   readonly text: string;
 }
 
-/** The blocks of a text in their order. What stands around them is passed over, and so is what is not quite a block. */
+/** The PEM blocks of a text. Text outside them and malformed blocks are skipped. */
 export function pemBlocks(text: string): PemBlock[] {
   return [...blocksOf(text)].map(({ start, end, ...block }) => ({ ...block, text: text.slice(start, end) }));
 }
 
-/** The block of a text that holds nothing else but white space; undefined when there is more, or less. */
+/** The block of a text that holds one block and white space only; undefined otherwise. */
 export function onlyPemBlock(text: string): PemBlock | undefined {
   const [block, ...more] = pemBlocks(text);
   return block !== undefined && more.length === 0 && text.trim() === block.text.trim() ? block : undefined;
 }
 
-/** Bytes as a block, which ends with a line break. */
+/** Encodes bytes as a PEM block with a final line break. */
 export function formatPem(type: string, bytes: Buffer): string {
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
   return [`-----BEGIN ${type}-----`, ...lines, `-----END ${type}-----`, ''].join('\n');
@@ -32,7 +32,7 @@ interface Found extends Omit<PemBlock, 'text'> {
   readonly end: number;
 }
 
-/** Blocks begin and end with lines of their own. Goes through the text once, whatever it looks like. */
+/** BEGIN and END must be lines of their own. Takes linear time for any text. */
 function* blocksOf(text: string): Generator<Found> {
   const begin = /(?<![^\n])-----BEGIN ([^\n]*)-----[ \t]*\r?(?=\n)/g;
   const endMark = '\n-----END ';
@@ -41,7 +41,7 @@ function* blocksOf(text: string): Generator<Found> {
     const [line, type = ''] = match;
     const headers = headersAt(text, match.index + line.length);
     begin.lastIndex = headers.end;
-    // Data may be missing, but not the line that ends the headers.
+    // The data may be empty, but headers must end with an empty line.
     const dataAt = headers.found ? headers.end + 1 : headers.end;
     if (endAt < dataAt) endAt = text.indexOf(endMark, dataAt);
     if (endAt < 0) return;
@@ -56,7 +56,7 @@ function* blocksOf(text: string): Generator<Found> {
   }
 }
 
-/** Lines with a colon, after the line that ends at `from`, and where the last of all these lines ends. */
+/** Whether header lines follow the line that ends at `from`, and the end of the last one. */
 function headersAt(text: string, from: number): { readonly found: boolean; readonly end: number } {
   const header = /\n[^\n:]*:[^\n]*/y;
   let end = from;
@@ -64,7 +64,7 @@ function headersAt(text: string, from: number): { readonly found: boolean; reado
   return { found: end > from, end };
 }
 
-/** Undefined for what is not base64 with its padding; white space may stand anywhere. */
+/** Decodes padded base64 with white space anywhere; undefined when it is invalid. */
 function decode(text: string): Buffer | undefined {
   if (!/^[A-Za-z0-9+/= \t\r\n]*$/.test(text)) return undefined;
   const digits = text.replace(/[ \t\r\n]+/g, '');

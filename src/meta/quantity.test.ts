@@ -80,7 +80,7 @@ describe('quantities', () => {
     expect(() => canonicalQuantity(text)).toThrow(expect.objectContaining({ code: 400, message }));
   });
 
-  it('compares and adds across formats', () => {
+  it('compares and adds quantities of different formats', () => {
     const [ki, k] = [parseQuantity('1Ki'), parseQuantity('1k')];
     expect([compareQuantities(ki, k), compareQuantities(k, ki), compareQuantities(k, parseQuantity('1000'))]).toEqual([
       1, -1, 0,
@@ -90,7 +90,7 @@ describe('quantities', () => {
     expect(formatQuantity(subtractQuantities(parseQuantity('1'), parseQuantity('100m')))).toBe('900m');
   });
 
-  it('has a canonical form that is its own and means the same amount', () => {
+  it('the canonical form is stable and denotes the same amount', () => {
     const text = fc
       .tuple(
         fc.constantFrom('', '-', '+'),

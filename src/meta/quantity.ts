@@ -1,9 +1,9 @@
 import { statusError } from './status-error.ts';
 
-/** How an amount is written: `1500m`, `1536Ki`, `15e2`. */
+/** The format of a quantity: `1500m`, `1536Ki`, `15e2`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** An exact amount of something. */
+/** An exact resource quantity. */
 export interface Quantity {
   /** Billionths. */
   readonly nano: bigint;
@@ -11,16 +11,16 @@ export interface Quantity {
 }
 
 const NANO = 1_000_000_000n;
-/** The most that an amount in the binary format can be. */
+/** The maximum of a quantity in binary format. */
 const MAX_BINARY = (2n ** 63n - 1n) * NANO;
-/** Beyond these an amount means nothing, and computing with it would cost what it says. */
+/** Limits of the text of a quantity, which bound the cost of parsing it. */
 const MAX_DIGITS = 1000;
 const MAX_EXPONENT = 300;
 
 const SHAPE = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-/** Most amounts that people write; each is its own canonical form. */
+/** Common quantities that are in canonical form. */
 const CANONICAL = /^(?:0|[1-9][0-9]{0,2}(?:m|k|M|G|Ki|Mi|Gi|Ti)?)$/;
 
 const wrong = {
@@ -30,8 +30,8 @@ const wrong = {
 };
 
 /**
- * Reads `1`, `500m`, `1.5Gi`, `12e3`. What is finer than a billionth is rounded away from zero; in the binary format
- * what is beyond 2^63-1 becomes that.
+ * Parses `1`, `500m`, `1.5Gi`, `12e3`. Digits beyond a billionth are rounded away from zero; a quantity in binary
+ * format is at most 2^63-1.
  * @throws StatusError 400
  */
 export function parseQuantity(text: string): Quantity {
@@ -65,7 +65,7 @@ function readSuffix(suffix: string): { format: QuantityFormat; exponent: number;
   return { format: 'DecimalExponent', exponent, factor: 1n };
 }
 
-/** The canonical text: no fraction, the largest suffix that allows that. Reads back as the same amount. */
+/** The canonical text: the largest suffix without a fraction. Parses to the same amount. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0';
   const sign = nano < 0n ? '-' : '';
@@ -88,24 +88,24 @@ export function formatQuantity({ nano, format }: Quantity): string {
 }
 
 /**
- * The canonical form of an amount as received.
+ * The canonical form of the text of a quantity.
  * @throws StatusError 400
  */
 export function canonicalQuantity(text: string): string {
   return CANONICAL.test(text) ? text : formatQuantity(parseQuantity(text));
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or more than `b`, however they are written. */
+/** Negative, zero or positive as `a` is less than, equal to or more than `b`, in any format. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   return a.nano < b.nano ? -1 : a.nano > b.nano ? 1 : 0;
 }
 
-/** The sum, written as the first that is not zero. */
+/** The sum, in the format of the first operand that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format };
 }
 
-/** `a` less `b`, written as the first that is not zero. */
+/** `a` minus `b`, in the format of the first operand that is not zero. */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { ...b, nano: -b.nano });
 }

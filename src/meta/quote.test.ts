@@ -30,6 +30,6 @@ it.each([
   [['<a>&'], 'Invalid value: ["\\u003ca\\u003e\\u0026"]: why'],
   [5, 'Invalid value: 5: why'],
   [null, 'Invalid value: null: why'],
-])('a finding shows %j', (value, expected) => {
+])('a field error shows %j', (value, expected) => {
   expect(fieldError.invalid('f', value, 'why').message).toBe(expected);
 });

@@ -1,16 +1,16 @@
 const printableAscii = /^[ -~]$/;
 
-/** Whether a character can be seen; the plain space counts. The common ones never need the tables of Unicode. */
+/** Whether a character is printable, as Go defines it: the space is. ASCII needs no Unicode tables. */
 export const isPrintable = (character: string): boolean =>
   printableAscii.test(character) || !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(character);
 
-/** How much a message shows of a field's value (characters). */
+/** The maximum length of a value in messages, in characters. */
 export const maxShown = 10 * 1024;
 
 /** The text, or its first `most` characters followed by `...` when it is longer. */
 export const shorten = (text: string, most = 500): string => (text.length <= most ? text : `${text.slice(0, most)}...`);
 
-const named: { readonly [character: string]: string } = {
+const escapes: { readonly [character: string]: string } = {
   '"': '\\"',
   '\\': '\\\\',
   '\x07': '\\a',
@@ -22,14 +22,17 @@ const named: { readonly [character: string]: string } = {
   '\v': '\\v',
 };
 
-/** What does not stand in quotes as it is: what {@link isPrintable} says cannot be seen, and two that mean something. */
+/** The characters that quotes escape: those that are not {@link isPrintable}, `"` and `\`. */
 const special = /["\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** The first {@link maxShown} characters of a text in quotes, as messages show it: whatever is not printable is escaped. */
+/**
+ * A text in quotes as Go's `%q` writes it, shortened to {@link maxShown} characters: unprintable characters are
+ * escaped.
+ */
 export function quote(text: string): string {
   const shown = shorten(text, maxShown);
   if (/^[ !#-[\]-~]*$/.test(shown)) return `"${shown}"`;
-  return `"${shown.replace(special, (character) => named[character] ?? escaped(character))}"`;
+  return `"${shown.replace(special, (character) => escapes[character] ?? escaped(character))}"`;
 }
 
 function escaped(character: string): string {

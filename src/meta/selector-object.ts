@@ -24,8 +24,8 @@ const nothing: LabelSelector = {
 };
 
 /**
- * The selector that a `LabelSelector` object (`matchLabels`, `matchExpressions`) means. An absent one selects nothing,
- * an empty one everything. Takes the object as valid: an expression that is not selects nothing.
+ * The selector of a `LabelSelector` object (`matchLabels`, `matchExpressions`). An absent one selects nothing, an empty
+ * one everything. The object must be valid: with an invalid expression it selects nothing.
  */
 export function selectorFromObject(value: Json | undefined): LabelSelector {
   if (!isJsonObject(value)) return nothing;
@@ -44,49 +44,49 @@ export function selectorFromObject(value: Json | undefined): LabelSelector {
   return requirements.length === 0 ? everything : labelSelector(requirements);
 }
 
-/** Text where text belongs; what is not text is for the schema to refuse. */
+/** The value if it is a string, else the empty string: the schema rejects other types. */
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
-/** What is wrong with a `LabelSelector` object, below `path`. */
+/** Validates a `LabelSelector` object at `path`. */
 export function validateSelectorObject(value: Json | undefined, path: string): FieldError[] {
   if (!isJsonObject(value)) return [];
-  const found = isJsonObject(value['matchLabels']) ? validateLabels(value['matchLabels'], `${path}.matchLabels`) : [];
+  const errors = isJsonObject(value['matchLabels']) ? validateLabels(value['matchLabels'], `${path}.matchLabels`) : [];
   listOf(value['matchExpressions']).forEach((expression, i) => {
     if (!isJsonObject(expression)) return;
-    for (const error of validateExpression(expression, `${path}.matchExpressions[${i}]`)) found.push(error);
+    for (const error of validateExpression(expression, `${path}.matchExpressions[${i}]`)) errors.push(error);
   });
-  return found;
+  return errors;
 }
 
 function validateExpression(expression: { [key: string]: Json }, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   const operator = OPERATORS.get(expression['operator']);
   const values = listOf(expression['values']);
   if (operator === undefined) {
-    found.push(fieldError.invalid(`${path}.operator`, expression['operator'] ?? '', 'not a valid selector operator'));
+    errors.push(fieldError.invalid(`${path}.operator`, expression['operator'] ?? '', 'not a valid selector operator'));
   } else if ((operator === 'in' || operator === 'notin') && values.length === 0) {
-    found.push(fieldError.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+    errors.push(fieldError.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
   } else if ((operator === 'exists' || operator === '!') && values.length > 0) {
     const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-    found.push(fieldError.forbidden(`${path}.values`, why));
+    errors.push(fieldError.forbidden(`${path}.values`, why));
   }
   const key = textOf(expression['key']);
-  for (const why of qualifiedName(key)) found.push(fieldError.invalid(`${path}.key`, key, why));
+  for (const why of qualifiedName(key)) errors.push(fieldError.invalid(`${path}.key`, key, why));
   values.forEach((value, i) => {
-    for (const why of labelValue(textOf(value))) found.push(fieldError.invalid(`${path}.values[${i}]`, value, why));
+    for (const why of labelValue(textOf(value))) errors.push(fieldError.invalid(`${path}.values[${i}]`, value, why));
   });
-  return found;
+  return errors;
 }
 
-/** What is wrong with the keys and values of labels; `path` is the field of every finding. */
+/** Validates the keys and values of labels; `path` is the field of every error. */
 export function validateLabels(labels: { readonly [key: string]: Json }, path: string): FieldError[] {
-  const found: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const key in labels) {
     const value = labels[key] as Json;
-    for (const why of qualifiedName(key)) found.push(fieldError.invalid(path, key, why));
-    for (const why of labelValue(textOf(value))) found.push(fieldError.invalid(path, value, why));
+    for (const why of qualifiedName(key)) errors.push(fieldError.invalid(path, key, why));
+    for (const why of labelValue(textOf(value))) errors.push(fieldError.invalid(path, value, why));
   }
-  return found;
+  return errors;
 }

@@ -70,7 +70,7 @@ describe('label selectors', () => {
     expect(refusal(() => parseLabelSelector(text))).toEqual([400, message]);
   });
 
-  it('refuses a text beyond every reason', () => {
+  it('rejects a selector beyond the limits', () => {
     expect(refusal(() => parseLabelSelector(`a=${'b'.repeat(70_000)}`))[1]).toMatch(/too long/);
     expect(refusal(() => parseFieldSelector(`a=${'b'.repeat(70_000)}`))[1]).toMatch(/too long/);
     const terms = (count: number) => Array.from({ length: count }, (_, i) => `a${i}!=b`).join();
@@ -82,7 +82,7 @@ describe('label selectors', () => {
     expect(parseLabelSelector(`a in (${terms(5_000).replaceAll('!=', '-')})`).requirements).toHaveLength(1);
   });
 
-  it('tells the one value that a label must have', () => {
+  it('requires returns the only value that a label may have', () => {
     const selector = parseLabelSelector('a=1,b==2,c in (3),d in (4,5),e!=6,f');
     expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(selector.requires)).toEqual([
       '1',
@@ -95,7 +95,7 @@ describe('label selectors', () => {
     ]);
   });
 
-  it('agrees with a naive reading of each requirement', () => {
+  it('matches as a naive evaluation of each requirement', () => {
     const word = fc.constantFrom('a', 'b', '1', '7', '-3');
     const requirement = fc.record({
       key: fc.constantFrom('k', 'l', 'constructor'),
@@ -152,7 +152,7 @@ describe('field selectors', () => {
     expect(refusal(() => parseFieldSelector(text))).toEqual([400, message]);
   });
 
-  it('reads back its canonical text, whatever the values', () => {
+  it('parses its canonical text, whatever the values', () => {
     const term = fc.record({
       field: fc.constantFrom('metadata.name', 'spec.a'),
       value: fc.string({ unit: fc.constantFrom('a', ',', '=', '\\', '!', ' ') }),
@@ -166,7 +166,7 @@ describe('field selectors', () => {
     );
   });
 
-  it('tells the one value that a field must have', () => {
+  it('requires returns the only value that a field may have', () => {
     const selector = parseFieldSelector('a=1,b!=2');
     expect([selector.requires('a'), selector.requires('b'), selector.requires('c')]).toEqual([
       '1',
@@ -177,7 +177,7 @@ describe('field selectors', () => {
 });
 
 describe('selector objects', () => {
-  it('joins labels and expressions', () => {
+  it('combines matchLabels and matchExpressions', () => {
     const selector = selectorFromObject({
       matchLabels: { app: 'x' },
       matchExpressions: [
@@ -195,7 +195,7 @@ describe('selector objects', () => {
       false,
     ]);
   });
-  it('tells what is wrong with one', () => {
+  it('reports the errors of a selector', () => {
     const found = validateSelectorObject(
       {
         matchLabels: { 'a b': 'c' },

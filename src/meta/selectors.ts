@@ -2,13 +2,13 @@ import { fieldError } from './field-error.ts';
 import { statusError } from './status-error.ts';
 import { labelValue, qualifiedName } from './validate-names.ts';
 
-/** `!` is "has no such label", `exists` "has one, whatever its value". */
+/** `!` is DoesNotExist, `exists` is Exists. */
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
 
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Sorted and without repetition; exactly one for `=`, `==`, `!=`, `gt`, `lt`; none for `exists` and `!`. */
+  /** Sorted and unique; exactly one for `=`, `==`, `!=`, `gt`, `lt`; none for `exists` and `!`. */
   readonly values: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface Labels {
   readonly [key: string]: string;
 }
 
-/** What all of an object's labels must satisfy. With no requirement it accepts everything. */
+/** A label selector. Without requirements it matches everything. */
 export interface LabelSelector {
   /** Ordered by key. */
   readonly requirements: readonly LabelRequirement[];
@@ -28,15 +28,15 @@ export interface LabelSelector {
   readonly requires: (key: string) => string | undefined;
 }
 
-/** Longest text of a selector, in characters. */
+/** The maximum length of a selector, in characters. */
 const MAX_SELECTOR_LENGTH = 65_536;
-/** How many wishes a selector may hold: each is looked at for every object of a list, and every event of a watch. */
+/** The maximum number of requirements: each is evaluated for every object of a list and every event of a watch. */
 const MAX_REQUIREMENTS = 1_000;
 
-/** Labels that equal no selector's wish: every object has at least these. */
+/** The labels of an object without labels. */
 const NO_LABELS: Labels = Object.freeze({});
 
-/** A selector of these requirements, taken as valid. */
+/** A selector of valid requirements. */
 export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
   const ordered = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const tests = ordered.map((requirement) => ({ key: requirement.key, test: compile(requirement) }));
@@ -45,7 +45,7 @@ export function labelSelector(requirements: readonly LabelRequirement[]): LabelS
     text: ordered.map(formatRequirement).join(','),
     matches: (labels = NO_LABELS) => {
       for (const { key, test } of tests) {
-        // What an object inherits is never text, so a label called `constructor` needs no further care.
+        // Inherited properties are never strings, so that a label `constructor` needs no special case.
         const value: unknown = labels[key];
         if (!test(typeof value === 'string' ? value : undefined)) return false;
       }
@@ -59,7 +59,7 @@ export function labelSelector(requirements: readonly LabelRequirement[]): LabelS
   };
 }
 
-/** The selector that accepts everything. */
+/** The selector that matches everything. */
 export const everything: LabelSelector = labelSelector([]);
 
 function compile({ operator, values }: LabelRequirement): (value: string | undefined) => boolean {
@@ -117,8 +117,8 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
 }
 
 /**
- * Reads `a=b,c in (d,e),!f,g>1`. Empty text selects everything.
- * @throws StatusError 400 with the place and what was expected there.
+ * Parses `a=b,c in (d,e),!f,g>1`. The empty text selects everything.
+ * @throws StatusError 400 with the token found and the tokens expected.
  */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return everything;
@@ -164,7 +164,7 @@ interface Token {
   readonly text: string;
 }
 
-/** Words and symbols; an `end` stands last, twice, so that a look beyond one token needs no check. */
+/** Words and symbols, followed by two `end` tokens, so that a lookahead of one token needs no check. */
 function tokenize(text: string): Token[] {
   const end: Token = { type: 'end', text: '' };
   const found = text.match(/[=!]=|[=!(),<>]|[^=!(),<> \t\r\n]+/g) ?? [];
@@ -183,16 +183,16 @@ const OPERATORS = new Map<string, LabelOperator>([
 
 const unparsable = (why: string) => statusError.badRequest(`unable to parse requirement: ${why}`);
 
-/** Appends the requirement that starts at `start`; the result is the index of the token after it. */
+/** Appends the requirement at `start` and returns the index of the token after it. */
 function parseRequirement(tokens: readonly Token[], start: number, out: LabelRequirement[]): number {
   let next = start;
   const negated = (tokens[next] as Token).text === '!';
   if (negated) next++;
   const key = tokens[next++] as Token;
   if (key.type !== 'word') throw unparsable(`found '${key.text}', expected: identifier`);
-  const complaints = qualifiedName(key.text);
-  if (complaints.length > 0) {
-    throw unparsable(`<nil>: ${fieldError.invalid('', key.text, complaints.join('; ')).message}`);
+  const errors = qualifiedName(key.text);
+  if (errors.length > 0) {
+    throw unparsable(`<nil>: ${fieldError.invalid('', key.text, errors.join('; ')).message}`);
   }
   const after = tokens[next] as Token;
   if (negated || after.type === 'end' || after.text === ',') {
@@ -221,7 +221,7 @@ function parseOne(tokens: readonly Token[], start: number, out: string[]): numbe
   return start + 1;
 }
 
-/** Reads `(a,b)`. An empty place between commas or parentheses is the empty value. */
+/** Parses `(a,b)`. Nothing between commas or parentheses is the empty value. */
 function parseSet(tokens: readonly Token[], start: number, out: string[]): number {
   const open = tokens[start] as Token;
   if (open.text !== '(') throw unparsable(`found '${open.text}' expected: '('`);
@@ -251,23 +251,23 @@ function checked(requirement: LabelRequirement): LabelRequirement {
       const why = "for 'Gt', 'Lt' operators, the value must be an integer";
       found.push(`values[${i}]: ${fieldError.invalid('', value, why).message}`);
     }
-    const complaints = labelValue(value);
-    if (complaints.length > 0) {
-      found.push(`values[${i}][${key}]: ${fieldError.invalid('', value, complaints.join('; ')).message}`);
+    const errors = labelValue(value);
+    if (errors.length > 0) {
+      found.push(`values[${i}][${key}]: ${fieldError.invalid('', value, errors.join('; ')).message}`);
     }
   });
   if (found.length > 0) throw unparsable(found.length === 1 ? (found[0] as string) : `[${found.join(', ')}]`);
   return requirement;
 }
 
-/** One wish about a field: equal to the value, or with `not` anything else. */
+/** A requirement of a field selector: equal to the value, or not equal with `not`. */
 export interface FieldTerm {
   readonly field: string;
   readonly value: string;
   readonly not: boolean;
 }
 
-/** What an object's selectable fields must satisfy; an absent field is empty text. */
+/** A field selector; an absent field is the empty string. */
 export interface FieldSelector {
   readonly terms: readonly FieldTerm[];
   /** Canonical text, which parses to an equal selector. */
@@ -293,11 +293,11 @@ export function fieldSelector(terms: readonly FieldTerm[]): FieldSelector {
   };
 }
 
-/** Escapes `\`, `,` and `=` so that {@link parseFieldSelector} reads the value back. */
+/** Escapes `\`, `,` and `=` for {@link parseFieldSelector}. */
 const escapeValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
 
 /**
- * Reads `metadata.name=a,spec.x!=b`; in values `\`, `,` and `=` are escaped with a backslash.
+ * Parses `metadata.name=a,spec.x!=b`; in values `\`, `,` and `=` are escaped with a backslash.
  * @throws StatusError 400
  */
 export function parseFieldSelector(text: string): FieldSelector {

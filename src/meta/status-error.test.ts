@@ -5,7 +5,7 @@ import { boundedCauses, StatusError, statusError } from './status-error.ts';
 const kind = { group: 'apps', kind: 'Deployment' };
 
 describe('invalid', () => {
-  it('tells each finding as a cause, and once in the message', () => {
+  it('has each error as a cause, and once in the message', () => {
     const error = statusError.invalid(kind, 'a', [fieldError.required('x'), fieldError.required('x')]);
     expect(error.message).toBe('Deployment.apps "a" is invalid: x: Required value');
     expect(error.details?.causes).toEqual(
@@ -13,7 +13,7 @@ describe('invalid', () => {
     );
   });
 
-  it('tells as many findings as fit, and how many more there are', () => {
+  it('has as many errors as fit, and the number of the others', () => {
     const errors = Array.from({ length: 10_000 }, (_, i) =>
       fieldError.invalid(`spec.list[${i}]`, 'x'.repeat(500), 'y'),
     );
@@ -27,7 +27,7 @@ describe('invalid', () => {
     expect(JSON.stringify(causes).length).toBeLessThan(400_000);
   });
 
-  it('cuts long names and paths', () => {
+  it('shortens long names and paths', () => {
     const long = 'x'.repeat(3e6);
     const errors = Array.from({ length: 1_000 }, () => fieldError.required(`spec.limits[${long}]`));
     const status = statusError.invalid(kind, long, errors).toStatus();
@@ -38,7 +38,7 @@ describe('invalid', () => {
 });
 
 describe('boundedCauses', () => {
-  it('takes no more causes than fit', () => {
+  it('returns as many causes as fit', () => {
     let taken = 0;
     function* causes() {
       for (; taken < 1e6; taken++) yield { field: `.data.k${taken}`, message: 'conflict with "a"' };
@@ -48,7 +48,7 @@ describe('boundedCauses', () => {
     expect(bounded.at(-1)).toEqual({ message: `and ${1e6 - taken} more` });
   });
 
-  it('tells at least one, cut where it is too long', () => {
+  it('returns at least one, shortened when it is too long', () => {
     const [first, ...rest] = boundedCauses([{ message: 'x'.repeat(3e6) }], 1);
     expect(first?.message?.length).toBeLessThan(300_000);
     expect(rest).toEqual([]);
@@ -56,7 +56,7 @@ describe('boundedCauses', () => {
 });
 
 describe('the message of a failure', () => {
-  it('is cut when it is too long', () => {
+  it('is shortened when it is too long', () => {
     const error = new StatusError(400, 'BadRequest', 'x'.repeat(3e6));
     expect(error.message.length).toBeLessThan(300_000);
     expect(error.message.endsWith('...')).toBe(true);

@@ -19,7 +19,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The `Status` object that answers a request without an object of its own. */
+/** The `Status` object: the response to a failed request, or one without an object to return. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -35,17 +35,18 @@ export interface Status {
   readonly code?: number;
 }
 
-/** How long the message of a failure may be, and all of its causes together, in characters. */
+/** The maximum length of the message of a Status, and of all its causes together, in characters. */
 const maxMessage = 256 * 1024;
 const maxCauseText = 128 * 1024;
-/** How many causes are told: fewer than a validation finds before it is stopped, so that there are always more. */
+/** The maximum number of causes: fewer than the errors after which a validation is stopped. */
 const maxCauses = 500;
 
 /**
- * As many of the causes as fit, and behind them how many more of `total` there are. What does not fit is not asked for.
+ * As many of the causes as fit, followed by `and N more` when `total` is larger. Takes no more causes from the
+ * iterable.
  */
 export function boundedCauses(causes: Iterable<StatusCause>, total: number): StatusCause[] {
-  const told: StatusCause[] = [];
+  const included: StatusCause[] = [];
   let left = maxCauseText;
   for (const { message = '', field, ...rest } of causes) {
     const cause = {
@@ -54,19 +55,19 @@ export function boundedCauses(causes: Iterable<StatusCause>, total: number): Sta
       ...(field !== undefined && { field: shorten(field, maxShown) }),
     };
     left -= cause.message.length + (cause.field ?? '').length;
-    if (told.length === maxCauses || (left < 0 && told.length > 0)) break;
-    told.push(cause);
+    if (included.length === maxCauses || (left < 0 && included.length > 0)) break;
+    included.push(cause);
   }
-  if (told.length < total) told.push({ message: `and ${total - told.length} more` });
-  return told;
+  if (included.length < total) included.push({ message: `and ${total - included.length} more` });
+  return included;
 }
 
-/** The one error that crosses a room's door: a failure with its `Status` for the client. */
+/** The error type of all room interfaces: a failure with its `Status` for the client. */
 export class StatusError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
-  /** Fields of `metadata` in the answer, such as the token that continues an expired list. */
+  /** Fields of `metadata` in the Status, such as the continue token of an expired list. */
   readonly metadata: Status['metadata'];
 
   constructor(
@@ -106,9 +107,9 @@ const named = (of: GroupResource, name: string): StatusDetails => ({
   kind: of.resource,
 });
 
-/** One constructor for each reason of the wire (`reason` and `code` as the reference server pairs them). */
+/** A constructor for each `reason`, with the `code` that the reference server uses for it. */
 export const statusError = {
-  /** An object that {@link MAX_ENTRIES} or {@link MAX_MEMBERS} refuses. */
+  /** An object beyond {@link MAX_ENTRIES} or {@link MAX_MEMBERS}. */
   tooManyMembers: () => {
     const limits = `${MAX_ENTRIES} in one list or map, ${MAX_MEMBERS} in all`;
     const why = `Request entity too large: the object has too many fields and entries, limit is ${limits}`;
@@ -116,7 +117,7 @@ export const statusError = {
   },
   notFound: (of: GroupResource, name: string) =>
     new StatusError(404, 'NotFound', `${formatGroupResource(of)} ${quoteName(name)} not found`, named(of, name)),
-  /** A path that names no resource at all. */
+  /** A URL path that is no resource. */
   noSuchResource: () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}),
   alreadyExists: (of: GroupResource, name: string) =>
     new StatusError(
@@ -132,7 +133,7 @@ export const statusError = {
       `Operation cannot be fulfilled on ${formatGroupResource(of)} ${quoteName(name)}: ${why}`,
       named(of, name),
     ),
-  /** A write against a version that is no longer the latest. */
+  /** A write with a resourceVersion that is not the latest. */
   modified: (of: GroupResource, name: string) =>
     statusError.conflict(
       of,
@@ -160,7 +161,7 @@ export const statusError = {
   },
   badRequest: (message: string, cause?: unknown) => new StatusError(400, 'BadRequest', message, undefined, { cause }),
   unauthorized: () => new StatusError(401, 'Unauthorized', 'Unauthorized'),
-  /** `who` may not do `what`; with no resource the details are empty. */
+  /** The user `who` is not authorized for `what`; without a resource the details are empty. */
   forbidden: (of: GroupResource | undefined, name: string, why: string) => {
     if (of === undefined) return new StatusError(403, 'Forbidden', `forbidden: ${why}`, {});
     const what = `${formatGroupResource(of)}${name === '' ? '' : ` ${quoteName(name)}`}`;
@@ -186,12 +187,12 @@ export const statusError = {
     new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
   tooManyRequests: (message: string, retryAfterSeconds: number) =>
     new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds }),
-  /** A version, or a place in a list, that is no longer kept. */
+  /** A resourceVersion or continue token that has expired. */
   expired: (message: string, metadata?: Status['metadata']) =>
     new StatusError(410, 'Expired', message, undefined, metadata === undefined ? {} : { metadata }),
   timeout: (message: string, retryAfterSeconds = 0) =>
     new StatusError(504, 'Timeout', message, retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
-  /** `cause` is for the log alone: what the client reads is `message`. */
+  /** The client gets `message`; `cause` is only logged. */
   internal: (message: string, cause?: unknown) =>
     new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, { cause }),
   unavailable: (message: string) => new StatusError(503, 'ServiceUnavailable', message),

@@ -1,7 +1,7 @@
-/** A computation in steps: whoever takes them may do something else between two of them. */
+/** A computation in steps, between which the caller may run other work. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** The result of all steps, taken one right after the other. */
+/** Runs all steps without a pause and returns the result. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -25,7 +25,7 @@ describe('times', () => {
     expect(canonicalTime(text)).toBe(canonical);
   });
 
-  it('keeps six decimals of a micro time', () => {
+  it('keeps six decimals of a MicroTime', () => {
     expect(canonicalTime('2024-01-01T02:00:00.123456+02:00', true)).toBe('2024-01-01T00:00:00.123456Z');
     expect(formatMicroTime(Date.UTC(2024, 0, 1, 0, 0, 0, 7))).toBe('2024-01-01T00:00:00.007000Z');
     expect(parseTime('2024-01-01T00:00:00.123456Z', true)).toBe(Date.UTC(2024, 0, 1, 0, 0, 0, 123));
@@ -50,7 +50,7 @@ describe('times', () => {
     expect(() => canonicalTime(text)).toThrow(expect.objectContaining({ code: 400, message }));
   });
 
-  it('refuses a micro time with another number of decimals', () => {
+  it('rejects a MicroTime with another number of decimals', () => {
     for (const [text, rest] of [
       ['2024-01-01T00:00:00Z', 'Z'],
       ['2024-01-01T00:00:00.1234567Z', '.1234567Z'],
@@ -60,7 +60,7 @@ describe('times', () => {
     }
   });
 
-  it('agrees with the platform on every moment', () => {
+  it('equals Date.parse for every time', () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), (seconds) => {
         const text = formatTime(seconds * 1000);
@@ -99,7 +99,7 @@ describe('durations', () => {
   ])('refuses %s', (text, message) => {
     expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 400, message }));
   });
-  it('reads back what it writes', () => {
+  it('parses its own output', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (nanoseconds) => {
         expect(parseDuration(formatDuration(nanoseconds))).toBe(nanoseconds);
@@ -132,7 +132,7 @@ describe('ages', () => {
   ])('%i ms is %s', (ms, text) => {
     expect(formatSpan(ms)).toBe(text);
   });
-  it('does not know the age of what has no time', () => {
+  it('is <unknown> without a time', () => {
     expect(formatAge(undefined, 0)).toBe('<unknown>');
     expect(formatAge('1970-01-01T00:00:00Z', 5 * s)).toBe('5s');
   });

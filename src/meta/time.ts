@@ -1,12 +1,12 @@
 import { statusError } from './status-error.ts';
 
-/** How messages show the form of a `time` and of a `microTime`. */
+/** The layouts of `time` and `microTime` as shown in messages. */
 const LAYOUT = '2006-01-02T15:04:05Z07:00';
 const MICRO_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 
 const WHOLE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 
-/** The places of a time, in order: what stands there, how messages name it, and its bounds. */
+/** The elements of a time, in order: the pattern, the name in messages, and the bounds. */
 const PLACES: readonly { form: RegExp; shown: string; name?: string; low?: number; high?: number }[] = [
   { form: /^\d{4}/, shown: '2006' },
   { form: /^-/, shown: '-' },
@@ -21,7 +21,7 @@ const PLACES: readonly { form: RegExp; shown: string; name?: string; low?: numbe
   { form: /^\d\d/, shown: '05', name: 'second', low: 0, high: 59 },
 ];
 
-/** A moment: whole seconds since 1970-01-01T00:00:00Z and the microseconds beyond them. */
+/** An instant: whole seconds since 1970-01-01T00:00:00Z, and microseconds. */
 interface Moment {
   readonly seconds: number;
   readonly micros: number;
@@ -56,7 +56,7 @@ function offsetOf(zone: string): number {
 
 const quote = (text: string): string => JSON.stringify(text);
 
-/** Why a text is no time, place by place. */
+/** The error of an invalid time: the first element that does not match. */
 function explain(text: string, micro: boolean): string {
   const layout = micro ? MICRO_LAYOUT : LAYOUT;
   const cannot = (rest: string, shown: string) =>
@@ -87,7 +87,7 @@ export function parseTime(text: string, micro = false): number {
   return seconds * 1000 + Math.floor(micros / 1000);
 }
 
-/** The second that was written last: who writes the present time writes one second over and over. */
+/** The most recently formatted second, kept because the present time is formatted over and over. */
 let lastSecond = 0;
 let lastText = '1970-01-01T00:00:00Z';
 
@@ -106,11 +106,11 @@ export function formatMicroTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }
 
-/** Most times that are at rest already: on a day that every month has. */
+/** Matches most times that are in stored form, on a day that every month has. */
 const AT_REST = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{6})?Z$/;
 
 /**
- * The form at rest of an RFC 3339 text: UTC, with whole seconds or, with `micro`, six decimals.
+ * The stored form of an RFC 3339 time: UTC, with whole seconds or, with `micro`, six decimals.
  * @throws StatusError 400
  */
 export function canonicalTime(text: string, micro = false): string {
@@ -158,7 +158,7 @@ export function parseDuration(text: string): bigint {
   return negative ? -total : total;
 }
 
-/** `1h30m0s`, `1.5s`, `100ms`, `0s`: what {@link parseDuration} reads back. */
+/** Formats a duration for {@link parseDuration}: `1h30m0s`, `1.5s`, `100ms`, `0s`. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s';
   const sign = nanoseconds < 0n ? '-' : '';
@@ -173,7 +173,7 @@ export function formatDuration(nanoseconds: bigint): string {
   return hours === 0n ? `${sign}${minutes}m${seconds}` : `${sign}${hours}h${minutes % 60n}m${seconds}`;
 }
 
-/** A number with the point `places` from the right, and no zeros at the end of its fraction. */
+/** A number with the decimal point `places` from the right, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const digits = value.toString().padStart(places + 1, '0');
   const fraction = digits.slice(-places).replace(/0+$/, '');
@@ -181,14 +181,14 @@ function decimal(value: bigint, places: number): string {
 }
 
 /**
- * The form at rest of a duration.
+ * The stored form of a duration.
  * @throws StatusError 400
  */
 export function canonicalDuration(text: string): string {
   return formatDuration(parseDuration(text));
 }
 
-/** The two or three leading digits of a span of time, as people want to read it: `45s`, `3m20s`, `5d`. */
+/** A human-readable duration with two or three significant digits: `45s`, `3m20s`, `5d`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < -1) return '<invalid>';
@@ -211,7 +211,7 @@ export function formatSpan(ms: number): string {
   return years < 8 ? two(years, 'y', days % 365, 'd') : `${years}y`;
 }
 
-/** How long ago a time was, for tables; `<unknown>` when there is none. `now` in milliseconds since 1970. */
+/** The age of a time in tables; `<unknown>` when there is none. `now` in milliseconds since 1970. */
 export function formatAge(time: string | null | undefined, now: number): string {
   const then = time === null || time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(then) ? '<unknown>' : formatSpan(now - then);

@@ -49,7 +49,7 @@ describe('metadata of a new object', () => {
     expect(summary(validateObjectMeta(metadata, namespaced))).toEqual(errors);
   });
 
-  it('allows one controller', () => {
+  it('allows one controller reference', () => {
     const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid: name, controller: true });
     expect(validateObjectMeta({ ...good, ownerReferences: [owner('a')] }, namespaced)).toEqual([]);
     const [error] = validateObjectMeta({ ...good, ownerReferences: [owner('a'), owner('b')] }, namespaced);
@@ -58,7 +58,7 @@ describe('metadata of a new object', () => {
     );
   });
 
-  it('shows of long references no more than a message holds', () => {
+  it('shortens long owner references', () => {
     const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid: name, controller: true });
     const ownerReferences = Array.from({ length: 50 }, (_, i) => owner(`${i}-${'x'.repeat(50_000)}`));
     const errors = validateObjectMeta({ ...good, ownerReferences }, namespaced);
@@ -74,7 +74,7 @@ describe('metadata of a new object', () => {
     ]);
   });
 
-  it('knows what may stand in a name, by the rule of the kind', () => {
+  it('validates the name by the rule of the kind', () => {
     expect(validateObjectMeta({ name: 'system:node' }, { namespaced: false, nameRule: pathSegmentName })).toEqual([]);
     expect(validateObjectMeta({ name: 'system:node' }, { namespaced: false })).toHaveLength(1);
     expect(summary(validateObjectMeta(good, { namespaced: false }))).toEqual([
@@ -82,7 +82,7 @@ describe('metadata of a new object', () => {
     ]);
   });
 
-  it('complains twice about a finalizer that is neither qualified nor known, as recorded', () => {
+  it('reports two errors for a finalizer that is neither qualified nor standard, as recorded', () => {
     const rules = { namespaced: true, finalizerNames: ['orphan', 'foregroundDeletion'] };
     const errors = validateObjectMeta({ ...good, finalizers: ['not qualified!'] }, rules);
     expect(errors.map(({ field }) => field)).toEqual(['metadata.finalizers', 'metadata.finalizers[0]']);
@@ -93,7 +93,7 @@ describe('metadata of a new object', () => {
   });
 });
 
-describe('change of metadata', () => {
+describe('update of metadata', () => {
   const old: ObjectMeta = {
     ...good,
     uid: 'u',
@@ -121,7 +121,7 @@ describe('change of metadata', () => {
     expect(summary(validateObjectMetaUpdate({ ...old, ...change }, old))).toEqual(errors);
   });
 
-  it('leaves no finalizer without a domain but those that are known', () => {
+  it('rejects unqualified finalizers that are not standard', () => {
     const finalizers = ['mine', 'orphan', 'a/b'];
     expect(summary(validateBareFinalizers(finalizers, ['orphan']))).toEqual([
       'metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
@@ -130,11 +130,11 @@ describe('change of metadata', () => {
     expect(validateObjectMetaUpdate({ ...old, finalizers }, old)).toEqual([]);
   });
 
-  it('takes an absent uid and creation time as unchanged', () => {
+  it('treats an absent uid and creationTimestamp as unchanged', () => {
     expect(validateObjectMetaUpdate({ ...good, resourceVersion: '1' }, old)).toEqual([]);
   });
 
-  it('adds no finalizer to what is being deleted, as recorded', () => {
+  it('rejects new finalizers of an object under deletion, as recorded', () => {
     const dying = { ...old, deletionTimestamp: '2024-01-01T00:00:00Z' };
     expect(summary(validateObjectMetaUpdate({ ...dying, finalizers: ['a/b', 'example.com/three'] }, dying))).toEqual([
       'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/three"}',
@@ -142,7 +142,7 @@ describe('change of metadata', () => {
     expect(validateObjectMetaUpdate({ ...dying, finalizers: [] }, dying)).toEqual([]);
   });
 
-  it('takes hundreds of thousands of finalizers', () => {
+  it('accepts hundreds of thousands of finalizers', () => {
     const finalizers = Array.from({ length: 300_000 }, (_, i) => `a/${i}`);
     const dying = { ...old, deletionTimestamp: '2024-01-01T00:00:00Z', finalizers };
     expect(validateObjectMetaUpdate(dying, { ...dying, finalizers: finalizers.toReversed() })).toEqual([]);

@@ -115,7 +115,7 @@ describe('names', () => {
     for (const value of bad) expect([value, rule(value).length > 0]).toEqual([value, true]);
   });
 
-  it('counts bytes, as the limits do', () => {
+  it('limits count bytes', () => {
     expect(dns1123Label('a'.repeat(63))).toEqual([]);
     expect(dns1123Label('a'.repeat(64))).toEqual(['must be no more than 63 characters']);
     expect(dns1123Subdomain('a'.repeat(254))).toEqual(['must be no more than 253 characters']);
@@ -123,7 +123,7 @@ describe('names', () => {
     expect(portNumber(0)).toEqual(['must be between 1 and 65535, inclusive']);
   });
 
-  it('accepts exactly what the expression it quotes accepts', () => {
+  it('accepts exactly what the quoted regular expression accepts', () => {
     const rules = [dns1123Subdomain, dns1123Label, dns1035Label, labelValue, wildcardDns1123Subdomain, cIdentifier];
     const shown = rules.map((rule) => {
       const [, expression] = /regex used for validation is '(.*)'\)$/.exec(rule('\u0000').at(-1) as string) ?? [];
@@ -139,7 +139,7 @@ describe('names', () => {
     );
   });
 
-  it('answers about a hostile text of a megabyte', () => {
+  it('validates a hostile text of a megabyte', () => {
     // A pattern with two ways to read a text would not come back from this in a lifetime.
     for (const rule of [dns1123Subdomain, qualifiedName, labelValue, wildcardDns1123Subdomain, dns1035Label]) {
       expect(rule(`${'a-'.repeat(500_000)}!`).length).toBeGreaterThan(0);

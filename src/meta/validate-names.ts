@@ -1,11 +1,11 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** A rule about names: the complaints about a value, empty when it is good. */
+/** A name validation: the errors of a value, empty when it is valid. */
 export type NameRule = (value: string) => string[];
 
 /**
- * A form of text. `pattern` accepts exactly what `shown`, the expression that messages quote, accepts; it is written so
- * that every text can be read in one way only, which keeps matching linear in the length of the text.
+ * A form of names. `pattern` accepts exactly what `shown`, the regular expression in messages, accepts; it is
+ * unambiguous, so that matching takes linear time.
  */
 interface Form {
   readonly pattern: RegExp;
@@ -90,7 +90,7 @@ const forms = {
   },
 } satisfies { [name: string]: Form };
 
-function complaint({ what, examples, shown }: Form): string {
+function formError({ what, examples, shown }: Form): string {
   return `${what} (e.g. ${examples.map((e) => `'${e}'`).join(',  or ')}, regex used for validation is '${shown}')`;
 }
 
@@ -105,10 +105,10 @@ const fits = ({ max = Infinity, pattern }: Form, value: string): boolean =>
 
 function check(form: Form, value: string): string[] {
   if (fits(form, value)) return [];
-  const found: string[] = [];
-  if (form.max !== undefined && longerThan(value, form.max)) found.push(tooLong(form.max));
-  if (!form.pattern.test(value)) found.push(complaint(form));
-  return found;
+  const errors: string[] = [];
+  if (form.max !== undefined && longerThan(value, form.max)) errors.push(tooLong(form.max));
+  if (!form.pattern.test(value)) errors.push(formError(form));
+  return errors;
 }
 
 /** Lower case letters, digits, `-` and `.`, at most 253. The usual rule for object names. */
@@ -116,11 +116,11 @@ export const dns1123Subdomain: NameRule = (value) => check(forms.subdomain, valu
 
 /** Lower case letters, digits and `-`, at most 63. */
 export const dns1123Label: NameRule = (value) => {
-  const found = check(forms.label, value);
-  // Dots alone are wrong with a subdomain: say just that.
-  return found.length > 0 && !forms.label.pattern.test(value) && forms.subdomain.pattern.test(value)
-    ? [...found.slice(0, -1), 'must not contain dots']
-    : found;
+  const errors = check(forms.label, value);
+  // A subdomain that is not a label has dots as its only error.
+  return errors.length > 0 && !forms.label.pattern.test(value) && forms.subdomain.pattern.test(value)
+    ? [...errors.slice(0, -1), 'must not contain dots']
+    : errors;
 };
 
 /** As a DNS-1123 label, but starting with a letter. */
@@ -137,28 +137,28 @@ export const qualifiedName: NameRule = (value) => {
   if (good) return [];
   if (slash !== value.lastIndexOf('/')) {
     return [
-      `a qualified name ${complaint(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a qualified name ${formError(forms.qualified)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
-  const found: string[] = [];
-  if (slash === 0) found.push('prefix part must be non-empty');
-  else if (slash > 0) for (const why of dns1123Subdomain(value.slice(0, slash))) found.push(`prefix part ${why}`);
+  const errors: string[] = [];
+  if (slash === 0) errors.push('prefix part must be non-empty');
+  else if (slash > 0) for (const why of dns1123Subdomain(value.slice(0, slash))) errors.push(`prefix part ${why}`);
   const name = value.slice(slash + 1);
-  if (name === '') found.push('name part must be non-empty');
-  for (const why of check(forms.qualified, name)) found.push(`name part ${why}`);
-  return found;
+  if (name === '') errors.push('name part must be non-empty');
+  for (const why of check(forms.qualified, name)) errors.push(`name part ${why}`);
+  return errors;
 };
 
 /** Value of a label: empty, or letters, digits, `-`, `_` and `.`, at most 63. */
 export const labelValue: NameRule = (value) => check(forms.labelValue, value);
 
-/** Anything that can stand as one segment of a URL path. */
+/** A valid segment of a URL path. */
 export const pathSegmentName: NameRule = (value) => {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
   return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
 };
 
-/** As {@link pathSegmentName} where more text follows, so that dots are harmless. */
+/** As {@link pathSegmentName} for a generateName: `.` and `..` are allowed. */
 export const pathSegmentPrefix: NameRule = (value) =>
   ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
 
@@ -172,31 +172,31 @@ export const envVarName: NameRule = (value) => {
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 };
 
-/** Key of a config map or secret; never a step out of a directory. */
+/** Key of a config map or secret, which may be a file name: never `..` or a name that starts with it. */
 export const configMapKey: NameRule = (value) => {
-  const found = check(forms.configKey, value);
-  if (value === '.' || value === '..') found.push(`must not be '${value}'`);
-  else if (value.startsWith('..')) found.push("must not start with '..'");
-  return found;
+  const errors = check(forms.configKey, value);
+  if (value === '.' || value === '..') errors.push(`must not be '${value}'`);
+  else if (value.startsWith('..')) errors.push("must not start with '..'");
+  return errors;
 };
 
 /** Name of a port: at most 15 lower case letters, digits and single hyphens, with a letter. */
 export const portName: NameRule = (value) => {
-  const found: string[] = [];
-  if (longerThan(value, 15)) found.push(tooLong(15));
+  const errors: string[] = [];
+  if (longerThan(value, 15)) errors.push(tooLong(15));
   if (!/^[-a-z0-9]+$/.test(value)) {
-    found.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+    errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
   }
-  if (!/[a-z]/.test(value)) found.push('must contain at least one letter (a-z)');
-  if (value.includes('--')) found.push('must not contain consecutive hyphens');
-  if (value.startsWith('-') || value.endsWith('-')) found.push('must not begin or end with a hyphen');
-  return found;
+  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter (a-z)');
+  if (value.includes('--')) errors.push('must not contain consecutive hyphens');
+  if (value.startsWith('-') || value.endsWith('-')) errors.push('must not begin or end with a hyphen');
+  return errors;
 };
 
 export const percent: NameRule = (value) => check(forms.percent, value);
 export const httpHeaderName: NameRule = (value) => check(forms.httpHeader, value);
 
-/** A number from `low` to `high`, both included. */
+/** An inclusive range. */
 export function inRange(value: number, low: number, high: number): string[] {
   return value >= low && value <= high ? [] : [`must be between ${low} and ${high}, inclusive`];
 }

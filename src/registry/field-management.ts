@@ -1,5 +1,5 @@
 import {
-  anyStep,
+  anyElement,
   type FieldSet,
   fieldElement,
   fieldPath,
@@ -8,9 +8,9 @@ import {
   type ReplicasPath,
   recursiveDifference,
   sameManagedFields,
-  scaledManagedFields,
-  scaleManagedFields,
   setOf,
+  toParentManagedFields,
+  toScaleManagedFields,
   updateManagedFields,
   type Writer,
   within,
@@ -106,7 +106,7 @@ function writableIn({ definition, subresources }: Resource, subresource: string)
   return (fields: FieldSet) => recursiveDifference(fields, kept);
 }
 
-const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyStep ? name : fieldElement(name)));
+const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyElement ? name : fieldElement(name)));
 
 /** What a view shows of the stored object: it has one version. */
 function ownView(target: Target): ManagedType {
@@ -133,7 +133,11 @@ export function writerOf({ target, options, context }: WriteRequest): Writer {
 export function managedProjection(target: Target, object: ApiObject): ApiObject {
   const shown = fromStorage(target, object);
   if (projectionOf(target) === undefined) return shown;
-  const owners = scaleManagedFields(object.metadata.managedFields, replicasIn(target), requestKind(target).apiVersion);
+  const owners = toScaleManagedFields(
+    object.metadata.managedFields,
+    replicasIn(target),
+    requestKind(target).apiVersion,
+  );
   return withManagedFields(shown, owners);
 }
 
@@ -154,7 +158,7 @@ export function* trackManagedFields(
         : yield* updateManagedFields({ type, writer: writerOf(request), before, after: projection });
     delete projection.metadata.managedFields;
     const { apiVersion } = versionOf(target);
-    setManagedFields(object, scaledManagedFields(old.metadata.managedFields, owners, replicasIn(target), apiVersion));
+    setManagedFields(object, toParentManagedFields(old.metadata.managedFields, owners, replicasIn(target), apiVersion));
     return;
   }
   if (change.verb === 'patch' && change.format === 'apply') return;

@@ -6,7 +6,7 @@ import {
   pathSegmentName,
   type Steps,
   validateBareFinalizers,
-  validateFreeFields,
+  validateMutableFields,
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
@@ -60,7 +60,7 @@ function findMetadataErrors(
   const standard = strategy.bareFinalizers ? {} : { finalizerNames: [...bareFinalizers, registry.names.product] };
   if (old === undefined)
     return validateObjectMeta(metadata, { namespaced, ...standard, ...(nameRule && { nameRule }) });
-  const free = validateFreeFields(metadata);
+  const free = validateMutableFields(metadata);
   const ofObject = validateObjectMeta(metadata, { namespaced, nameRule: pathSegmentName }, 'metadata', free);
   const ofChange = validateObjectMetaUpdate(metadata, old.metadata, free);
   const [objectChecks, changeChecks] = metadataChecksOf(target);

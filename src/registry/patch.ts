@@ -4,7 +4,7 @@ import {
   applyMergePatch,
   checkMembers,
   checkPatched,
-  operationFindings,
+  operationErrors,
   readOperations,
   strategicMergePatch,
 } from '../merge/index.ts';
@@ -64,7 +64,7 @@ function* patchedBy(
   switch (format) {
     case 'json': {
       const operations = readOperations(patch);
-      const odd = lenient ? [] : [...findings, ...operationFindings(operations)];
+      const odd = lenient ? [] : [...findings, ...operationErrors(operations)];
       return { document: applyJsonPatch(before, operations), findings: odd.map((finding) => `json patch ${finding}`) };
     }
     case 'strategic': {

@@ -1,10 +1,10 @@
 import { expandNames, type Names } from '../meta/index.ts';
 import type { Field, LazySchema, Schema, StructSchema } from './declare.ts';
 
-/** A schema that says what it is. */
+/** A schema that is not lazy. */
 export type Resolved = Exclude<Schema, LazySchema>;
 
-/** The schema itself, with declarations that stand further down looked up. */
+/** Resolves lazy schemas. */
 export function resolve(schema: Schema): Resolved {
   let current = schema;
   while (current.type === 'lazy') current = current.resolve();
@@ -13,7 +13,7 @@ export function resolve(schema: Schema): Resolved {
 
 const fieldMaps = new WeakMap<Names, WeakMap<StructSchema, ReadonlyMap<string, Field>>>();
 
-/** The fields of a struct under the names in force, in the order of the declaration. Any text may be looked up. */
+/** The fields of a struct under the configured names, in the order of the declaration. */
 export function fieldsOf(struct: StructSchema, names: Names): ReadonlyMap<string, Field> {
   const known = remember(fieldMaps, names, () => new WeakMap<StructSchema, ReadonlyMap<string, Field>>());
   return remember(
@@ -23,7 +23,7 @@ export function fieldsOf(struct: StructSchema, names: Names): ReadonlyMap<string
   );
 }
 
-/** What the map holds for the key, which is made when it holds nothing yet. */
+/** The value of a key in a map, which is made on first use. */
 export function remember<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
   let found = map.get(key);
   if (found === undefined) {
@@ -33,7 +33,7 @@ export function remember<K extends object, V>(map: WeakMap<K, V>, key: K, make: 
   return found;
 }
 
-/** Whether a field of the schema, or one of any depth below it, is of a kind. */
+/** Whether the predicate holds for a field of the schema at any depth. */
 export function hasField(schema: Schema, is: (field: Field) => boolean): boolean {
   const seen = new Set<StructSchema>();
   const below = (declared: Schema): boolean => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base64Fault, canonicalBase64 } from './base64.ts';
+import { base64ErrorOffset, canonicalBase64 } from './base64.ts';
 
 describe('base64', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('base64', () => {
     ['dg=\n=', 'dg=='],
     // The last four bits of the second digit mean nothing.
     ['dh==', 'dg=='],
-  ])('takes %j as %j', (text, canonical) => {
+  ])('decodes %j as %j', (text, canonical) => {
     expect(canonicalBase64(text)).toBe(canonical);
   });
 
@@ -27,17 +27,17 @@ describe('base64', () => {
     ['dmF=x', 4],
     ['d_-=', 1],
     ['é===', 0],
-  ])('says that %j stops at byte %i', (text, offset) => {
-    expect(base64Fault(text)).toBe(offset);
+  ])('reports that %j is invalid at byte %i', (text, offset) => {
+    expect(base64ErrorOffset(text)).toBe(offset);
     expect(canonicalBase64(text)).toBeUndefined();
   });
 
-  it('keeps what any bytes encode to', () => {
+  it('keeps the canonical encoding of any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
         expect(canonicalBase64(text)).toBe(text);
-        expect(base64Fault(text)).toBeUndefined();
+        expect(base64ErrorOffset(text)).toBeUndefined();
       }),
     );
   });

@@ -1,14 +1,14 @@
-/** Standard base64 as the wire's readers take it: padded, line breaks allowed anywhere, spare bits ignored. */
+/** Standard base64 as Go decodes it: padded, line breaks allowed anywhere, trailing bits ignored. */
 
-/** The same bytes in canonical form; undefined when the text is not base64. */
+/** The canonical encoding of the same bytes; undefined when the text is not base64. */
 export function canonicalBase64(text: string): string | undefined {
   const canonical = Buffer.from(text, 'base64').toString('base64');
   if (canonical === text) return text;
-  return base64Fault(text) === undefined ? canonical : undefined;
+  return base64ErrorOffset(text) === undefined ? canonical : undefined;
 }
 
-/** The offset of the first byte at which the text stops being base64; undefined when all of it is. */
-export function base64Fault(text: string): number | undefined {
+/** The offset of the first invalid byte; undefined for valid base64. */
+export function base64ErrorOffset(text: string): number | undefined {
   const bytes = Buffer.from(text);
   let at = 0;
   const skipBreaks = () => {

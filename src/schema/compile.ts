@@ -4,22 +4,22 @@ import type { StructSchema } from './declare.ts';
 import { DecoderFactory, Mismatch, newWalk, type Walk } from './decode.ts';
 import { inspect } from './inspect.ts';
 
-/** A type made ready to read values. */
+/** A compiled struct schema, which decodes values. */
 export interface CompiledType {
   readonly schema: StructSchema;
   readonly names: Names;
   /**
-   * Checks the types of a value and gives its normal form: declared fields alone and in the order of the declaration,
-   * map keys sorted, constant defaults in, zero values dropped or written as the fields say. The result is fresh but
-   * for values of the types `any` and `object`, which it takes from the argument. Throws a bad request whose message
-   * says which value is of the wrong type.
+   * Checks the types of a value and returns its normal form: undeclared fields pruned, fields in the order of the
+   * declaration, map keys sorted, constant defaults set, zero values dropped or written as the fields declare. The
+   * result shares values of the types `any` and `object` with the argument, and nothing else.
+   * @throws StatusError 400 naming the field with a value of the wrong type
    */
   decode(value: Json): Decoded;
 }
 
 export interface Decoded {
   readonly value: JsonObject;
-  /** Where the fields stood that were dropped because nothing declares them. */
+  /** The paths of the pruned fields. */
   readonly unknown: readonly Path[];
 }
 
@@ -27,7 +27,7 @@ const none: readonly Path[] = [];
 const factories = new WeakMap<Names, DecoderFactory>();
 const types = new WeakMap<Names, WeakMap<StructSchema, CompiledType>>();
 
-/** The compiled type of a struct, the same one for the same names; the structs inside are compiled on first use. */
+/** Compiles a struct schema, once for the same names; nested structs are compiled on first use. */
 export function compile(schema: StructSchema, names: Names): CompiledType {
   const known = remember(types, names, () => new WeakMap<StructSchema, CompiledType>());
   return remember(known, schema, () => {

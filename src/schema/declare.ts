@@ -1,6 +1,6 @@
 /**
- * How a type is declared: one description from which decoding, pruning, defaulting, validation, OpenAPI, the wire
- * codecs, the merge rules and the expression language all take what they need.
+ * The declaration of a structural schema: the one description of a type for decoding, pruning, defaulting, declarative
+ * validation, OpenAPI, protobuf, managed fields and strategic merge patch.
  *
  *     export const ContainerPort = struct('core/v1.ContainerPort', {
  *       name: field(1, string),
@@ -25,7 +25,7 @@ export type ScalarName =
   | 'microTime'
   /** Text such as `1m30s`. */
   | 'duration'
-  /** Decimal or binary amount such as `500m`, `1Gi`; text or a number on the wire, text at rest. */
+  /** A resource quantity such as `500m`, `1Gi`: text or a number in requests, text when stored. */
   | 'quantity'
   /** A 32-bit integer or text. */
   | 'intOrString'
@@ -36,7 +36,7 @@ export type ScalarName =
 
 export interface ScalarSchema<T = unknown> {
   readonly type: ScalarName;
-  /** Never set: carries the TypeScript type of a value. */
+  /** Never set: the TypeScript type of a value. */
   readonly $value?: T;
 }
 
@@ -45,13 +45,13 @@ export interface ListSchema<E extends Schema = Schema> {
   readonly element: E;
 }
 
-/** An object with free keys. */
+/** An object with arbitrary keys. */
 export interface MapSchema<V extends Schema = Schema> {
   readonly type: 'map';
   readonly value: V;
 }
 
-/** One of several schemas, told apart by the JSON type of the value (boolean, array, object, string). */
+/** One of several schemas, chosen by the JSON type of the value (boolean, array, object, string). */
 export interface EitherSchema<S extends Schema = Schema> {
   readonly type: 'either';
   readonly name: string;
@@ -62,19 +62,19 @@ export interface StructSchema<F extends Fields = Fields> {
   readonly type: 'struct';
   /** `<package>/<version>.<Name>`, such as `core/v1.Pod`; unique. */
   readonly name: string;
-  /** In the order in which the fields are written. */
+  /** In the order of encoding. */
   readonly fields: F;
-  /** `atomic`: one manager owns the whole struct and a merge replaces it. */
+  /** `atomic`: the whole struct has one field manager, and an apply replaces it. */
   readonly structType?: 'atomic' | 'granular';
 }
 
-/** A schema that is declared further down, or that contains itself. */
+/** A schema that is declared later or recursive. */
 export interface LazySchema<S extends Schema = Schema> {
   readonly type: 'lazy';
   readonly resolve: () => S;
 }
 
-// The members are spelled with `any` inside so that a declaration may contain itself; the type of a value is exact.
+// Interfaces, because a type alias may not refer to itself here.
 export type Schema = ScalarSchema | ListAny | MapAny | EitherAny | StructAny | LazyAny;
 interface ListAny extends ListSchema<Schema> {}
 interface MapAny extends MapSchema<Schema> {}
@@ -87,42 +87,49 @@ export interface Fields {
 }
 
 export interface FieldOptions {
-  /** Absent, `null` or empty text is an error of validation. */
+  /** Validation rejects an absent value, `null` and the empty string. */
   readonly required?: boolean;
-  /** `required` speaks only of OpenAPI: an empty value is accepted. */
+  /** `required` in OpenAPI alone: validation accepts an empty value. */
   readonly emptyOk?: boolean;
-  /** Written even when absent or empty: as `""`, `0`, `false`, `{}`, or `null` for a list or map. A struct that is not nullable always is. */
+  /**
+   * Encoded even when absent or empty: as `""`, `0`, `false`, `{}`, or `null` for a list or map. A struct that is not
+   * nullable is always encoded.
+   */
   readonly always?: boolean;
-  /** Tells an absent value from a zero one: `0`, `false`, `""` and `{}` are kept. Without it zero values are dropped. */
+  /**
+   * A pointer field: `0`, `false`, `""` and `{}` differ from an absent value and are kept. Otherwise they are dropped.
+   */
   readonly nullable?: boolean;
-  /** What an absent value becomes on decoding. */
+  /** The default of an absent value, set on decoding. */
   readonly default?: Json;
-  /** Values with a meaning. Others are refused unless `open`. */
+  /** The supported values. Validation rejects others unless `open`. */
   readonly known?: readonly string[];
   readonly open?: boolean;
-  /** Bounds of a number, both included. */
+  /** Inclusive bounds of a number. */
   readonly min?: number;
   readonly max?: number;
-  /** `atomic` is the default. `set`: unique scalars. `map`: structs told apart by `listMapKeys`. */
+  /** `atomic` is the default. `set`: unique scalars. `map`: structs with unique `listMapKeys`. */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listMapKeys?: readonly string[];
-  /** Entries of a `set` or `map` may repeat: the kind looks at them itself, or nobody minds. */
+  /** Declarative validation does not reject duplicates of a `set` or `map`. */
   readonly duplicates?: boolean;
   readonly mapType?: 'atomic' | 'granular';
-  /** As on the wire: `merge`, `replace`, `retainKeys`, `merge,retainKeys`. */
+  /** As in OpenAPI: `merge`, `replace`, `retainKeys`, `merge,retainKeys`. */
   readonly patchStrategy?: string;
   readonly patchMergeKey?: string;
   /** Name in protobuf where it is not the JSON name. */
   readonly protoName?: string;
-  /** Nullable in JSON alone: in protobuf it is written even when absent. */
+  /** Encoded in protobuf even when absent, although it is nullable in JSON. */
   readonly protoAlways?: boolean;
-  /** A list that protobuf holds in a message of its own, as field 1 `items`: a named list type. In a map each list is. */
+  /** A named list type: protobuf encodes it as a message with the field 1 `items`, as it does every list in a map. */
   readonly protoMessage?: boolean;
-  /** The feature without which the field is dropped from what is written, unless the object had such a field before. */
+  /**
+   * The feature gate of the field: while it is off, writes drop the field unless the stored object uses the feature.
+   */
   readonly gate?: FeatureName;
   /**
-   * The rules here are also written by hand in the kind. Its own findings are what counts, and those of the declaration
-   * are compared with them, unless a feature says otherwise.
+   * The validation of the field is also handwritten in the kind. The handwritten errors are reported, and compared with
+   * those of declarative validation, unless the feature DeclarativeValidationTakeover is on.
    */
   readonly declarative?: boolean;
   readonly doc?: string;
@@ -132,17 +139,17 @@ export interface Field<S extends Schema = Schema> extends FieldOptions {
   /** Protobuf field number. */
   readonly tag: number;
   readonly schema: S;
-  /** In protobuf the field stands in this message of its own; in JSON it stands in the parent. */
+  /** The embedded message of the field in protobuf; in JSON the field is inlined in the parent. */
   readonly via?: Via;
 }
 
-/** A message whose fields stand in the parent in JSON. */
+/** An embedded message, whose fields are inlined in JSON. */
 export interface Via {
-  /** Its number in the parent. */
+  /** Its field number in the parent. */
   readonly tag: number;
   readonly protoName: string;
   readonly message: string;
-  /** The message inside it in which the field stands, where it has such messages itself. */
+  /** The embedded message inside it that has the field. */
   readonly inner?: Via;
 }
 
@@ -150,7 +157,7 @@ const scalar = <T>(type: ScalarName): ScalarSchema<T> => ({ type });
 export const string = scalar<string>('string');
 export const bool = scalar<boolean>('bool');
 export const int32 = scalar<number>('int32');
-/** `bigint` only beyond 2^53. */
+/** A `bigint` beyond 2^53. */
 export const int64 = scalar<number>('int64');
 export const double = scalar<number>('double');
 export const bytes = scalar<string>('bytes');
@@ -183,7 +190,7 @@ export const struct = <const F extends Fields>(
   options: { structType?: 'atomic' | 'granular' } = {},
 ): StructSchema<F> => ({ type: 'struct', name, fields, ...options });
 
-/** The fields of another struct, to be spread into a declaration: in JSON they stand in the parent. */
+/** The fields of an embedded struct, to be spread into a declaration: in JSON they are inlined in the parent. */
 export function inline<F extends Fields>(tag: number, protoName: string, message: StructSchema<F>): F {
   const outer: Via = { tag, protoName, message: message.name };
   const moved = ({ via, ...rest }: Field): Field => ({
@@ -194,7 +201,7 @@ export function inline<F extends Fields>(tag: number, protoName: string, message
 }
 
 /** The TypeScript type of a decoded value. */
-// The first line ends what would not end: the inference of every schema there is.
+// The first line stops the infinite inference of the general type `Schema`.
 export type Infer<S> = Schema extends S
   ? unknown
   : S extends { readonly type: 'struct'; readonly fields: infer F }

@@ -64,7 +64,7 @@ describe('normal form', () => {
     );
   });
 
-  it('leaves the input as it was and shares no struct, list or map with it', () => {
+  it('does not change the input and shares no struct, list or map with it', () => {
     const given = { metadata: { labels: { a: '1' } }, ports: [{ port: 1 }] };
     const copy = structuredClone(given);
     const { value } = decode(Service, given);
@@ -73,7 +73,7 @@ describe('normal form', () => {
     expect(given).toEqual(copy);
   });
 
-  it('reads the fields of an inlined struct from the parent', () => {
+  it('reads the fields of an embedded struct from the parent', () => {
     const Source = struct('core/v1.Source', { secret: field(1, string), hostPath: field(2, Port, { nullable: true }) });
     const Volume = struct('core/v1.Volume', { name: field(1, string), ...inline(2, 'source', Source) });
     expect(decode(Volume, { hostPath: { port: 1 }, name: 'v' }).value).toEqual({ name: 'v', hostPath: { port: 1 } });
@@ -97,7 +97,7 @@ describe('unknown fields', () => {
     spec: field(1, struct('core/v1.PodSpec', { containers: field(1, list(Container)) })),
   });
 
-  it('are dropped and told of in the order of the body, as recorded', () => {
+  it('are pruned and reported in the order of the body, as recorded', () => {
     const { value, unknown } = decode(Pod, {
       spec: {
         containers: [{ name: 'c', imagee: 'x', image: 'i', ports: [{ containerPort: 80, foo: 1 }] }],
@@ -119,16 +119,16 @@ describe('unknown fields', () => {
     expect(unknown).toEqual([['spec', 'containers', 1, 'limits', 'a/b', 'x']]);
   });
 
-  it('are none in embedded objects', () => {
+  it('do not exist in values of type object', () => {
     expect(decode(Pod, { spec: { containers: [{ raw: { x: { y: 1 } } }] } }).unknown).toEqual([]);
   });
 
-  it('are told of at most a hundred times', () => {
+  it('are reported at most 100 times', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, i]));
     expect(decode(Pod, many).unknown).toHaveLength(100);
   });
 
-  it('are none when the body is right', () => {
+  it('are none in a valid body', () => {
     expect(decode(Pod, { spec: { containers: [] } }).unknown).toEqual([]);
   });
 });
@@ -171,14 +171,14 @@ describe('type errors', () => {
     expect(refusal(schema, value)).toBe(message);
   });
 
-  it('show the beginning of a long text', () => {
+  it('shorten a long text', () => {
     const given = 'x'.repeat(3_000_000);
     for (const scalar of [duration, quantity, time]) {
       expect(refusal(one(scalar), { it: given }).length).toBeLessThan(600);
     }
   });
 
-  it('come before unknown fields, and the first in the body before others', () => {
+  it('precede unknown fields, and the first of the body is reported', () => {
     expect(refusal(ConfigMap, { bogus: 1, data: 1, metadata: 2 })).toContain('ConfigMap.data');
   });
 
@@ -193,17 +193,17 @@ describe('either', () => {
   const orBool = either<Schema>('x/v1.PropsOrBool', bool, Props);
   const orStrings = either<Schema>('x/v1.PropsOrStrings', Props, list(string));
 
-  it('chooses by the JSON type', () => {
+  it('chooses the option by JSON type', () => {
     expect(through(orBool, false, { nullable: true })).toBe(false);
     expect(through(orBool, { type: 'x', b: 1 }, { nullable: true })).toEqual({ type: 'x' });
     expect(through(orStrings, ['a'], { nullable: true })).toEqual(['a']);
   });
 
-  it('tells of unknown fields below', () => {
+  it('reports unknown fields below it', () => {
     expect(decode(one(map(orBool)), { it: { k: { b: 1 } } }).unknown).toEqual([['it', 'k', 'b']]);
   });
 
-  it('refuses what no option takes', () => {
+  it('rejects a value that matches no option', () => {
     expect(refusal(one(orBool), { it: 'x' })).toBe(
       'json: cannot unmarshal string into Go struct field One.it of type v1.PropsOrBool',
     );
@@ -223,13 +223,13 @@ describe('recursion', () => {
     return value;
   };
 
-  it('decodes a type that contains itself', () => {
+  it('decodes a recursive type', () => {
     const { value, unknown } = decode(Node, { children: { b: { next: { bogus: 1 } }, a: { name: 'x' } }, name: 'r' });
     expect(JSON.stringify(value)).toBe('{"name":"r","children":{"a":{"name":"x"},"b":{"next":{}}}}');
     expect(unknown).toEqual([['children', 'b', 'next', 'bogus']]);
   });
 
-  it('ends at a depth that no stack minds', () => {
+  it('is limited in depth', () => {
     expect(decode(Node, nested(500)).value).toEqual(nested(500));
     expect(refusal(Node, nested(501))).toBe('exceeded max depth');
     expect(refusal(Node, nested(3000))).toBe('exceeded max depth');
@@ -238,7 +238,7 @@ describe('recursion', () => {
   });
 });
 
-describe('keys that objects inherit', () => {
+describe('keys of inherited properties', () => {
   it('are plain data in maps', () => {
     const given = JSON.parse('{"it":{"__proto__":"a","constructor":"b","toString":"c"}}') as Json;
     const { value } = decode(one(map(string)), given);
@@ -254,7 +254,7 @@ describe('keys that objects inherit', () => {
     expect(unknown).toEqual([['__proto__'], ['constructor']]);
   });
 
-  it('are fields when they are declared, and then only own ones count', () => {
+  it('are fields when declared, as own properties only', () => {
     const fields: { [name: string]: Field } = JSON.parse('{"__proto__":1,"constructor":1,"toString":1}');
     for (const name of Object.keys(fields)) {
       Object.defineProperty(fields, name, { value: field(1, string), enumerable: true });
@@ -267,7 +267,7 @@ describe('keys that objects inherit', () => {
 });
 
 describe('compile', () => {
-  it('gives the same type for the same struct and names', () => {
+  it('returns the same compiled type for the same struct and names', () => {
     const schema = one(string);
     expect(compile(schema, names)).toBe(compile(schema, names));
     expect(compile(schema, names)).not.toBe(compile(schema, namesFor('k8s.io')));

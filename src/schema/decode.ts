@@ -4,25 +4,25 @@ import type { EitherSchema, Field, Schema, StructSchema } from './declare.ts';
 import { MAX_DEPTH } from './limits.ts';
 import { type Scalar, scalarOf, scalars } from './scalars.ts';
 
-/** What one walk carries along. */
+/** The state of one decoding. */
 export interface Walk {
-  /** A field was dropped because its struct does not declare it. */
+  /** An undeclared field was pruned. */
   dropped: boolean;
   depth: number;
-  /** The map that was decoded last has no entries. */
+  /** Whether the most recently decoded map is empty. */
   emptyMap: boolean;
 }
 
 export const newWalk = (): Walk => ({ dropped: false, depth: 0, emptyMap: false });
 
-/** The normal form of a value. Throws {@link Mismatch} when the value is none of the type. */
+/** Returns the normal form of a value. @throws Mismatch for a value of the wrong type */
 type Decoder = (value: Json, walk: Walk) => Json;
 
-/** Says only that a value is not of its type; a second walk finds out where and why. */
+/** A value of the wrong type. It carries no path or reason: {@link inspect} finds them. */
 export class Mismatch extends Error {}
 const mismatch = new Mismatch('the value is not of its type');
 
-/** Makes decoders, one for each struct however often it is used; they are completed on first use. */
+/** Compiles decoders: one per struct, completed on first use. */
 export class DecoderFactory {
   readonly #names: Names;
   readonly #structs = new WeakMap<StructSchema, StructDecoder>();
@@ -32,10 +32,10 @@ export class DecoderFactory {
   }
 
   struct(schema: StructSchema): StructDecoder {
-    return remember(this.#structs, schema, () => structDecoder(() => shapeOf(schema, this, this.#names)));
+    return remember(this.#structs, schema, () => structDecoder(() => compileStruct(schema, this, this.#names)));
   }
 
-  /** The decoder of a value, and what stands for `null` in a list or map. */
+  /** The decoder of a schema, and the value of `null` in a list or map. */
   of(schema: Schema): { readonly decode: Decoder; readonly zero: () => Json } {
     switch (schema.type) {
       case 'struct':
@@ -122,7 +122,7 @@ function eitherDecoder(schema: EitherSchema, factory: DecoderFactory): Decoder {
   };
 }
 
-/** Whether a value has the JSON type that tells this option from the others. */
+/** Whether a value has the JSON type of an option of an either schema. */
 export function suits(schema: Schema, value: Json): boolean {
   const { type } = resolve(schema);
   switch (type) {
@@ -148,7 +148,7 @@ export function suits(schema: Schema, value: Json): boolean {
   }
 }
 
-/** Recursion passes here, and is counted here. */
+/** Counts the depth: every recursive type has a lazy schema. */
 function lazyDecoder(make: () => ValueDecoder): ValueDecoder {
   let made: ValueDecoder | undefined;
   return {
@@ -167,48 +167,48 @@ function lazyDecoder(make: () => ValueDecoder): ValueDecoder {
   };
 }
 
-/** A struct made ready for decoding. */
-interface Shape {
-  readonly places: ReadonlyMap<string, number>;
-  readonly plans: readonly FieldPlan[];
+/** A compiled struct. */
+interface CompiledStruct {
+  readonly indexes: ReadonlyMap<string, number>;
+  readonly fields: readonly FieldDecoder[];
 }
 
-interface FieldPlan {
+interface FieldDecoder {
   readonly name: string;
   readonly decode: Decoder;
-  /** A zero value counts as absent. */
+  /** A zero value is treated as absent. */
   readonly dropsZero: boolean;
-  /** Whether a large map is empty is dear to find out: its decoder tells. */
+  /** A map: its decoder reports whether it is empty, which is expensive to find out for a large map. */
   readonly isMap: boolean;
-  /** What is written for an absent field; undefined: nothing. */
+  /** The value of an absent field; undefined when it is omitted. */
   readonly absent: (() => Json) | undefined;
 }
 
-function structDecoder(make: () => Shape): StructDecoder {
-  let shape: Shape | undefined;
+function structDecoder(make: () => CompiledStruct): StructDecoder {
+  let compiled: CompiledStruct | undefined;
   let zero: JsonObject | undefined;
   const decode = (value: Json, walk: Walk): JsonObject => {
     if (!isJsonObject(value)) throw mismatch;
-    shape ??= make();
-    const { places, plans } = shape;
-    const given = new Array<Json | undefined>(plans.length);
+    compiled ??= make();
+    const { indexes, fields } = compiled;
+    const given = new Array<Json | undefined>(fields.length);
     for (const key in value) {
-      const place = places.get(key);
-      if (place === undefined) walk.dropped = true;
-      else given[place] = value[key];
+      const index = indexes.get(key);
+      if (index === undefined) walk.dropped = true;
+      else given[index] = value[key];
     }
     const out: JsonObject = {};
-    for (let i = 0; i < plans.length; i++) {
-      const plan = plans[i] as FieldPlan;
+    for (let i = 0; i < fields.length; i++) {
+      const field = fields[i] as FieldDecoder;
       const item = given[i];
       if (item !== undefined && item !== null) {
-        const normal = plan.decode(item, walk);
-        if (!plan.dropsZero || !(plan.isMap ? walk.emptyMap : isZero(normal))) {
-          setKey(out, plan.name, normal);
+        const normal = field.decode(item, walk);
+        if (!field.dropsZero || !(field.isMap ? walk.emptyMap : isZero(normal))) {
+          setKey(out, field.name, normal);
           continue;
         }
       }
-      if (plan.absent !== undefined) setKey(out, plan.name, plan.absent());
+      if (field.absent !== undefined) setKey(out, field.name, field.absent());
     }
     return out;
   };
@@ -238,30 +238,30 @@ function isZero(value: Json): boolean {
   }
 }
 
-function shapeOf(schema: StructSchema, factory: DecoderFactory, names: Names): Shape {
+function compileStruct(schema: StructSchema, factory: DecoderFactory, names: Names): CompiledStruct {
   const entries = [...fieldsOf(schema, names)];
   return {
-    places: new Map(entries.map(([name], place) => [name, place])),
-    plans: entries.map(([name, field]) => fieldPlan(name, field, factory, names)),
+    indexes: new Map(entries.map(([name], index) => [name, index])),
+    fields: entries.map(([name, field]) => fieldDecoder(name, field, factory, names)),
   };
 }
 
-function fieldPlan(name: string, field: Field, factory: DecoderFactory, names: Names): FieldPlan {
+function fieldDecoder(name: string, field: Field, factory: DecoderFactory, names: Names): FieldDecoder {
   const { decode, zero } = factory.of(field.schema);
   const schema = resolve(field.schema);
   const scalar = scalarOf(schema);
-  const solid = schema.type === 'struct' || schema.type === 'either' || scalar?.solid === true;
+  const keepsZero = schema.type === 'struct' || schema.type === 'either' || scalar?.keepsZero === true;
   return {
     name,
     decode,
-    dropsZero: field.nullable !== true && !solid,
+    dropsZero: field.nullable !== true && !keepsZero,
     isMap: schema.type === 'map',
-    absent: absence(field, names, scalar, schema.type === 'struct' ? zero : undefined),
+    absent: absentValue(field, names, scalar, schema.type === 'struct' ? zero : undefined),
   };
 }
 
-/** What is written for a field that is absent: its default, else its zero value when it is always written. */
-function absence(
+/** The value of an absent field: its default, else its zero value when it is always encoded. */
+function absentValue(
   field: Field,
   names: Names,
   scalar: Scalar | undefined,
@@ -274,7 +274,7 @@ function absence(
   }
   if (nullable) return field.always === true ? () => null : undefined;
   if (struct !== undefined) return struct;
-  if (field.always !== true && scalar?.solid !== true) return undefined;
+  if (field.always !== true && scalar?.keepsZero !== true) return undefined;
   const zero = scalar?.zero ?? null;
   return () => zero;
 }

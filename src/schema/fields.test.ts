@@ -74,7 +74,7 @@ describe('scalars', () => {
     expect(through(schema, given)).toEqual(normal);
   });
 
-  it('writes no negative zero', () => {
+  it('never encodes a negative zero', () => {
     for (const schema of [int32, int64, double]) expect(Object.is(through(schema, -0, { always: true }), 0)).toBe(true);
   });
 
@@ -106,12 +106,12 @@ describe('scalars', () => {
     [list(string), 'x', 'json: cannot unmarshal string into Go struct field One.it of type []string'],
     [map(list(bytes)), [], 'json: cannot unmarshal array into Go struct field One.it of type map[string][][]uint8'],
     [list(quantity), {}, 'json: cannot unmarshal object into Go struct field One.it of type []resource.Quantity'],
-  ])('are refused when they are of another type (%#)', (schema, value, message) => {
+  ])('are rejected when of another type (%#)', (schema, value, message) => {
     expect(refusal(one(schema), { it: value })).toBe(message);
   });
 });
 
-describe('what is written for an absent value', () => {
+describe('value of an absent field', () => {
   const inner = struct('test/v1.Inner', { a: field(1, string) });
   it.each<[string, Schema, Json | undefined, Json]>([
     // A type, what an optional field shows, what a field that is always written shows.
@@ -147,16 +147,16 @@ describe('what is written for an absent value', () => {
     [bytes, ''],
     [list(string), []],
     [map(string), {}],
-  ])('drops a zero, unless it differs from absent (%#)', (schema, zero) => {
+  ])('drops a zero value unless the field is nullable (%#)', (schema, zero) => {
     expect(through(schema, zero)).toBeUndefined();
     expect(through(schema, zero, { nullable: true })).toEqual(zero);
   });
 
-  it('shows an empty list that is always written as null, as the reference does', () => {
+  it('encodes an empty list that is always encoded as null, as the reference server does', () => {
     expect(through(list(string), [], { always: true })).toBeNull();
   });
 
-  it('takes null in a list or map as the zero value', () => {
+  it('decodes null in a list or map as the zero value', () => {
     expect(through(list(string), ['a', null])).toEqual(['a', '']);
     expect(through(map(string), { a: null })).toEqual({ a: '' });
     expect(through(map(quantity), { a: null })).toEqual({ a: '0' });
@@ -166,39 +166,39 @@ describe('what is written for an absent value', () => {
 });
 
 describe('defaults', () => {
-  it('stand for absent and null, and for zero where zero means absent', () => {
+  it('replace absent values and null, and zero values of fields that are not nullable', () => {
     expect(absent(string, { default: 'TCP' })).toBe('TCP');
     expect(through(string, null, { default: 'TCP' })).toBe('TCP');
     expect(through(string, '', { default: 'TCP' })).toBe('TCP');
     expect(through(string, 'UDP', { default: 'TCP' })).toBe('UDP');
   });
 
-  it('leave a zero that differs from absent', () => {
+  it('keep a zero value of a nullable field', () => {
     expect(through(int32, 0, { default: 1, nullable: true })).toBe(0);
     expect(absent(int32, { default: 1, nullable: true })).toBe(1);
     expect(absent(string, { default: '', nullable: true })).toBe('');
   });
 
-  it('are not written when they are zero and zero is dropped', () => {
+  it('are omitted when they are zero and the field is not nullable', () => {
     expect(absent(string, { default: '' })).toBeUndefined();
     expect(absent(int32, { default: 0 })).toBeUndefined();
   });
 
-  it('are fresh each time', () => {
+  it('are copied each time', () => {
     const schema = one(map(string), { default: { a: 'b' } });
     const first = decode(schema, {}).value['it'] as JsonObject;
     first['a'] = 'changed';
     expect(decode(schema, {}).value).toEqual({ it: { a: 'b' } });
   });
 
-  it('apply in a struct that is absent', () => {
+  it('apply in an absent struct', () => {
     const outer = struct('test/v1.Outer', { spec: field(1, one(string, { default: 'x' })) });
     expect(decode(outer, {}).value).toEqual({ spec: { it: 'x' } });
     (decode(outer, {}).value['spec'] as JsonObject)['it'] = 'changed';
     expect(decode(outer, {}).value).toEqual({ spec: { it: 'x' } });
   });
 
-  it('carry the names in force', () => {
+  it('use the configured names', () => {
     const schema = one(string, { default: '{labels}/tls' });
     expect(compile(schema, namesFor('orch.io')).decode({}).value).toEqual({ it: 'orch.io/tls' });
     expect(compile(schema, namesFor('k8s.io')).decode({}).value).toEqual({ it: 'kubernetes.io/tls' });

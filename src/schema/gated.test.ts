@@ -40,7 +40,7 @@ function dropped(object: JsonObject, old?: JsonObject, on = features): JsonObjec
   return copy;
 }
 
-describe('fields whose feature is off', () => {
+describe('fields whose feature gate is off', () => {
   it.each<[string, JsonObject, JsonObject]>([
     ['of the object', { name: 'a', image: 'i', users: 'u' }, { name: 'a', users: 'u' }],
     ['below it', { next: { next: { image: 'i', name: 'a' } } }, { next: { next: { name: 'a' } } }],
@@ -52,20 +52,20 @@ describe('fields whose feature is off', () => {
     ],
     ['in one of several forms', { odd: { image: 'i' } }, { odd: {} }],
     ['that say nothing', { image: null, name: 'a' }, { image: null, name: 'a' }],
-  ])('go %s', (_, object, expected) => expect(dropped(object)).toEqual(expected));
+  ])('are dropped %s', (_, object, expected) => expect(dropped(object)).toEqual(expected));
 
-  it('stay when the object before had such a field anywhere', () => {
+  it('are kept when the old object uses the feature anywhere', () => {
     const object = { name: 'a', image: 'i' };
     expect(dropped(object, { name: 'a' })).toEqual({ name: 'a' });
     expect(dropped(object, { nodes: [{ image: 'j' }] })).toEqual(object);
   });
 
-  it('are judged by their own feature', () => {
+  it('are dropped by their own gate', () => {
     const off = { ...features, UserNamespacesSupport: false };
     expect(dropped({ image: 'i', users: 'u' }, { users: 'v' }, off)).toEqual({ users: 'u' });
   });
 
-  it('are not looked for when all features are on', () => {
+  it('are none when all gates are on', () => {
     expect(gatedFields(Node, { ...features, ImageVolume: true })).toBeUndefined();
   });
 });

@@ -2,40 +2,40 @@ import { type FeatureName, type Features, isJsonObject, type Json, type JsonObje
 import { hasField, resolve } from './access.ts';
 import type { Field, Schema, StructSchema } from './declare.ts';
 
-/** The fields of a struct that need a feature which is off, or below which such fields stand. */
-export type GatedFields = readonly Step[];
-interface Step {
+/** The fields of a struct whose feature gate is off, and the fields above such fields. */
+export type GatedFields = readonly GatedField[];
+interface GatedField {
   readonly name: string;
-  /** Of the field itself. */
+  /** The gate of the field itself; undefined for a field above gated ones. */
   readonly gate: FeatureName | undefined;
-  /** The field is a map: what is below stands in its values. */
+  /** The field is a map, and `below` applies to its values. */
   readonly inMap: boolean;
-  /** For each struct that it may hold. */
+  /** One for each struct that the field may hold. */
   readonly below: readonly GatedFields[];
 }
 
-/** Where the fields of a type stand that need features which are off; undefined when there are none. */
+/** The fields of a type whose feature gates are off; undefined when there are none. */
 export function gatedFields(schema: StructSchema, features: Features): GatedFields | undefined {
   const isOff = ({ gate }: Field) => gate !== undefined && !features[gate];
   if (!hasField(schema, isOff)) return undefined;
-  const known = new Map<StructSchema, Step[]>();
-  const stepsOf = (struct: StructSchema): GatedFields => {
-    let steps = known.get(struct);
-    if (steps !== undefined) return steps;
-    steps = [];
-    known.set(struct, steps);
+  const known = new Map<StructSchema, GatedField[]>();
+  const gatedFieldsOf = (struct: StructSchema): GatedFields => {
+    let fields = known.get(struct);
+    if (fields !== undefined) return fields;
+    fields = [];
+    known.set(struct, fields);
     for (const [name, field] of Object.entries(struct.fields)) {
       const gate = isOff(field) ? field.gate : undefined;
       if (gate === undefined && !hasField(field.schema, isOff)) continue;
       const inMap = resolve(field.schema).type === 'map';
-      steps.push({ name, gate, inMap, below: gate === undefined ? structsIn(field.schema).map(stepsOf) : [] });
+      fields.push({ name, gate, inMap, below: gate === undefined ? structsIn(field.schema).map(gatedFieldsOf) : [] });
     }
-    return steps;
+    return fields;
   };
-  return stepsOf(schema);
+  return gatedFieldsOf(schema);
 }
 
-/** The structs that a value may be made of, itself or its entries. */
+/** The structs of a value or of its entries. */
 function structsIn(declared: Schema): StructSchema[] {
   const schema = resolve(declared);
   switch (schema.type) {
@@ -52,7 +52,7 @@ function structsIn(declared: Schema): StructSchema[] {
   }
 }
 
-/** Drops the fields whose features are off, but keeps those of a feature that the object before made use of. */
+/** Drops the fields whose feature gates are off, except for features that the old object uses. */
 export function dropGated(object: JsonObject, old: JsonObject | undefined, fields: GatedFields): void {
   const found: { readonly gate: FeatureName; readonly drop: () => void }[] = [];
   search(object, fields, (gate, holder, name) => found.push({ gate, drop: () => delete holder[name] }));

@@ -1,4 +1,4 @@
-/** The structural schema: one declaration of a type, and what decoding, validation and OpenAPI make of it. */
+/** The structural schema of a type: declaration, decoding, pruning, defaulting, declarative validation and OpenAPI. */
 export { fieldsOf, type Resolved, remember, resolve } from './access.ts';
 export { type CompiledType, compile, type Decoded } from './compile.ts';
 export {

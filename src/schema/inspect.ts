@@ -10,91 +10,95 @@ import {
 import { fieldsOf, resolve } from './access.ts';
 import type { Schema, StructSchema } from './declare.ts';
 import { suits } from './decode.ts';
-import { MAX_DEPTH, MAX_FINDINGS } from './limits.ts';
+import { MAX_DEPTH, MAX_ERRORS } from './limits.ts';
 import { scalarOf, scalars } from './scalars.ts';
 
-/** The last step of a path, and the steps before it. */
+/** A path as a linked list, last step first. */
 interface Trail {
   readonly step: string | number;
   readonly before: Trail | undefined;
 }
 
-/** Where a walk stands. */
-interface Place {
+/** The position of a value. */
+interface Position {
   /** With indexes and map keys; undefined at the root. */
   readonly trail: Trail | undefined;
   /** Field names alone: `spec.containers.ports`. */
   readonly fields: string;
-  /** The struct around it. */
+  /** The name of the struct that contains it. */
   readonly struct: string;
   readonly depth: number;
 }
 
-interface Findings {
+interface Context {
   readonly names: Names;
   readonly unknown: Path[];
 }
 
 /**
- * Paths of the fields that no struct declares, in the order of the value, at most 100. Slow: to be asked once decoding
- * has said that there is something to tell. Throws a bad request for the first value that is not of its type.
+ * The paths of the undeclared fields of a value, in its order, at most 100. Slow: called only when decoding has found
+ * an undeclared field or a value of the wrong type.
+ * @throws StatusError 400 for the first value of the wrong type
  */
 export function inspect(schema: StructSchema, value: Json, names: Names): Path[] {
-  const findings: Findings = { names, unknown: [] };
-  walkStruct(schema, value, { trail: undefined, fields: '', struct: '', depth: 0 }, findings);
-  return findings.unknown;
+  const context: Context = { names, unknown: [] };
+  walkStruct(schema, value, { trail: undefined, fields: '', struct: '', depth: 0 }, context);
+  return context.unknown;
 }
 
-function walk(schema: Schema, value: Json, at: Place, findings: Findings): void {
+function walk(schema: Schema, value: Json, position: Position, context: Context): void {
   if (value === null) return;
   switch (schema.type) {
     case 'struct':
-      walkStruct(schema, value, at, findings);
+      walkStruct(schema, value, position, context);
       break;
     case 'list':
-      if (!Array.isArray(value)) throw wrongType(schema, value, at);
-      for (const [i, item] of value.entries()) walk(schema.element, item, below(at, i), findings);
+      if (!Array.isArray(value)) throw wrongType(schema, value, position);
+      for (const [i, item] of value.entries()) walk(schema.element, item, below(position, i), context);
       break;
     case 'map':
-      if (!isJsonObject(value)) throw wrongType(schema, value, at);
-      for (const [key, item] of Object.entries(value)) walk(schema.value, item, below(at, key), findings);
+      if (!isJsonObject(value)) throw wrongType(schema, value, position);
+      for (const [key, item] of Object.entries(value)) walk(schema.value, item, below(position, key), context);
       break;
     case 'either': {
       const option = schema.options.find((candidate) => suits(candidate, value));
-      if (option === undefined) throw wrongType(schema, value, at);
-      walk(option, value, at, findings);
+      if (option === undefined) throw wrongType(schema, value, position);
+      walk(option, value, position, context);
       break;
     }
     case 'lazy':
-      if (at.depth === MAX_DEPTH) throw statusError.badRequest('exceeded max depth');
-      walk(resolve(schema), value, { ...at, depth: at.depth + 1 }, findings);
+      if (position.depth === MAX_DEPTH) throw statusError.badRequest('exceeded max depth');
+      walk(resolve(schema), value, { ...position, depth: position.depth + 1 }, context);
       break;
     default: {
-      const { read, fault } = scalars[schema.type];
+      const { read, describeError } = scalars[schema.type];
       if (read(value) !== undefined) return;
-      const message = fault?.(value);
-      throw message === undefined ? wrongType(schema, value, at) : statusError.badRequest(shorten(message));
+      const message = describeError?.(value);
+      throw message === undefined ? wrongType(schema, value, position) : statusError.badRequest(shorten(message));
     }
   }
 }
 
-function walkStruct(schema: StructSchema, value: Json, at: Place, findings: Findings): void {
-  if (!isJsonObject(value)) throw wrongType(schema, value, at);
+function walkStruct(schema: StructSchema, value: Json, position: Position, context: Context): void {
+  if (!isJsonObject(value)) throw wrongType(schema, value, position);
   const struct = shortName(schema.name);
-  const declared = fieldsOf(schema, findings.names);
+  const declared = fieldsOf(schema, context.names);
   for (const [name, item] of Object.entries(value)) {
-    const trail = { step: name, before: at.trail };
+    const trail = { step: name, before: position.trail };
     const field = declared.get(name);
     if (field !== undefined) {
-      const fields = at.fields === '' ? name : `${at.fields}.${name}`;
-      walk(field.schema, item, { trail, fields, struct, depth: at.depth }, findings);
-    } else if (findings.unknown.length < MAX_FINDINGS) {
-      findings.unknown.push(pathOf(trail));
+      const fields = position.fields === '' ? name : `${position.fields}.${name}`;
+      walk(field.schema, item, { trail, fields, struct, depth: position.depth }, context);
+    } else if (context.unknown.length < MAX_ERRORS) {
+      context.unknown.push(pathOf(trail));
     }
   }
 }
 
-const below = (at: Place, step: string | number): Place => ({ ...at, trail: { step, before: at.trail } });
+const below = (position: Position, step: string | number): Position => ({
+  ...position,
+  trail: { step, before: position.trail },
+});
 
 function pathOf(trail: Trail | undefined): Path {
   const path: (string | number)[] = [];
@@ -102,14 +106,16 @@ function pathOf(trail: Trail | undefined): Path {
   return path.reverse();
 }
 
-function wrongType(schema: Schema, value: Json, at: Place): StatusError {
+function wrongType(schema: Schema, value: Json, position: Position): StatusError {
   const scalar = scalarOf(schema);
   const number = typeof value === 'number' || typeof value === 'bigint';
   const given = number && scalar?.numeric === true ? `number ${value}` : typeKind(value);
   const target =
-    at.struct === '' ? 'Go value' : `Go struct field ${at.struct.slice(at.struct.lastIndexOf('.') + 1)}.${at.fields}`;
+    position.struct === ''
+      ? 'Go value'
+      : `Go struct field ${position.struct.slice(position.struct.lastIndexOf('.') + 1)}.${position.fields}`;
   return statusError.badRequest(
-    `json: cannot unmarshal ${given} into ${target} of type ${scalar?.readAs ?? spelling(schema)}`,
+    `json: cannot unmarshal ${given} into ${target} of type ${scalar?.wrongTypeName ?? typeName(schema)}`,
   );
 }
 
@@ -128,20 +134,20 @@ function typeKind(value: Json): string {
   }
 }
 
-/** A type as messages spell it: `map[string][]v1.Container`. */
-function spelling(schema: Schema): string {
+/** A Go type as shown in messages: `map[string][]v1.Container`. */
+function typeName(schema: Schema): string {
   switch (schema.type) {
     case 'list':
-      return `[]${spelling(schema.element)}`;
+      return `[]${typeName(schema.element)}`;
     case 'map':
-      return `map[string]${spelling(schema.value)}`;
+      return `map[string]${typeName(schema.value)}`;
     case 'lazy':
-      return spelling(resolve(schema));
+      return typeName(resolve(schema));
     case 'struct':
     case 'either':
       return shortName(schema.name);
     default:
-      return scalars[schema.type].spelling;
+      return scalars[schema.type].typeName;
   }
 }
 

@@ -52,7 +52,7 @@ describe('names of types', () => {
     expect(openApiName(type, k8s)).toBe(name);
   });
 
-  it('start with the domain in force', () => {
+  it('start with the configured domain', () => {
     expect(openApiName('core/v1.Pod', namesFor('orch.io'))).toBe('io.orch.api.core.v1.Pod');
   });
 });
@@ -77,12 +77,12 @@ describe('a field', () => {
       { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time' },
       { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Time' },
     ],
-  ])('shows its type (%#)', (schema, v2, v3) => {
+  ])('has its type (%#)', (schema, v2, v3) => {
     expect(shown('v2', schema)).toEqual(v2);
     expect(shown('v3', schema)).toEqual(v3);
   });
 
-  it('shows what merging needs to know, as recorded', () => {
+  it('has the merge extensions, as recorded', () => {
     expect(
       shown('v3', list(Port), {
         listType: 'map',
@@ -100,7 +100,7 @@ describe('a field', () => {
     });
   });
 
-  it('wraps a reference that has company, in v3 alone', () => {
+  it('wraps a reference with siblings in allOf, in v3 alone', () => {
     expect(shown('v3', Port, { doc: 'The port.' })).toEqual({
       allOf: [{ $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' }],
       default: {},
@@ -115,7 +115,7 @@ describe('a field', () => {
     });
   });
 
-  it('lists the values that it takes, and none when it is open', () => {
+  it('lists its supported values, and none when it is open', () => {
     expect(shown('v3', string, { known: ['b', 'a'] })).toEqual({ type: 'string', enum: ['a', 'b'] });
     expect(shown('v3', list(string), { known: ['b', 'a'] })).toEqual({
       type: 'array',
@@ -131,7 +131,7 @@ describe('a struct', () => {
     spec: field(2, struct('core/v1.PodSpec', { ports: field(1, list(Port)), cpu: field(2, quantity) })),
   });
 
-  it('brings along all that it refers to', () => {
+  it('includes all referenced schemas', () => {
     expect(Object.keys(openApiSchemas([Pod], k8s, 'v3'))).toEqual([
       'io.k8s.api.core.v1.ContainerPort',
       'io.k8s.api.core.v1.Pod',
@@ -140,7 +140,7 @@ describe('a struct', () => {
     ]);
   });
 
-  it('shows required fields, defaults and the kinds that it is served as', () => {
+  it('has required fields, defaults and the kinds that it is served as', () => {
     const kinds = [{ group: '', version: 'v1', kind: 'Pod' }];
     const schemas = openApiSchemas([Pod], k8s, 'v3', (schema) => (schema === Pod ? kinds : []));
     expect(schemas['io.k8s.api.core.v1.Pod']).toMatchObject({ 'x-kubernetes-group-version-kind': kinds });
@@ -156,7 +156,7 @@ describe('a struct', () => {
     });
   });
 
-  it('may contain itself and take several forms', () => {
+  it('may be recursive and have alternatives', () => {
     const self: LazySchema = lazy(() => Props);
     const Props: StructSchema = struct(
       'apiextensions/v1.JSONSchemaProps',

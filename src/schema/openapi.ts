@@ -3,15 +3,15 @@ import { fieldsOf, resolve } from './access.ts';
 import type { EitherSchema, Field, ScalarName, Schema, StructSchema } from './declare.ts';
 import { scalars } from './scalars.ts';
 
-/** v2: definitions of an OpenAPI 2.0 document. v3: component schemas of a 3.0 document. */
+/** v2: definitions of an OpenAPI 2.0 document. v3: component schemas of an OpenAPI 3.0 document. */
 type Dialect = 'v2' | 'v3';
 
 /** The kinds under which a struct is served. */
 type KindsOf = (schema: StructSchema) => readonly GroupVersionKind[];
 
 /**
- * The schemas of the given structs and of all that they refer to, by name and in the order of the names. A struct that
- * is served as a kind carries its kinds; with `enums` fields tell the values that they may have.
+ * The schemas of the given structs and of all referenced types, sorted by name. A struct that is served as a kind has
+ * the extension `group-version-kind`; with `enums` fields list their supported values.
  */
 export function openApiSchemas(
   roots: Iterable<StructSchema>,
@@ -32,12 +32,12 @@ export function openApiName(typeName: string, names: Names): string {
   const slash = typeName.indexOf('/');
   const home = typeName.slice(0, slash);
   const rest = typeName.slice(slash + 1);
-  // The package of a user's own group is the group, reversed.
+  // A custom group is written as a reversed domain.
   if (home.includes('.')) return `${home.split('.').reverse().join('.')}.${rest}`;
   return `${names.openApi}.${homes.get(home) ?? `api.${home}`}.${rest}`;
 }
 
-/** Packages that do not live with the others. */
+/** Go packages outside the API module. */
 const homes: ReadonlyMap<string, string> = new Map([
   ['meta', 'apimachinery.pkg.apis.meta'],
   ['apiextensions', 'apiextensions-apiserver.pkg.apis.apiextensions'],
@@ -52,7 +52,7 @@ interface Writer {
   readonly written: Map<string, JsonObject>;
 }
 
-/** A reference to the schema of a name, which is written unless it already is. */
+/** A reference to a named schema, which is written on first use. */
 function refer(name: string, make: () => JsonObject, writer: Writer): JsonObject {
   if (!writer.written.has(name)) {
     writer.written.set(name, {});
@@ -91,8 +91,8 @@ function fieldSchema(field: Field, writer: Writer): JsonObject {
     ...(dialect === 'v3' ? defaultOf(field, schema, names) : {}),
     ...extensionsOf(field, names),
   };
-  const told = enums && field.open !== true ? field.known : undefined;
-  const values = told && knownValues(told, names);
+  const known = enums && field.open !== true ? field.known : undefined;
+  const values = known && knownValues(known, names);
   if (values !== undefined && schema.type === 'list')
     base['items'] = { ...schemaOf(schema.element, writer), enum: values };
   else if (values !== undefined) extras['enum'] = values;
@@ -102,7 +102,7 @@ function fieldSchema(field: Field, writer: Writer): JsonObject {
 
 const knownValues = (known: readonly string[], names: Names) => known.map((value) => expandNames(value, names)).sort();
 
-/** A struct that is always there defaults to an empty one. */
+/** The `default` of a field; that of a struct which is not nullable is `{}`. */
 function defaultOf(field: Field, schema: Schema, names: Names): JsonObject {
   if (field.default !== undefined) {
     return { default: typeof field.default === 'string' ? expandNames(field.default, names) : field.default };
@@ -161,14 +161,14 @@ const plainScalars: { readonly [type in ScalarName]?: JsonObject } = {
   int64: { type: 'integer', format: 'int64' },
   double: { type: 'number', format: 'double' },
   bytes: { type: 'string', format: 'byte' },
-  // An empty schema is none to some clients.
+  // Some clients do not accept an empty schema.
   any: { description: 'Any value.' },
   object: { type: 'object' },
 };
 
 const META = 'apimachinery.pkg.apis.meta.v1';
 
-/** Scalars that have a schema of their own. */
+/** Scalars with a named schema. */
 const namedScalars: {
   readonly [type in ScalarName]?: { readonly name: string; readonly v2: JsonObject; readonly v3: JsonObject };
 } = {

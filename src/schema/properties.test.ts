@@ -166,7 +166,7 @@ describe('any type and value', () => {
     );
   });
 
-  it('what decoding drops or refuses is what inspection finds', () => {
+  it('inspection finds the fields that decoding prunes and the values that it rejects', () => {
     fc.assert(
       fc.property(structOfDepth(3), json, fc.dictionary(fieldName, json), (schema, other, fields) => {
         for (const value of [other, fields as Json]) {

@@ -1,23 +1,23 @@
 import { canonicalDuration, canonicalQuantity, canonicalTime, type Json } from '../meta/index.ts';
-import { base64Fault, canonicalBase64 } from './base64.ts';
+import { base64ErrorOffset, canonicalBase64 } from './base64.ts';
 import type { ScalarName, Schema } from './declare.ts';
 
-/** What holds for the values of one scalar type. */
+/** A scalar type. */
 export interface Scalar {
-  /** The normal form of a value; undefined when it is none of this type. */
+  /** The normal form of a value; undefined for a value of another type. */
   readonly read: (value: Json) => Json | undefined;
-  /** How messages spell the type. */
-  readonly spelling: string;
-  /** How messages spell the type a value of the wrong JSON type was read as, where that is another. */
-  readonly readAs?: string;
-  /** Messages tell which number was refused, not just that one was. */
+  /** The Go type in messages. */
+  readonly typeName: string;
+  /** The Go type in messages about a value of the wrong JSON type, where it differs. */
+  readonly wrongTypeName?: string;
+  /** Messages show the rejected number. */
   readonly numeric?: boolean;
-  /** Says what is wrong with a refused value of the right JSON type; undefined when its JSON type is wrong. */
-  readonly fault?: (value: Json) => string | undefined;
-  /** What `null` in a list or map becomes, and an absent field that is always written. */
+  /** The error of a rejected value of the right JSON type; undefined when its JSON type is wrong. */
+  readonly describeError?: (value: Json) => string | undefined;
+  /** The value of `null` in a list or map, and of an absent field that is always encoded. */
   readonly zero: Json;
-  /** A field that is not nullable is written even when it is zero. */
-  readonly solid?: boolean;
+  /** A field that is not nullable is encoded even when it is zero. */
+  readonly keepsZero?: boolean;
 }
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -47,15 +47,15 @@ const readText = (value: Json) => (typeof value === 'string' ? value : undefined
 
 const keep = (value: Json) => value;
 
-/** A text with a grammar of its own: `parse` gives its normal form or throws an error whose message is for the client. */
-function text(spelling: string, zero: Json, parse: (text: string) => string): Scalar {
+/** A string with a syntax: `parse` returns its normal form or throws an error with a message for the client. */
+function text(typeName: string, zero: Json, parse: (text: string) => string): Scalar {
   return {
-    spelling,
-    readAs: 'string',
+    typeName,
+    wrongTypeName: 'string',
     zero,
-    solid: true,
+    keepsZero: true,
     read: (value) => (typeof value === 'string' ? attempt(parse, value) : undefined),
-    fault: (value) => (typeof value === 'string' ? complaint(parse, value) : undefined),
+    describeError: (value) => (typeof value === 'string' ? errorMessage(parse, value) : undefined),
   };
 }
 
@@ -67,7 +67,7 @@ function attempt(parse: (text: string) => string, value: string): string | undef
   }
 }
 
-function complaint(parse: (text: string) => string, value: string): string | undefined {
+function errorMessage(parse: (text: string) => string, value: string): string | undefined {
   try {
     parse(value);
     return undefined;
@@ -80,46 +80,46 @@ const quantityText = (value: Json): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value) : '';
 
 export const scalars: { readonly [name in ScalarName]: Scalar } = {
-  string: { spelling: 'string', zero: '', read: readText },
-  bool: { spelling: 'bool', zero: false, read: (value) => (typeof value === 'boolean' ? value : undefined) },
-  int32: { spelling: 'int32', zero: 0, numeric: true, read: readInt32 },
-  int64: { spelling: 'int64', zero: 0, numeric: true, read: readInt64 },
-  double: { spelling: 'float64', zero: 0, numeric: true, read: readDouble },
+  string: { typeName: 'string', zero: '', read: readText },
+  bool: { typeName: 'bool', zero: false, read: (value) => (typeof value === 'boolean' ? value : undefined) },
+  int32: { typeName: 'int32', zero: 0, numeric: true, read: readInt32 },
+  int64: { typeName: 'int64', zero: 0, numeric: true, read: readInt64 },
+  double: { typeName: 'float64', zero: 0, numeric: true, read: readDouble },
   bytes: {
-    spelling: '[]uint8',
+    typeName: '[]uint8',
     zero: '',
     read: (value) => (typeof value === 'string' ? canonicalBase64(value) : undefined),
-    fault: (value) =>
-      typeof value === 'string' ? `illegal base64 data at input byte ${base64Fault(value) ?? 0}` : undefined,
+    describeError: (value) =>
+      typeof value === 'string' ? `illegal base64 data at input byte ${base64ErrorOffset(value) ?? 0}` : undefined,
   },
   time: text('v1.Time', null, (value) => canonicalTime(value)),
   microTime: text('v1.MicroTime', null, (value) => canonicalTime(value, true)),
   duration: text('v1.Duration', '0s', canonicalDuration),
   quantity: {
-    spelling: 'resource.Quantity',
+    typeName: 'resource.Quantity',
     zero: '0',
-    solid: true,
+    keepsZero: true,
     read: (value) => attempt(canonicalQuantity, quantityText(value)),
-    fault: (value) => complaint(canonicalQuantity, quantityText(value)),
+    describeError: (value) => errorMessage(canonicalQuantity, quantityText(value)),
   },
   intOrString: {
-    spelling: 'intstr.IntOrString',
-    readAs: 'int32',
+    typeName: 'intstr.IntOrString',
+    wrongTypeName: 'int32',
     numeric: true,
     zero: 0,
-    solid: true,
+    keepsZero: true,
     read: (value) => (typeof value === 'string' ? value : readInt32(value)),
   },
-  any: { spelling: 'interface {}', zero: null, solid: true, read: keep },
+  any: { typeName: 'interface {}', zero: null, keepsZero: true, read: keep },
   object: {
-    spelling: 'runtime.RawExtension',
+    typeName: 'runtime.RawExtension',
     zero: null,
-    solid: true,
+    keepsZero: true,
     read: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined),
   },
 };
 
-/** What holds for the values of a schema that is a scalar. */
+/** The scalar type of a schema; undefined for other schemas. */
 export function scalarOf(schema: Schema): Scalar | undefined {
   return schema.type in scalars ? scalars[schema.type as ScalarName] : undefined;
 }

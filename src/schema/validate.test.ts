@@ -26,36 +26,36 @@ const checkOne = (schema: Schema, options: FieldOptions, value?: Json) =>
   check(struct('test/v1.One', { it: field(1, schema, options) }), value === undefined ? {} : { it: value });
 
 describe('required', () => {
-  it('is an error when absent, null or empty text', () => {
+  it('rejects an absent value, null and the empty string', () => {
     for (const value of [undefined, null, '']) {
       expect(checkOne(string, { required: true }, value)).toEqual([['it', 'Required value']]);
     }
     expect(checkOne(string, { required: true }, 'x')).toEqual([]);
   });
 
-  it('takes the zero of other types for a value', () => {
+  it('accepts the zero value of other types', () => {
     expect(checkOne(int32, { required: true }, 0)).toEqual([]);
     expect(checkOne(list(string), { required: true }, [])).toEqual([]);
     expect(checkOne(list(string), { required: true }, null)).toEqual([['it', 'Required value']]);
   });
 
-  it('speaks only of OpenAPI where empty is accepted', () => {
+  it('applies to OpenAPI alone with emptyOk', () => {
     expect(checkOne(string, { required: true, emptyOk: true }, '')).toEqual([]);
   });
 
-  it('is not asked for inside a struct that is absent', () => {
+  it('does not apply inside an absent struct', () => {
     const inner = struct('test/v1.Inner', { name: field(1, string, { required: true }) });
     expect(checkOne(inner, { nullable: true })).toEqual([]);
     expect(checkOne(inner, { nullable: true }, {})).toEqual([['it.name', 'Required value']]);
   });
 
-  it('comes alone, without what else is wrong with an empty value', () => {
+  it('is the only error of an empty value', () => {
     expect(checkOne(string, { required: true, known: ['A'] }, '')).toEqual([['it', 'Required value']]);
   });
 });
 
-describe('known values', () => {
-  it('are the only ones, in the order of the declaration', () => {
+describe('supported values', () => {
+  it('are the only ones accepted, in the order of the declaration', () => {
     // As recorded from the reference server.
     expect(checkOne(string, { known: ['Always', 'OnFailure', 'Never'] }, 'Maybe')).toEqual([
       ['it', 'Unsupported value: "Maybe": supported values: "Always", "OnFailure", "Never"'],
@@ -63,17 +63,17 @@ describe('known values', () => {
     expect(checkOne(string, { known: ['Always'] }, 'Always')).toEqual([]);
   });
 
-  it('are some of many when the field is open', () => {
+  it('are not enforced when the field is open', () => {
     expect(checkOne(string, { known: ['A'], open: true }, 'Odd')).toEqual([]);
   });
 
-  it('hold for each entry of a list', () => {
+  it('apply to each entry of a list', () => {
     expect(checkOne(list(string), { known: ['A', 'B'] }, ['A', 'x'])).toEqual([
       ['it[1]', 'Unsupported value: "x": supported values: "A", "B"'],
     ]);
   });
 
-  it('take empty text for absent, unless the field tells them apart', () => {
+  it('accept the empty string unless the field is nullable', () => {
     expect(checkOne(string, { known: ['A'] }, '')).toEqual([]);
     expect(checkOne(string, { known: ['A'], nullable: true }, '')).toHaveLength(1);
     expect(checkOne(list(string), { known: ['A'] }, [''])).toEqual([
@@ -81,7 +81,7 @@ describe('known values', () => {
     ]);
   });
 
-  it('carry the names in force', () => {
+  it('use the configured names', () => {
     expect(checkOne(string, { known: ['{labels}/x'] }, 'orch.io/x')).toEqual([]);
   });
 });
@@ -102,26 +102,26 @@ describe('bounds', () => {
   });
 });
 
-describe('entries that repeat', () => {
+describe('duplicate entries', () => {
   const Port = struct('core/v1.Port', {
     name: field(1, string),
     port: field(2, int32),
     protocol: field(3, string, { default: 'TCP' }),
   });
 
-  it('are found in a set', () => {
+  it('are rejected in a set', () => {
     expect(checkOne(list(string), { listType: 'set' }, ['a', 'b', 'a'])).toEqual([['it[2]', 'Duplicate value: "a"']]);
     expect(checkOne(list(intOrString), { listType: 'set' }, [1, '1'])).toEqual([]);
   });
 
-  it('are found in a map with one key, at the key', () => {
+  it('are rejected in a list map with one key, at the key', () => {
     // As recorded: `webhooks[1].name`.
     expect(checkOne(list(Port), { listType: 'map', listMapKeys: ['name'] }, [{ name: 'x' }, { name: 'x' }])).toEqual([
       ['it[1].name', 'Duplicate value: "x"'],
     ]);
   });
 
-  it('are found in a map with several keys, where a missing one is its default', () => {
+  it('are rejected in a list map with several keys, where a missing one has its default', () => {
     const options = { listType: 'map', listMapKeys: ['port', 'protocol'] } as const;
     const entries = [{ port: 80 }, { port: 80, protocol: 'UDP' }, { port: 80, protocol: 'TCP', name: 'x' }];
     expect(checkOne(list(Port), options, entries)).toEqual([
@@ -129,25 +129,25 @@ describe('entries that repeat', () => {
     ]);
   });
 
-  it('are left to others where the declaration says so, and in an atomic list', () => {
+  it('are accepted with duplicates and in an atomic list', () => {
     expect(checkOne(list(string), { listType: 'set', duplicates: true }, ['a', 'a'])).toEqual([]);
     expect(checkOne(list(string), { listType: 'atomic' }, ['a', 'a'])).toEqual([]);
   });
 });
 
-describe('the walk', () => {
+describe('paths and limits', () => {
   const Port = struct('core/v1.ServicePort', { port: field(1, int32, { min: 1, max: 65535 }) });
   const Service = struct('core/v1.Service', {
     spec: field(1, struct('core/v1.ServiceSpec', { ports: field(1, list(Port)), named: field(2, map(Port)) })),
   });
 
-  it('gives paths with indexes, and map keys in brackets', () => {
+  it('paths have indexes and map keys in brackets', () => {
     const value = { spec: { ports: [{ port: 1 }, { port: 0 }], named: { 'a/b': { port: 0 } } } };
     expect(check(Service, value).map(([path]) => path)).toEqual(['spec.ports[1].port', 'spec.named[a/b].port']);
     expect(check(Service, value, 'template').map(([path]) => path)[0]).toBe('template.spec.ports[1].port');
   });
 
-  it('goes on beside and after what it found', () => {
+  it('continues after an error', () => {
     const Both = struct('x/v1.Both', {
       set: field(1, list(string), { listType: 'set' }),
       map: field(2, list(Port), { listType: 'map', listMapKeys: ['port'] }),
@@ -160,12 +160,12 @@ describe('the walk', () => {
     expect(check(Both, value).map(([path]) => path)).toEqual(['set[1]', 'set[2]', 'map[3000].port', 'last']);
   });
 
-  it('ends after a hundred findings', () => {
+  it('stops after 100 errors', () => {
     const ports = Array.from({ length: 1000 }, () => ({ port: 0 }));
     expect(check(Service, { spec: { ports } })).toHaveLength(100);
   });
 
-  it('follows a type that contains itself, to its end or the end of its patience', () => {
+  it('validates a recursive type up to the depth limit', () => {
     const self: LazySchema = lazy(() => Node);
     const Node: StructSchema = struct('x/v1.Node', {
       next: field(1, self, { nullable: true }),
@@ -180,13 +180,13 @@ describe('the walk', () => {
     expect(check(Node, value).map(([, message]) => message)).toEqual(['Forbidden: exceeded max depth']);
   });
 
-  it('looks up only own fields', () => {
+  it('reads own properties only', () => {
     const schema = struct('x/v1.Odd', { constructor: field(1, string, { required: true }) });
     expect(check(schema, {})).toEqual([['constructor', 'Required value']]);
   });
 });
 
-describe('migrated rules', () => {
+describe('declarative rules', () => {
   const Part = struct('test/v1.Part', { size: field(1, int32, { min: 0, declarative: true }), name: field(2, string) });
   const Whole = struct('test/v1.Whole', {
     replicas: field(1, int32, { min: 0, declarative: true }),
@@ -202,7 +202,7 @@ describe('migrated rules', () => {
   };
   const rules = declarativeRules(compile(Whole, names));
 
-  it('are left to those who ask for them', () => {
+  it('are validated by declarativeRules alone', () => {
     expect(check(Whole, value).map(([path]) => path)).toEqual(['seconds', 'parts[1].name']);
     expect(rules?.validate(value)).toEqual([
       {
@@ -234,7 +234,7 @@ describe('migrated rules', () => {
     ['', false],
   ])('cover %j: %j', (path, covered) => expect(rules?.cover(path)).toBe(covered));
 
-  it("are few types'", () =>
+  it('exist for few types', () =>
     expect(
       declarativeRules(compile(struct('test/v1.None', { a: field(1, int32, { min: 0 }) }), names)),
     ).toBeUndefined());

@@ -11,13 +11,12 @@ import { fieldsOf, hasField, type Resolved, remember, resolve } from './access.t
 import type { CompiledType } from './compile.ts';
 import type { Field, ListSchema, Schema, StructSchema } from './declare.ts';
 import { suits } from './decode.ts';
-import { MAX_DEPTH, MAX_FINDINGS } from './limits.ts';
+import { MAX_DEPTH, MAX_ERRORS } from './limits.ts';
 
 /**
- * What the declaration of a type finds wrong with a decoded value: required fields that are missing, values that are
- * not known, numbers out of bounds, list entries that repeat. At most 100 findings, in the order of the declaration;
- * `path` is where the value stands. Fields whose rules are migrated are left to `migratedRules`. Never throws, whatever
- * the value.
+ * Validates a decoded value against the declaration of its type: missing required fields, unsupported values, numbers
+ * out of bounds, duplicate list entries. Returns at most 100 errors, in the order of the declaration; `path` is the
+ * path of the value. Skips fields marked `declarative`, which {@link declarativeRules} validates. Never throws.
  */
 export function validate(value: Json, compiled: CompiledType, path = ''): FieldError[] {
   const { names, schema } = compiled;
@@ -25,15 +24,15 @@ export function validate(value: Json, compiled: CompiledType, path = ''): FieldE
   return check === undefined ? [] : run(check, value, path);
 }
 
-/** The rules of a type that its kind knows by hand too. */
+/** Declarative validation of the fields that also have handwritten validation. */
 export interface DeclarativeRules {
-  /** What they find wrong with a decoded value, as `validate` does for the others. */
+  /** The errors of a decoded value. */
   readonly validate: (value: Json) => FieldError[];
-  /** Whether there are such rules for the field at a path, as findings spell it. */
+  /** Whether the field at a path, in the form of field errors, is covered. */
   readonly cover: (path: string) => boolean;
 }
 
-/** Undefined for a type without such rules, which are most. */
+/** Undefined for a type without such fields. */
 export function declarativeRules({ schema, names }: CompiledType): DeclarativeRules | undefined {
   const check = new CheckFactory(names, true).of(schema);
   if (check === undefined) return undefined;
@@ -72,13 +71,13 @@ interface Walk {
   depth: number;
 }
 
-/** How deep structs may stand in each other: more than decoding lets through. */
+/** How deep structs may nest: deeper than decoding allows. */
 const MAX_STRUCTS = 4 * MAX_DEPTH;
 
 type Check = (value: Json, walk: Walk) => void;
 
 function report(walk: Walk, make: (path: string) => FieldError): void {
-  if (walk.errors.length < MAX_FINDINGS) walk.errors.push(make(format(walk.path)));
+  if (walk.errors.length < MAX_ERRORS) walk.errors.push(make(format(walk.path)));
 }
 
 function format(path: readonly (string | number)[]): string {
@@ -93,17 +92,17 @@ function format(path: readonly (string | number)[]): string {
 const factories = new WeakMap<Names, CheckFactory>();
 
 /**
- * Makes the checks of structs, one for each struct; a struct below which nothing is checked has none. They look either
- * at the fields whose rules are migrated, or at all others.
+ * Compiles the checks of structs, one per struct; undefined for a struct without rules at any depth. Covers either the
+ * fields marked `declarative` or all others.
  */
 class CheckFactory {
   readonly #names: Names;
-  readonly #migrated: boolean;
+  readonly #declarative: boolean;
   readonly #structs = new WeakMap<StructSchema, { readonly check: Check | undefined }>();
 
-  constructor(names: Names, migrated: boolean) {
+  constructor(names: Names, declarative: boolean) {
     this.#names = names;
-    this.#migrated = migrated;
+    this.#declarative = declarative;
   }
 
   of(schema: Schema): Check | undefined {
@@ -124,18 +123,20 @@ class CheckFactory {
 
   #struct(schema: StructSchema): Check | undefined {
     const known = remember(this.#structs, schema, () => ({
-      check: hasField(schema, (field) => this.#looksAt(field)) ? structCheck(() => this.#plans(schema)) : undefined,
+      check: hasField(schema, (field) => this.#covers(field))
+        ? structCheck(() => this.#fieldChecks(schema))
+        : undefined,
     }));
     return known.check;
   }
 
-  #looksAt(field: Field): boolean {
-    return (field.declarative === true) === this.#migrated && isChecked(field);
+  #covers(field: Field): boolean {
+    return (field.declarative === true) === this.#declarative && isChecked(field);
   }
 
-  #plans(schema: StructSchema): FieldCheck[] {
+  #fieldChecks(schema: StructSchema): FieldCheck[] {
     return [...fieldsOf(schema, this.#names)].flatMap(([name, field]) => {
-      const own = this.#looksAt(field);
+      const own = this.#covers(field);
       const checks = [...(own ? fieldChecks(field, this.#names) : []), this.of(field.schema)].filter(
         (c) => c !== undefined,
       );
@@ -159,26 +160,26 @@ const isKeyed = (field: Field): boolean =>
 
 interface FieldCheck {
   readonly name: string;
-  /** Every object has something of that name. */
+  /** The name of a property that every object inherits. */
   readonly inherited: boolean;
   readonly required: boolean;
   readonly checks: readonly Check[];
 }
 
 function structCheck(make: () => FieldCheck[]): Check {
-  let plans: FieldCheck[] | undefined;
+  let fieldChecks: FieldCheck[] | undefined;
   return (value, walk) => {
     if (!isJsonObject(value)) return;
     if (walk.depth === MAX_STRUCTS) return report(walk, (path) => fieldError.forbidden(path, 'exceeded max depth'));
-    plans ??= make();
+    fieldChecks ??= make();
     walk.depth++;
-    for (const plan of plans) {
-      const item = plan.inherited ? getKey(value, plan.name) : value[plan.name];
+    for (const fieldCheck of fieldChecks) {
+      const item = fieldCheck.inherited ? getKey(value, fieldCheck.name) : value[fieldCheck.name];
       const missing = item === undefined || item === null;
-      if (missing ? !plan.required : plan.checks.length === 0 && item !== '') continue;
-      walk.path.push(plan.name);
-      if (missing || (plan.required && item === '')) report(walk, (path) => fieldError.required(path));
-      else for (const check of plan.checks) check(item, walk);
+      if (missing ? !fieldCheck.required : fieldCheck.checks.length === 0 && item !== '') continue;
+      walk.path.push(fieldCheck.name);
+      if (missing || (fieldCheck.required && item === '')) report(walk, (path) => fieldError.required(path));
+      else for (const check of fieldCheck.checks) check(item, walk);
       walk.path.pop();
     }
     walk.depth--;
@@ -214,7 +215,7 @@ function eitherCheck(options: readonly { option: Schema; check: Check | undefine
   return (value, walk) => options.find(({ option }) => suits(option, value))?.check?.(value, walk);
 }
 
-/** The checks that stand on a field itself; those of values hold for each entry when the field is a list. */
+/** The checks of a field itself; for a list, value checks apply to each entry. */
 function fieldChecks(field: Field, names: Names): (Check | undefined)[] {
   const schema = resolve(field.schema);
   const each = schema.type === 'list' ? listCheck : (check: Check | undefined) => check;
@@ -250,35 +251,35 @@ function rangeRule(min: number, max: number): string {
   return min === -Infinity ? `must be less than or equal to ${max}` : `must be between ${min} and ${max}, inclusive`;
 }
 
-/** Entries that repeat: of a set by value, of a map by their keys, where a missing key is its default. */
+/** Duplicate entries: of a set by value, of a map by its list map keys, where a missing key has its default. */
 function keyCheck(field: Field, schema: ListSchema, names: Names): Check | undefined {
   const element = resolve(schema.element);
-  if (field.listType === 'set') return repeatCheck(identify, (item) => item);
+  if (field.listType === 'set') return duplicateCheck(identify, (item) => item);
   const keys = element.type === 'struct' ? (field.listMapKeys ?? []) : [];
-  const fallbacks = keys.map(
+  const defaults = keys.map(
     (key) => (element.type === 'struct' ? fieldsOf(element, names).get(key)?.default : undefined) ?? null,
   );
   const keyOf = (item: Json, i: number): Json =>
-    (isJsonObject(item) ? getKey(item, keys[i] as string) : undefined) ?? (fallbacks[i] as Json);
+    (isJsonObject(item) ? getKey(item, keys[i] as string) : undefined) ?? (defaults[i] as Json);
   switch (keys.length) {
     case 0:
       return undefined;
     case 1:
-      return repeatCheck(
+      return duplicateCheck(
         (item) => identify(keyOf(item, 0)),
         (item) => keyOf(item, 0),
         keys[0],
       );
     default:
-      return repeatCheck(
+      return duplicateCheck(
         (item) => identify(keys.map((_, i) => keyOf(item, i))),
         (item) => Object.fromEntries(keys.map((key, i) => [key, keyOf(item, i)])),
       );
   }
 }
 
-/** Reports each entry whose identity an earlier one has, at the entry or at a field of it. */
-function repeatCheck(identityOf: (item: Json) => unknown, shownOf: (item: Json) => Json, at?: string): Check {
+/** Reports each entry with the identity of an earlier one, at the entry or at a field of it. */
+function duplicateCheck(identityOf: (item: Json) => unknown, shownOf: (item: Json) => Json, at?: string): Check {
   return (value, walk) => {
     if (!Array.isArray(value) || value.length < 2) return;
     const seen = new Set<unknown>();
@@ -296,7 +297,7 @@ function repeatCheck(identityOf: (item: Json) => unknown, shownOf: (item: Json) 
   };
 }
 
-/** Equal for equal values alone. */
+/** A key that is equal exactly for equal values. */
 function identify(value: Json): unknown {
   if (typeof value !== 'object') return value;
   return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? { integer: String(part) } : part));

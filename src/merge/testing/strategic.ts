@@ -13,7 +13,7 @@ const Item = struct('test/v1.Item', {
   ports: field(5, list(Port), { patchStrategy: 'merge', patchMergeKey: 'number' }),
   set: field(6, map(string)),
 });
-/** A type with a field for each rule of strategic merge patches. */
+/** A type with a field for each rule of strategic merge patch. */
 const Thing = struct('test/v1.Thing', {
   items: field(1, list(Item), { patchStrategy: 'merge', patchMergeKey: 'name' }),
   tags: field(2, list(string), { patchStrategy: 'merge' }),
@@ -34,13 +34,13 @@ const Thing = struct('test/v1.Thing', {
 });
 
 export const item = (name: string, more: JsonObject = {}): JsonObject => ({ name, ...more });
-/** Entries of single letters. */
+/** Entries named by single letters. */
 export const named = (letters: string): JsonObject[] => letters.split('').map((name) => ({ name }));
 
 export const apply = (object: Json, patch: Json, schema: StructSchema = Thing) =>
   atOnce(strategicMergePatch(object, patch, schema, names));
 
-/** What a patch is refused with. */
+/** The error of a patch that must fail. */
 export function failure(object: Json, patch: Json, schema: StructSchema = Thing): StatusError {
   try {
     apply(object, patch, schema);

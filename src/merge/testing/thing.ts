@@ -14,7 +14,7 @@ import {
   struct,
 } from '../../schema/index.ts';
 
-/** A type with every way of merging, for tests. */
+/** A test type with every merge strategy. */
 
 export const names = namesFor('k8s.io');
 
@@ -72,7 +72,7 @@ const specFields = {
   finalizers: field(15, list(string), { patchStrategy: 'merge' }),
 } as const;
 
-/** `Thing` with some fields of its spec declared another way, or not at all. */
+/** `Thing` with some fields of its spec redeclared or removed. */
 export function thing(changes: { readonly [name: string]: Fields[string] | undefined } = {}): StructSchema {
   const fields = Object.entries({ ...specFields, ...changes }).filter(([, declared]) => declared !== undefined);
   return struct('test/v1.Thing', {

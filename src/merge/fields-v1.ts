@@ -2,12 +2,12 @@ import { isJsonObject, type Json, type JsonObject, type StatusError, statusError
 import { type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf } from './field-set.ts';
 import { canonicalElement } from './path.ts';
 
-/** How many paths one set may have, and how deep they may go. */
+/** Limits of a field set from a request: the number of its path elements and its depth. */
 export const maxFieldSetElements = 200_000;
 export const maxFieldSetDepth = 500;
 
-/** The set with the members of every node sorted: the one wire form of a set. Costs no more than a look when they are. */
-export function toWire(set: FieldSet): JsonObject {
+/** The canonical `fieldsV1` of a set: the members of every node sorted. Copies nothing when they already are. */
+export function toFieldsV1(set: FieldSet): JsonObject {
   return sorted(set) as JsonObject;
 }
 
@@ -34,14 +34,14 @@ function sorted(node: FieldSet): FieldSet {
 }
 
 /**
- * The set that a client spelled.
- * @throws StatusError 400 when it is none, or larger or deeper than the limits.
+ * Parses `fieldsV1` of a request.
+ * @throws StatusError 400 when it is invalid, or larger or deeper than the limits.
  */
-export function parseFieldSet(wire: Json | undefined): FieldSet {
+export function parseFieldsV1(wire: Json | undefined): FieldSet {
   return parseNode(wire, { left: maxFieldSetElements }, 0) ?? leaf;
 }
 
-/** An empty node gives undefined. */
+/** Undefined for an empty node. */
 function parseNode(wire: Json | undefined, budget: { left: number }, depth: number): FieldSet | undefined {
   if (!isJsonObject(wire)) throw malformed('a node is no object');
   if (depth > maxFieldSetDepth) throw malformed(`it is deeper than ${maxFieldSetDepth} levels`);

@@ -25,7 +25,7 @@ describe('laws', () => {
     { requiredKeys: [] },
   ) as fc.Arbitrary<JsonObject>;
 
-  /** Sprinkles directives over what could be a patch. */
+  /** Adds random directives to a patch. */
   const marked = (value: Json): fc.Arbitrary<Json> => {
     if (Array.isArray(value)) return fc.tuple(...value.map(marked)).map((entries) => [...entries]);
     if (typeof value !== 'object' || value === null) return fc.constant(value);
@@ -58,7 +58,7 @@ describe('laws', () => {
     );
   });
 
-  it('an object is a patch that makes it of nothing', () => {
+  it('an object as patch of the empty object gives the object', () => {
     fc.assert(
       fc.property(things, (object) => {
         expect(apply({}, object)).toEqual(object);
@@ -66,7 +66,7 @@ describe('laws', () => {
     );
   });
 
-  it('an object as the patch of itself changes nothing', () => {
+  it('an object as patch of itself changes nothing', () => {
     fc.assert(
       fc.property(things, (object) => {
         expect(apply(object, object)).toEqual(object);
@@ -74,7 +74,7 @@ describe('laws', () => {
     );
   });
 
-  it('applied twice, a patch does no more than once', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(things, things, (object, patch) => {
         const once = apply(object, patch);
@@ -83,7 +83,7 @@ describe('laws', () => {
     );
   });
 
-  it('no directive is left, and neither argument is changed', () => {
+  it('leaves no directive and changes neither argument', () => {
     let directives = 0;
     fc.assert(
       fc.property(things, patches, (object, patch) => {
@@ -96,7 +96,7 @@ describe('laws', () => {
     expect(directives).toBeGreaterThan(10);
   });
 
-  it('replace makes the patch the object', () => {
+  it('replace gives the members of the patch', () => {
     fc.assert(
       fc.property(things, things, (object, patch) => {
         expect(apply(object, { ...patch, $patch: 'replace' })).toEqual(patch);
@@ -104,7 +104,7 @@ describe('laws', () => {
     );
   });
 
-  it('an order is kept by the entries it names, and no entry is lost', () => {
+  it('$setElementOrder orders the entries it names and loses none', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 12 }), { maxLength: 10 });
     fc.assert(
       fc.property(keys, keys, (live, wanted) => {
@@ -121,7 +121,7 @@ describe('laws', () => {
     );
   });
 
-  it('any JSON as a patch gives an object or a refusal', () => {
+  it('any JSON as a patch gives an object or a StatusError', () => {
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
     const member = fc.constantFrom(
       'items',

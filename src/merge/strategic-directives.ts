@@ -9,16 +9,16 @@ import {
   statusError,
 } from '../meta/index.ts';
 
-/** What the members of an object in a strategic merge patch say that begin with a dollar sign and are no data. */
-export interface Marks {
+/** The directives of an object in a strategic merge patch: members that begin with a dollar sign and are not data. */
+export interface Directives {
   /** `$patch`. */
   readonly directive: Json | undefined;
   /** `$retainKeys`. */
-  readonly retain: Json | undefined;
-  /** `$setElementOrder/<list>`, by list. */
-  readonly orders: readonly (readonly [string, Json])[];
-  /** `$deleteFromPrimitiveList/<list>`, by list. */
-  readonly deletions: readonly (readonly [string, Json])[];
+  readonly retainKeys: Json | undefined;
+  /** `$setElementOrder/<list>`, by name of the list. */
+  readonly elementOrders: readonly (readonly [string, Json])[];
+  /** `$deleteFromPrimitiveList/<list>`, by name of the list. */
+  readonly primitiveDeletions: readonly (readonly [string, Json])[];
 }
 
 const directive = '$patch';
@@ -26,23 +26,28 @@ const retainKeys = '$retainKeys';
 const elementOrder = '$setElementOrder';
 const deletion = '$deleteFromPrimitiveList';
 
-/** Whether a member of a patch is a directive instead of data. */
-export function isMark(key: string): boolean {
+/** Whether a member of a patch is a directive. */
+export function isDirective(key: string): boolean {
   if (!key.startsWith('$')) return false;
   return key === directive || key === retainKeys || key.startsWith(elementOrder) || key.startsWith(deletion);
 }
 
 export const directiveOf = (patch: JsonObject): Json | undefined => getKey(patch, directive);
 
-/** @throws StatusError 400 for a directive that should name a list and does not */
-export function readMarks(patch: JsonObject): Marks {
-  const orders: [string, Json][] = [];
-  const deletions: [string, Json][] = [];
+/** @throws StatusError 400 for `$setElementOrder` or `$deleteFromPrimitiveList` without the name of a list */
+export function readDirectives(patch: JsonObject): Directives {
+  const elementOrders: [string, Json][] = [];
+  const primitiveDeletions: [string, Json][] = [];
   for (const key of Object.keys(patch)) {
-    if (key.startsWith(elementOrder)) orders.push([listName(key, elementOrder), patch[key] as Json]);
-    else if (key.startsWith(deletion)) deletions.push([listName(key, deletion), patch[key] as Json]);
+    if (key.startsWith(elementOrder)) elementOrders.push([listName(key, elementOrder), patch[key] as Json]);
+    else if (key.startsWith(deletion)) primitiveDeletions.push([listName(key, deletion), patch[key] as Json]);
   }
-  return { directive: getKey(patch, directive), retain: getKey(patch, retainKeys), orders, deletions };
+  return {
+    directive: getKey(patch, directive),
+    retainKeys: getKey(patch, retainKeys),
+    elementOrders,
+    primitiveDeletions,
+  };
 }
 
 function listName(key: string, prefix: string): string {
@@ -52,17 +57,17 @@ function listName(key: string, prefix: string): string {
   return key.slice(prefix.length + 1);
 }
 
-/** The refusal of a directive that is not written as it must be. */
+/** The error for a malformed directive. */
 export const malformed = (what: 'retainKeys' | 'setElementOrder list' | 'primitive list') =>
   statusError.badRequest(`invalid patch format of ${what}`);
 
-/** Whether the whole of an entry is the word that its list is merged, as it would be without. */
+/** Whether an entry is `{ $patch: merge }` alone, which has no effect on its list. */
 export const isBareMerge = (entry: JsonObject): boolean =>
   directiveOf(entry) === 'merge' && Object.keys(entry).length === 1;
 
 /**
- * What a patch holds where there is nothing to merge it with: no directives, no `null` members, no objects that carry
- * `$patch`. Undefined when nothing is left because the value is such an object itself.
+ * The value of a patch where no live value exists: without directives, `null` members and objects with `$patch`.
+ * Undefined when the value is such an object itself.
  */
 export function plain(value: Json): Json | undefined {
   if (typeof value !== 'object' || value === null) return value;
@@ -79,23 +84,23 @@ export function plainList(list: JsonArray): JsonArray {
   });
 }
 
-/** The same for the members of an object whose own directive has been read. */
+/** The same for the members of an object, whatever its own `$patch`. */
 export function plainMembers(object: JsonObject): JsonObject {
   const out: JsonObject = {};
   for (const key of Object.keys(object)) {
-    const value = isMark(key) ? undefined : plain(object[key] as Json);
+    const value = isDirective(key) ? undefined : plain(object[key] as Json);
     if (value !== undefined && value !== null) setKey(out, key, value);
   }
   return out;
 }
 
-/** The list under a directive. @throws StatusError 500 for another value, in the words of the reference server */
+/** The list of a directive. @throws StatusError 500 for another value, with the message of the reference server */
 export function asList(value: Json): JsonArray {
   if (Array.isArray(value)) return value;
   throw unexpected('[]interface {}', value);
 }
 
-/** A failure that has no reason of its own on the wire. */
+/** A 500 without a `reason`. */
 export const failed = (message: string) => new StatusError(500, '', message);
 
 export const unexpected = (expected: string, value: Json) =>

@@ -8,7 +8,7 @@ import { merge } from './merge.ts';
 import { reconcile } from './reconcile.ts';
 import { extract, remove } from './select.ts';
 import { objectShape } from './shape.ts';
-import { apply, conflictsOf, contentOf, forceApply, play, type Step, update } from './testing/story.ts';
+import { apply, conflictsOf, contentOf, forceApply, run, type Step, update } from './testing/scenario.ts';
 import { names, thing } from './testing/thing.ts';
 
 const shape = objectShape(thing(), names);
@@ -66,12 +66,12 @@ const entriesOf = (count: number): FieldSet => ({
   },
 });
 
-describe('what an applier owns', () => {
-  it('is the same beside any known set, and that set itself where it says the same', () => {
+describe('field set of an applied configuration', () => {
+  it('is independent of the known set, and the known set itself when equal', () => {
     check((a, b) => {
       const [fields, others] = [fieldsOf(shape, a), fieldsOf(shape, b)];
       const known = JSON.parse(JSON.stringify(fields)) as FieldSet;
-      // What was met once is known better the second time.
+      // The second call uses the path elements that the first has kept.
       for (let round = 0; round < 2; round++) {
         expect(fieldsOf(shape, a, others)).toEqual(fields);
         expect(fieldsOf(shape, b, known)).toEqual(others);
@@ -82,16 +82,16 @@ describe('what an applier owns', () => {
   it.each<[string, JsonObject, JsonObject, FieldSet]>([
     ['a struct that was empty and holds an empty list', {}, { containers: [] }, {}],
     ['entries in another order', { containers: named(60) }, { containers: named(60).reverse() }, entriesOf(60)],
-    ['entries that are gone', { containers: named(60) }, { containers: named(59) }, entriesOf(59)],
-  ])('takes nothing wrong from what is known: %s', (_, before, after, fields) => {
+    ['removed entries', { containers: named(60) }, { containers: named(59) }, entriesOf(59)],
+  ])('takes no wrong node from the known set: %s', (_, before, after, fields) => {
     const known = fieldsOf(shape, { spec: before });
     for (let round = 0; round < 2; round++) expect(fieldsOf(shape, { spec: before }, known)).toBe(known);
     expect(fieldsOf(shape, { spec: after }, known)).toEqual(fields);
   });
 });
 
-describe('laws of merging', () => {
-  it('a merge with itself changes nothing', () => {
+describe('merge', () => {
+  it('merging an object into itself changes nothing', () => {
     check((a) => expect(merge(shape, a, a)).toBe(a));
   });
   it('is idempotent', () => {
@@ -100,7 +100,7 @@ describe('laws of merging', () => {
       expect(merge(shape, once, b)).toBe(once);
     });
   });
-  it('holds everything that the intent says', () => {
+  it('the result holds the whole applied configuration', () => {
     check((a, b) => {
       const { removed, modified } = compare(shape, b, merge(shape, a, b));
       expect(removed).toEqual({});
@@ -116,11 +116,11 @@ describe('laws of merging', () => {
   });
 });
 
-describe('laws of comparing', () => {
+describe('compare', () => {
   it('an object equals itself', () => {
     check((a) => expect(compare(shape, a, structuredClone(a))).toMatchObject({ added: {}, removed: {}, modified: {} }));
   });
-  it('goes both ways', () => {
+  it('is symmetric', () => {
     check((a, b) => {
       const there = compare(shape, a, b);
       const back = compare(shape, b, a);
@@ -129,7 +129,7 @@ describe('laws of comparing', () => {
       expect(equalSets(there.modified, back.modified)).toBe(true);
     });
   });
-  it('what is added to nothing is everything', () => {
+  it('compared with nothing, everything is added', () => {
     check((a) => {
       const { added } = compare(shape, {}, a);
       expect(equalSets(added, wholeOf(shape, a) ?? {})).toBe(true);
@@ -138,8 +138,8 @@ describe('laws of comparing', () => {
   });
 });
 
-describe('laws of selecting', () => {
-  it('what is removed is gone', () => {
+describe('remove and extract', () => {
+  it('removed fields are absent', () => {
     check((a, b) => {
       const set = fieldsOf(shape, b);
       const left = remove(shape, a, set);
@@ -147,13 +147,13 @@ describe('laws of selecting', () => {
       expect(remove(shape, a, {})).toBe(a);
     });
   });
-  it('an object is what it owns', () => {
+  it('extracting the field set of an object gives the object', () => {
     check((a) => {
       const own = fieldsOf(shape, a);
       expect(equalSets(fieldsOf(shape, extract(shape, a, own)), own)).toBe(true);
     });
   });
-  it('a set that the schema knows stays', () => {
+  it('reconcile keeps a set that fits the schema', () => {
     check((a) => {
       const set = fieldsOf(shape, a);
       expect(reconcile(shape, set)).toBe(set);
@@ -166,54 +166,54 @@ const fieldsOfManager = (live: ApiObject | undefined, manager: string): FieldSet
   return (entries.find((entry) => entry['manager'] === manager)?.['fieldsV1'] ?? {}) as FieldSet;
 };
 
-describe('laws of applying', () => {
+describe('apply', () => {
   it('extract, then apply, is the identity', () => {
     check((a, b) => {
-      const before = play([update('x', a), forceApply('one', b)]).world.live as ApiObject;
-      // Nobody's object is another matter: all there is goes to whoever wrote before the first apply.
+      const before = run([update('x', a), forceApply('one', b)]).fixture.live as ApiObject;
+      // An object without managed fields would get the entry before-first-apply.
       fc.pre(before.metadata.managedFields !== undefined);
       const owned = fieldsOfManager(before, 'one');
       const own = extract(shape, before, owned);
-      // What is as good as absent is not stored, though owned.
+      // Zero values are owned but not stored.
       fc.pre(equalSets(fieldsOf(shape, own), owned));
-      const after = play([update('x', a), forceApply('one', b), apply('one', own)]).world.live as ApiObject;
+      const after = run([update('x', a), forceApply('one', b), apply('one', own)]).fixture.live as ApiObject;
       expect(contentOf(after)).toEqual(contentOf(before));
       expect(after.metadata.managedFields).toEqual(before.metadata.managedFields);
     }, 80);
   });
-  it('applying twice is applying once', () => {
+  it('is idempotent', () => {
     check((a, b) => {
-      const once = play([update('x', a), forceApply('one', b)]);
-      const twice = play([update('x', a), forceApply('one', b), apply('one', b)]);
+      const once = run([update('x', a), forceApply('one', b)]);
+      const twice = run([update('x', a), forceApply('one', b), apply('one', b)]);
       expect(twice.object).toEqual(once.object);
-      expect(twice.owners).toEqual(once.owners);
+      expect(twice.managers).toEqual(once.managers);
     }, 80);
   });
-  it('two managers of disjoint fields commute', () => {
+  it('applies of disjoint fields commute', () => {
     fc.assert(
       fc.property(strings, spec, (data, values) => {
         const one = apply('one', { data });
         const two = apply('two', { spec: values } as JsonObject);
-        const there = play([one, two]);
-        const back = play([two, one]);
+        const there = run([one, two]);
+        const back = run([two, one]);
         expect(there.object).toEqual(back.object);
-        expect(there.owners).toEqual(back.owners);
+        expect(there.managers).toEqual(back.managers);
       }),
       { numRuns: 80 },
     );
   });
-  it('a forced apply never conflicts, and owns what it says', () => {
+  it('a forced apply never conflicts and owns its configuration', () => {
     check((a, b) => {
-      const { world, error } = play([apply('one', a), forceApply('two', b)]);
+      const { fixture, error } = run([apply('one', a), forceApply('two', b)]);
       expect(error).toBe(undefined);
       const own = fieldsOf(shape, b);
-      expect(isEmpty(own) || equalSets(fieldsOfManager(world.live, 'two'), own)).toBe(true);
+      expect(isEmpty(own) || equalSets(fieldsOfManager(fixture.live, 'two'), own)).toBe(true);
     }, 80);
   });
 });
 
-// A slow model: an object is a map from paths to values, and each manager a set of paths. An entry of a list is a path
-// of its own, above those of its fields.
+// A slow model: an object is a map from paths to values, and each manager a set of paths. A list entry is a path of its
+// own, the parent of the paths of its fields.
 
 type Flat = Map<string, string>;
 interface Model {
@@ -240,12 +240,12 @@ function ownedByOthers(model: Model, manager: string, path: string): string[] {
   return [...model.owners].filter(([other, paths]) => other !== manager && paths.has(path)).map(([other]) => other);
 }
 
-/** Takes paths away from everyone but one manager. */
+/** Removes paths from all managers but one. */
 function take(model: Model, manager: string, paths: readonly string[]): void {
   for (const [other, owned] of model.owners) if (other !== manager) for (const path of paths) owned.delete(path);
 }
 
-/** The conflicts, in which case nothing changes. */
+/** Applies; returns the conflicts, in which case nothing changes. */
 function modelApply(model: Model, manager: string, applyConfig: Flat, force: boolean): string[] {
   const changed = [...applyConfig.keys()].filter((path) => model.values.get(path) !== applyConfig.get(path));
   const conflicts = changed.flatMap((path) => ownedByOthers(model, manager, path).map((other) => `${other} ${path}`));
@@ -255,19 +255,19 @@ function modelApply(model: Model, manager: string, applyConfig: Flat, force: boo
   const dropped = [...last].filter(
     (path) => !applyConfig.has(path) && ownedByOthers(model, manager, path).length === 0,
   );
-  const gone = [...model.values.keys()].filter(
+  const removed = [...model.values.keys()].filter(
     (path) => dropped.includes(path) || dropped.includes(entryOf(path) ?? ''),
   );
-  for (const path of gone) model.values.delete(path);
-  take(model, manager, [...changed, ...gone]);
+  for (const path of removed) model.values.delete(path);
+  take(model, manager, [...changed, ...removed]);
   model.owners.set(manager, new Set(applyConfig.keys()));
   return [];
 }
 
 function modelUpdate(model: Model, manager: string, after: Flat): void {
-  const gone = [...model.values.keys()].filter((path) => !after.has(path));
+  const removed = [...model.values.keys()].filter((path) => !after.has(path));
   const changed = [...after.keys()].filter((path) => model.values.get(path) !== after.get(path));
-  take(model, '', [...gone, ...changed]);
+  take(model, '', [...removed, ...changed]);
   const owned = model.owners.get(manager) ?? new Set();
   for (const path of changed) owned.add(path);
   model.owners.set(manager, owned);
@@ -293,12 +293,12 @@ const write = fc.record({
   body,
 });
 
-/** Only what the model knows of. */
+/** The part of the object that the model covers. */
 const known = (paths: string): string[] =>
   paths.split(' ').filter((path) => /^\.data\.|^\.spec\.tags\[|^\.spec\.containers\[[^\]]*\](\.image)?$/.test(path));
 
-describe('three-way results', () => {
-  it('agree with the model after every write', () => {
+describe('comparison with a model', () => {
+  it('results equal those of a slow model after every write', () => {
     fc.assert(
       fc.property(fc.array(write, { minLength: 1, maxLength: 6 }), (writes) => {
         const model: Model = { values: new Map(), owners: new Map() };
@@ -310,14 +310,14 @@ describe('three-way results', () => {
           if (kind === 'update') modelUpdate(model, by, values);
           const step =
             kind === 'update' ? update(manager, content) : (kind === 'apply' ? apply : forceApply)(manager, content);
-          const ending = play([...steps, step]);
-          const told = conflictsOf(ending.error).map((text) =>
+          const outcome = run([...steps, step]);
+          const reported = conflictsOf(outcome.error).map((text) =>
             text.replace(/^"(\w+)"( using v1)?/, (_, name, using) => `${name}${using ? ' (Update)' : ''}`),
           );
-          expect(new Set(told)).toEqual(new Set(conflicts));
-          if (ending.error === undefined) steps.push(step);
-          expect(flat(ending.object)).toEqual(model.values);
-          const owned = Object.entries(ending.owners).map(([name, paths]) => [name, known(paths).sort()] as const);
+          expect(new Set(reported)).toEqual(new Set(conflicts));
+          if (outcome.error === undefined) steps.push(step);
+          expect(flat(outcome.object)).toEqual(model.values);
+          const owned = Object.entries(outcome.managers).map(([name, paths]) => [name, known(paths).sort()] as const);
           const expected = [...model.owners].map(([name, paths]) => [name, [...paths].sort()] as const);
           const held = (list: readonly (readonly [string, string[]])[]) =>
             new Map(list.filter(([, paths]) => paths.length > 0));

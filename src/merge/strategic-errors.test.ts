@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../meta/index.ts';
 import { apply, failure, item } from './testing/strategic.ts';
 
-describe('refusals', () => {
+describe('errors', () => {
   it.each<{ name: string; before?: JsonObject; patch: Json; code: number; reason: string; message: string }>([
     {
       name: 'a list as the patch',
@@ -12,7 +12,7 @@ describe('refusals', () => {
       message: 'json: cannot unmarshal array into Go value of type map[string]interface {}',
     },
     {
-      name: 'a text as the patch',
+      name: 'a string as the patch',
       patch: 'x',
       code: 400,
       reason: 'BadRequest',
@@ -33,7 +33,7 @@ describe('refusals', () => {
       message: 'json: cannot unmarshal bool into Go value of type map[string]interface {}',
     },
     {
-      name: 'an unknown directive at the top',
+      name: 'an unknown directive at the root',
       patch: { $patch: 'explode', text: 'a' },
       code: 500,
       reason: '',
@@ -56,7 +56,7 @@ describe('refusals', () => {
       message: 'unknown patch type: true in map: map[$patch:true name:a set:map[a:2 b:1] tags:[x y]]',
     },
     {
-      name: 'an entry without its key',
+      name: 'an entry without its merge key',
       before: { items: [item('a')] },
       patch: { items: [{ value: '1' }] },
       code: 500,
@@ -64,7 +64,7 @@ describe('refusals', () => {
       message: 'map: map[value:1] does not contain declared merge key: name',
     },
     {
-      name: 'an entry whose key is null',
+      name: 'an entry whose merge key is null',
       before: { items: [item('a')] },
       patch: { items: [{ name: null }] },
       code: 500,
@@ -72,7 +72,7 @@ describe('refusals', () => {
       message: 'map: map[name:<nil>] does not contain declared merge key: name',
     },
     {
-      name: 'a deletion without a key',
+      name: 'a deletion without its merge key',
       before: { items: [item('a')] },
       patch: { items: [{ $patch: 'delete' }] },
       code: 500,
@@ -80,7 +80,7 @@ describe('refusals', () => {
       message: 'map: map[$patch:delete] does not contain declared merge key: name',
     },
     {
-      name: 'an entry without its key in a list that is replaced',
+      name: 'an entry without its merge key in a replaced list',
       before: { items: [item('a')] },
       patch: { items: [{ $patch: 'replace' }, { value: '1' }] },
       code: 500,
@@ -88,7 +88,7 @@ describe('refusals', () => {
       message: 'map: map[value:1] does not contain declared merge key: name',
     },
     {
-      name: 'a live entry without its key',
+      name: 'a live entry without its merge key',
       before: { items: [{ value: '1' }] },
       patch: { items: [{ name: 'a' }] },
       code: 500,
@@ -96,7 +96,7 @@ describe('refusals', () => {
       message: 'map: map[value:1] does not contain declared merge key: name',
     },
     {
-      name: 'objects in a list that has no merge key',
+      name: 'objects in a list without merge key',
       before: { keyless: [item('a')] },
       patch: { keyless: [item('b')] },
       code: 500,
@@ -120,7 +120,7 @@ describe('refusals', () => {
       message: 'list element types are not identical: [<nil>]',
     },
     {
-      name: 'null as the first entry of all',
+      name: 'null as the first entry',
       before: { items: [] },
       patch: { items: [null] },
       code: 500,
@@ -136,7 +136,7 @@ describe('refusals', () => {
       message: 'the server rejected our request due to an error in our request',
     },
     {
-      name: '$retainKeys that is no list',
+      name: '$retainKeys that is not a list',
       before: { union: {} },
       patch: { union: { $retainKeys: 'name' } },
       code: 400,
@@ -166,7 +166,7 @@ describe('refusals', () => {
       message: 'invalid patch format of primitive list',
     },
     {
-      name: '$deleteFromPrimitiveList that is no list',
+      name: '$deleteFromPrimitiveList that is not a list',
       before: { tags: ['a'] },
       patch: { '$deleteFromPrimitiveList/tags': 'a' },
       code: 400,
@@ -182,14 +182,14 @@ describe('refusals', () => {
       message: 'invalid patch format of primitive list',
     },
     {
-      name: '$setElementOrder that is no list',
+      name: '$setElementOrder that is not a list',
       patch: { '$setElementOrder/tags': 'a' },
       code: 500,
       reason: '',
       message: 'expected a []interface {}, but received a string',
     },
     {
-      name: '$setElementOrder of what is no list',
+      name: '$setElementOrder of a value that is not a list',
       before: { inner: {} },
       patch: { '$setElementOrder/inner': [] },
       code: 500,
@@ -197,7 +197,7 @@ describe('refusals', () => {
       message: 'expected a []interface {}, but received a map[string]interface {}',
     },
     {
-      name: '$setElementOrder for a change that is no list',
+      name: '$setElementOrder for a change that is not a list',
       before: { tags: ['a'] },
       patch: { '$setElementOrder/tags': ['a'], tags: 1.5 },
       code: 500,
@@ -235,7 +235,7 @@ describe('refusals', () => {
       message: 'expected slice or array type, but got: map',
     },
     {
-      name: '$setElementOrder with an entry without its key',
+      name: '$setElementOrder with an entry without its merge key',
       before: { items: [item('a')] },
       patch: { '$setElementOrder/items': [{ value: '1' }] },
       code: 500,
@@ -251,7 +251,7 @@ describe('refusals', () => {
       message: 'expected a map[string]interface {}, but received a bool',
     },
     {
-      name: '$setElementOrder of objects without a key',
+      name: '$setElementOrder of objects without merge key',
       before: { rows: [item('a')] },
       patch: { '$setElementOrder/rows': [item('a')] },
       code: 400,
@@ -275,7 +275,7 @@ describe('refusals', () => {
       message: "The order in patch list:\n[map[name:n]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
     },
     {
-      name: 'an undeclared field that is there',
+      name: 'a live field that is not declared',
       before: { y: {} },
       patch: { y: { a: 1 } },
       code: 500,
@@ -287,32 +287,32 @@ describe('refusals', () => {
     expect({ code: error.code, reason: error.reason, message: error.message }).toEqual({ code, reason, message });
   });
 
-  it('shows of a large value only its beginning', () => {
+  it('shortens a large value', () => {
     const { message } = failure({ items: [item('a')] }, { items: [{ value: 'x'.repeat(100_000) }] });
     expect(message.length).toBeLessThan(4200);
     expect(message.endsWith('x... does not contain declared merge key: name')).toBe(true);
   });
 
-  it('names nothing of the live list', () => {
+  it('shows nothing of the live list', () => {
     const { message } = failure({ items: [item('a', { value: 'secret' })] }, { items: ['x'] });
     expect(message).not.toContain('secret');
   });
 });
 
-describe('work', () => {
+describe('work limit', () => {
   const many = (count: number, more: JsonObject) => Array.from({ length: count }, (_, i) => item(`n${i}`, more));
 
-  it('lists of 10,000 entries are merged, ordered and thinned out', () => {
+  it('lists of 10,000 entries may be merged, ordered and shortened', () => {
     const before = { items: many(10_000, { value: '1' }) };
     const order = before.items.map(({ name }) => ({ name: name as string })).reverse();
-    const gone = order.slice(0, 100).map(({ name }) => ({ name, $patch: 'delete' }));
+    const deletions = order.slice(0, 100).map(({ name }) => ({ name, $patch: 'delete' }));
     const changed = order.slice(100).map((entry) => ({ ...entry, other: '2' }));
-    const patch = { '$setElementOrder/items': order.slice(100), items: [...changed, ...gone] };
+    const patch = { '$setElementOrder/items': order.slice(100), items: [...changed, ...deletions] };
     const after = apply(before, patch) as { items: JsonObject[] };
     expect(after.items).toEqual(order.slice(100).map(({ name }) => item(name, { value: '1', other: '2' })));
   });
 
-  it('a set of 10,000 scalars is merged and thinned out', () => {
+  it('a set of 10,000 scalars may be merged and shortened', () => {
     const tags = Array.from({ length: 10_000 }, (_, i) => `t${i}`);
     const after = apply({ tags }, { tags: ['new'], '$deleteFromPrimitiveList/tags': tags.slice(1) });
     expect(after).toEqual({ tags: ['new', 't0'] });

@@ -15,21 +15,21 @@ import type { ManagedType } from '../transition.ts';
 import { updateManagedFields } from '../update.ts';
 import { names, thing } from './thing.ts';
 
-/** One write of a story; `at` is its second. */
-export type Step = (world: World) => void;
+/** One write of a scenario. */
+export type Step = (fixture: Fixture) => void;
 
 interface Options {
   readonly version?: string;
   readonly subresource?: string;
 }
 
-/** An object and everything that the writes to it depend on. */
-export class World {
+/** An object, its type and the clock. */
+export class Fixture {
   live: ApiObject | undefined;
   schemas = new Map<string, StructSchema>([['v1', thing()]]);
   /** Conversion between versions, applied to the copy of an object. */
   convert = (object: JsonObject, _to: string): JsonObject => object;
-  /** What a write to the object, or to a subresource, leaves as it is. */
+  /** The reset fields of the main resource or of a subresource. */
   kept: (subresource: string) => FieldSet = () => leaf;
   seconds = 0;
 
@@ -75,25 +75,25 @@ const whole = (apiVersion: string, body: JsonObject): JsonObject => {
   return { kind: 'Thing', apiVersion, metadata: { name: 't', ...(isJsonObject(metadata) ? metadata : {}) }, ...rest };
 };
 
-const writer = (world: World, manager: string, { version = 'v1', subresource }: Options) => {
-  world.seconds++;
-  return { manager, apiVersion: version, now: world.now, ...(subresource === undefined ? {} : { subresource }) };
+const writer = (fixture: Fixture, manager: string, { version = 'v1', subresource }: Options) => {
+  fixture.seconds++;
+  return { manager, apiVersion: version, now: fixture.now, ...(subresource === undefined ? {} : { subresource }) };
 };
 
 function applied(manager: string, body: JsonObject, force: boolean, options: Options): Step {
-  return (world) => {
-    const by = writer(world, manager, options);
-    const type = world.type(options.subresource);
+  return (fixture) => {
+    const by = writer(fixture, manager, options);
+    const type = fixture.type(options.subresource);
     const object = atOnce(
       applyConfiguration({
         type,
         writer: by,
-        live: world.in(by.apiVersion),
+        live: fixture.in(by.apiVersion),
         applyConfig: whole(by.apiVersion, body),
         force,
       }),
     );
-    world.live = object;
+    fixture.live = object;
   };
 }
 
@@ -102,62 +102,64 @@ export const apply = (manager: string, body: JsonObject, options: Options = {}):
 export const forceApply = (manager: string, body: JsonObject, options: Options = {}): Step =>
   applied(manager, body, true, options);
 
-/** Replaces the object, whose managedFields stay unless the body gives others. */
+/** Replaces the object; its managedFields stay unless the body sets them. */
 export function update(manager: string, body: JsonObject, options: Options = {}): Step {
-  return (world) => {
-    const by = writer(world, manager, options);
-    const before = world.in(by.apiVersion);
-    const after = world.decode(whole(by.apiVersion, body));
-    const type = world.type(options.subresource);
+  return (fixture) => {
+    const by = writer(fixture, manager, options);
+    const before = fixture.in(by.apiVersion);
+    const after = fixture.decode(whole(by.apiVersion, body));
+    const type = fixture.type(options.subresource);
     const managedFields = atOnce(updateManagedFields({ type, writer: by, before, after }));
     const { managedFields: _, ...metadata } = after.metadata;
     after.metadata = (managedFields === undefined ? metadata : { ...metadata, managedFields }) as typeof after.metadata;
-    world.live = after;
+    fixture.live = after;
   };
 }
 
 /** Changes the schema of a version between two writes. */
 export const schema = (changed: StructSchema, version = 'v1'): Step => {
-  return (world) => void world.schemas.set(version, changed);
+  return (fixture) => void fixture.schemas.set(version, changed);
 };
 
-export const set = (change: (world: World) => void): Step => change;
+export const set = (change: (fixture: Fixture) => void): Step => change;
 
-export interface Story {
+export interface Scenario {
   readonly name: string;
   readonly steps: readonly Step[];
-  /** What the object holds beside its identity; not looked at when absent. */
+  /** The object without its identity; not checked when absent. */
   readonly object?: JsonObject;
-  /** The paths that each manager owns, by `name` for appliers and `name (Update)`, with the subresource behind a slash. */
-  readonly owners?: { readonly [manager: string]: string };
-  /** What the last step fails with: manager and path of each conflict. */
+  /**
+   * The paths that each manager owns, by `name` for appliers and `name (Update)`, with the subresource behind a slash.
+   */
+  readonly managers?: { readonly [manager: string]: string };
+  /** The conflicts of the last step: manager and path. */
   readonly conflicts?: readonly string[];
-  /** What the last step fails with: its message. */
+  /** The error message of the last step. */
   readonly error?: string | RegExp;
 }
 
-export interface Ending {
+export interface Outcome {
   readonly object: JsonObject;
-  readonly owners: { readonly [manager: string]: string };
+  readonly managers: { readonly [manager: string]: string };
   readonly error: StatusError | undefined;
-  readonly world: World;
+  readonly fixture: Fixture;
 }
 
-export function play(steps: readonly Step[]): Ending {
-  const world = new World();
+export function run(steps: readonly Step[]): Outcome {
+  const fixture = new Fixture();
   let error: StatusError | undefined;
   for (const [i, step] of steps.entries()) {
     try {
-      step(world);
+      step(fixture);
     } catch (thrown) {
       if (!(thrown instanceof StatusError) || i < steps.length - 1) throw thrown;
       error = thrown;
     }
   }
-  return { object: contentOf(world.live), owners: ownersOf(world.live), error, world };
+  return { object: contentOf(fixture.live), managers: managedPaths(fixture.live), error, fixture };
 }
 
-/** An object without its identity and ownership. */
+/** An object without its identity and managedFields. */
 export function contentOf(object: ApiObject | undefined): JsonObject {
   if (object === undefined) return {};
   const { kind: _kind, apiVersion: _version, metadata, ...rest } = object;
@@ -165,8 +167,8 @@ export function contentOf(object: ApiObject | undefined): JsonObject {
   return Object.keys(more).length === 0 ? rest : { metadata: more as JsonObject, ...rest };
 }
 
-/** The paths of every owner, by name. */
-export function ownersOf(object: ApiObject | undefined): { [manager: string]: string } {
+/** The paths that each manager owns. */
+export function managedPaths(object: ApiObject | undefined): { [manager: string]: string } {
   const entries: { [manager: string]: string } = {};
   for (const entry of (object?.metadata.managedFields ?? []) as JsonObject[]) {
     const { manager, subresource } = entry as { manager: string; subresource?: string };
@@ -177,14 +179,14 @@ export function ownersOf(object: ApiObject | undefined): { [manager: string]: st
   return entries;
 }
 
-/** `name path` of each conflict that an error tells of. */
+/** `name path` of each conflict of an error. */
 export function conflictsOf(error: StatusError | undefined): string[] {
   return (error?.details?.causes ?? []).map(
     ({ message = '', field }) => `${message.replace('conflict with ', '')} ${field}`,
   );
 }
 
-/** An entry of managedFields as a client spells it. */
+/** An entry of managedFields as a client sends it. */
 export const entry = (manager: string, fieldsV1: JsonObject, more: JsonObject = {}): Json => ({
   manager,
   operation: 'Update',

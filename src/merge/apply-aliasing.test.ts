@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ApiObject, atOnce, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
 import { applyConfiguration } from './apply.ts';
-import { World } from './testing/story.ts';
+import { Fixture } from './testing/scenario.ts';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 const thing = (metadata: JsonObject, spec: JsonObject): JsonObject => ({
@@ -11,7 +11,7 @@ const thing = (metadata: JsonObject, spec: JsonObject): JsonObject => ({
   spec,
 });
 
-/** Every object and array in a value but what is owned by whom. */
+/** Every object and array in a value except managedFields. */
 function* partsOf(value: Json): Generator<Json> {
   if (typeof value !== 'object' || value === null) return;
   yield value;
@@ -19,25 +19,25 @@ function* partsOf(value: Json): Generator<Json> {
 }
 
 function shared(manager: string, live: ApiObject, applyConfig: JsonObject): number {
-  const world = new World();
+  const fixture = new Fixture();
   const writer = { manager, apiVersion: 'v1', now: '2024-01-01T00:00:01Z' };
-  const result = atOnce(applyConfiguration({ type: world.type(), writer, live, applyConfig, force: true }));
+  const result = atOnce(applyConfiguration({ type: fixture.type(), writer, live, applyConfig, force: true }));
   const before = new Set(partsOf(live));
   expect(result).not.toBe(live);
   return [...partsOf(result)].filter((part) => before.has(part)).length;
 }
 
 const spec = { replicas: 1, tags: ['a'], containers: [{ name: 'c', image: 'i', args: ['x'] }], selector: { a: 'b' } };
-const live = (metadata: JsonObject = {}): ApiObject => new World().decode(jsonCopy(thing(metadata, spec)));
+const live = (metadata: JsonObject = {}): ApiObject => new Fixture().decode(jsonCopy(thing(metadata, spec)));
 
 it.each([
   ['a field', thing({}, { ...spec, replicas: 2 })],
-  ['who owns a field', thing({}, { replicas: 1 })],
-])('what is applied shares nothing with the live object when it changes %s', (_, applyConfig) => {
+  ['the manager of a field', thing({}, { replicas: 1 })],
+])('the result of an apply shares no object with the live object when it changes %s', (_, applyConfig) => {
   expect(shared('m', live(), applyConfig)).toBe(0);
 });
 
-it('nor when it changes the annotation of the client alone', () => {
+it('nor when it changes the last-applied annotation alone', () => {
   const old = live({ annotations: { [annotation]: '{}' } });
   expect(shared('kubectl', old, thing({}, { replicas: 1 }))).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cruise, type ICruiseResult, type IModule } from 'dependency-cruiser';
@@ -54,6 +54,17 @@ describe('layers', () => {
     expect(
       modules.flatMap((m) => m.dependencies.filter((d) => d.couldNotResolve).map((d) => `${m.source} → ${d.module}`)),
     ).toEqual([]);
+  });
+});
+
+describe('ARCHITECTURE.md and CONTRIBUTING.md', () => {
+  it('name files that exist', () => {
+    const text = ['ARCHITECTURE.md', 'CONTRIBUTING.md']
+      .map((file) => readFileSync(join(root, file), 'utf8'))
+      .join('\n');
+    const named = [...text.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|mjs|md))`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !existsSync(join(root, path)) && !existsSync(join(root, 'src', path)))).toEqual([]);
   });
 });
 

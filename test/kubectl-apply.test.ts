@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configMap, hasKubectl, type Kubectl, startKubectl } from './support/kubectl.ts';
+import { configMap, type Kubectl, startKubectl } from './support/kubectl.ts';
+import { hasKubectl } from './support/requirements.ts';
 
 const deployment = (replicas: number, image: string) => `apiVersion: apps/v1
 kind: Deployment
@@ -19,7 +20,7 @@ spec:
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 // Changing what is there: apply from the client and at the server, patch, edit, set, label, rollout.
-describe.skipIf(!hasKubectl)('kubectl changes objects', () => {
+describe.skipIf(!hasKubectl())('kubectl changes objects', () => {
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl();
@@ -307,7 +308,7 @@ describe.skipIf(!hasKubectl)('kubectl changes objects', () => {
 
     it('waits until the status says that it is through', async () => {
       const status = kubectl.start('rollout', 'status', 'deploy/web', '--timeout=15s');
-      await status.until('Waiting for deployment');
+      await status.until(/Waiting for deployment/);
       const [generation = '', replicas = ''] = (
         await kubectl.read('deploy/web', '{.metadata.generation} {.spec.replicas}')
       ).split(' ');

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configMap, hasKubectl, type Kubectl, startKubectl } from './support/kubectl.ts';
+import { configMap, type Kubectl, startKubectl } from './support/kubectl.ts';
+import { hasKubectl } from './support/requirements.ts';
 
 /** Lists of everything that the rehearsals below could touch. */
 const touched = [
@@ -14,7 +15,7 @@ const touched = [
 ];
 
 // How a write is meant: made from the command line, rehearsed, strict about fields, scaled, deleted in which way.
-describe.skipIf(!hasKubectl)('kubectl writes', () => {
+describe.skipIf(!hasKubectl())('kubectl writes', () => {
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl();
@@ -276,7 +277,7 @@ spec: { template: { metadata: { labels: { app: few } }, spec: { containers: [{ n
         'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted',
       );
       const waits = kubectl.start('delete', 'cm', name, `--cascade=${cascade}`, '--timeout=15s', '-v=6');
-      await waits.until('watch=true');
+      await waits.until(/watch=true/);
       await kubectl.run('patch', 'cm', name, '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]');
       expect(await waits.ended).toBe(0);
       expect(await kubectl.fails('get', 'cm', name)).toContain(`configmaps "${name}" not found`);

@@ -2,11 +2,12 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configMap, hasKubectl, type Kubectl, startKubectl } from './support/kubectl.ts';
+import { configMap, type Kubectl, startKubectl } from './support/kubectl.ts';
+import { hasKubectl } from './support/requirements.ts';
 import { tenKinds } from './support/ten-kinds.ts';
 
 // What everybody does first: look around, create, get in every form, watch, describe, replace, delete.
-describe.skipIf(!hasKubectl)('kubectl', () => {
+describe.skipIf(!hasKubectl())('kubectl', () => {
   let kubectl: Kubectl;
   beforeAll(async () => {
     kubectl = await startKubectl();
@@ -172,11 +173,11 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
 
     it('and sees changes as they come', async () => {
       const watch = kubectl.start('get', 'cm', '-n', 'shop', '-w', '--output-watch-events');
-      await watch.until('settings');
+      await watch.until(/^ADDED +settings .*\n/m);
       await kubectl.run('create', 'configmap', 'late', '-n', 'shop', '--from-literal=a=b');
-      await watch.until('late');
+      await watch.until(/^ADDED +late .*\n/m);
       await kubectl.run('delete', 'configmap', 'late', '-n', 'shop');
-      await watch.until('DELETED');
+      await watch.until(/^DELETED +late .*\n/m);
       watch.stop();
       expect(watch.printed()).toMatch(/^ADDED +settings +\d.*\n(?:.*\n)*ADDED +late +1 .*\nDELETED +late +1 /m);
     });

@@ -1,25 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificates } from '../src/http/testing/fixture.ts';
 import { type NodeAgent, startNodeAgent } from './support/node-agent.ts';
+import { externalAddress, hasKubectl } from './support/requirements.ts';
 import { type RunningServer, startServer } from './support/server.ts';
 
 // The real command before an agent of a node, which knows the server by its certificate and is known by its own.
 
-const installed = (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
-if (!installed) console.warn('SKIPPED: no kubectl is installed, so nothing here was tried with it');
-
 // A proxy leads to no loopback address: what is proxied to must stand elsewhere on this machine.
-const address = Object.values(networkInterfaces())
-  .flatMap((all) => all ?? [])
-  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+const address = externalAddress();
 
 let server: RunningServer;
 let web: Server;
@@ -90,7 +86,7 @@ afterAll(async () => {
   await new Promise((done) => web.close(done));
 });
 
-describe.skipIf(!installed)('kubectl', () => {
+describe.skipIf(!hasKubectl())('kubectl', () => {
   const env = () => ({
     ...process.env,
     HOME: server.folder,

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { externalAddress } from '../../test/support/requirements.ts';
 import type { Json, JsonObject } from '../meta/index.ts';
 import { type Listener, listen } from './listener.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from './testing/fixture.ts';
@@ -12,9 +12,7 @@ import { type Fixture, makeCertificates, makeFixture, realClock } from './testin
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;
 // A proxy leads to no loopback address: what is proxied to must stand elsewhere on this machine.
-const address = Object.values(networkInterfaces())
-  .flatMap((all) => all ?? [])
-  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+const address = externalAddress();
 
 let server: Fixture;
 /** What runs in the pods. */

@@ -1,17 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { externalAddress } from '../../test/support/requirements.ts';
 import type { Endpoint } from '../registry/index.ts';
 import { createNodeProxy, type NodeProxy } from './node-proxy.ts';
 import { makeCertificates, realClock, requestOf } from './testing/fixture.ts';
 import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
 
 // A proxy leads to no loopback address: what is proxied to must stand elsewhere on this machine.
-const address = Object.values(networkInterfaces())
-  .flatMap((all) => all ?? [])
-  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
-if (address === undefined) console.warn('SKIPPED: this machine has no address but its own, so nothing was proxied');
+const address = externalAddress();
 
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;

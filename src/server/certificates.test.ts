@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:https';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hasProgram } from '../../test/support/requirements.ts';
 import { namesFor } from '../meta/index.ts';
 import { type CertificateOptions, ensureCertificates } from './certificates.ts';
 import { der } from './der.ts';
@@ -46,29 +47,26 @@ describe('ensureCertificates', () => {
     expect(server?.checkIP('10.0.0.2')).toBeUndefined();
   });
 
-  it.skipIf(spawnSync('openssl', ['version']).status !== 0)(
-    'makes what another implementation reads and trusts',
-    async () => {
-      const { folder } = options();
-      await ensureCertificates(options({ folder }));
-      const verify = (purpose: string, file: string) =>
-        execFileSync('openssl', [
-          'verify',
-          '-x509_strict',
-          '-CAfile',
-          join(folder, 'ca.crt'),
-          '-purpose',
-          purpose,
-          join(folder, file),
-        ]).toString();
-      expect(verify('sslserver', 'server.crt')).toContain(': OK');
-      expect(verify('sslclient', 'admin.crt')).toContain(': OK');
-      const text = execFileSync('openssl', ['x509', '-in', join(folder, 'server.crt'), '-noout', '-text']).toString();
-      expect(text).toContain('ecdsa-with-SHA256');
-      expect(text).toMatch(/Key Usage: critical\s+Digital Signature\n/);
-      expect(text).toMatch(/Extended Key Usage: \s*TLS Web Server Authentication/);
-    },
-  );
+  it.skipIf(!hasProgram('openssl', 'version'))('makes what another implementation reads and trusts', async () => {
+    const { folder } = options();
+    await ensureCertificates(options({ folder }));
+    const verify = (purpose: string, file: string) =>
+      execFileSync('openssl', [
+        'verify',
+        '-x509_strict',
+        '-CAfile',
+        join(folder, 'ca.crt'),
+        '-purpose',
+        purpose,
+        join(folder, file),
+      ]).toString();
+    expect(verify('sslserver', 'server.crt')).toContain(': OK');
+    expect(verify('sslclient', 'admin.crt')).toContain(': OK');
+    const text = execFileSync('openssl', ['x509', '-in', join(folder, 'server.crt'), '-noout', '-text']).toString();
+    expect(text).toContain('ecdsa-with-SHA256');
+    expect(text).toMatch(/Key Usage: critical\s+Digital Signature\n/);
+    expect(text).toMatch(/Extended Key Usage: \s*TLS Web Server Authentication/);
+  });
 
   it('carries a connection with both sides shown and verified', async () => {
     const { authority, server, admin } = await ensureCertificates(options());

@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { hasKubectl } from '../../test/support/requirements.ts';
 import { namesFor } from '../meta/index.ts';
 import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
 
@@ -32,7 +33,7 @@ describe('kubeconfig', () => {
     });
   });
 
-  it.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)('is read by kubectl', async () => {
+  it.skipIf(!hasKubectl())('is read by kubectl', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'admin.kubeconfig');
     await writeKubeconfig(path, kubeconfig(options));
     const out = execFileSync('kubectl', ['--kubeconfig', path, 'config', 'view', '--minify', '-o', 'json']).toString();

@@ -1,19 +1,8 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningServer, startServer } from './server.ts';
-
-/** Whether there is a kubectl to try the server with. */
-export const hasKubectl = (() => {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore', timeout: 10_000 });
-    return true;
-  } catch {
-    console.warn('SKIPPED: no kubectl is installed, so nothing here was tried with it');
-    return false;
-  }
-})();
 
 /** No call of kubectl lasts longer. */
 const callMs = 20_000;
@@ -44,8 +33,8 @@ export interface End {
 }
 
 export interface Started {
-  /** Resolves when it has printed this, as output or as error. */
-  until(text: string): Promise<void>;
+  /** Resolves when what it has printed, as output or as error, matches. */
+  until(pattern: RegExp): Promise<void>;
   printed(): string;
   /** Its exit code. */
   readonly ended: Promise<number | null>;
@@ -96,10 +85,10 @@ export async function startKubectl(): Promise<Kubectl> {
         ended,
         printed: () => seen,
         stop: () => child.kill(),
-        until: async (text) => {
-          while (!seen.includes(text)) {
+        until: async (pattern) => {
+          while (!pattern.test(seen)) {
             if (child.exitCode !== null || child.signalCode !== null) {
-              throw new Error(`kubectl ${args.join(' ')} ended before it printed ${JSON.stringify(text)}:\n${seen}`);
+              throw new Error(`kubectl ${args.join(' ')} ended before it printed ${pattern}:\n${seen}`);
             }
             await sleep(10);
           }

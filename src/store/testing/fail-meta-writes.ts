@@ -1,7 +1,11 @@
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { platformHas } from '../../../test/support/requirements.ts';
 
-/** Whether this system lets a test do it. */
-export const canFailMetaWrites = process.platform === 'linux';
+/** Whether this platform lets a test do it. */
+export const canFailMetaWrites = platformHas(
+  process.platform === 'linux',
+  'run on Linux to make writes of the store fail',
+);
 
 /**
  * Lets the next transaction on this file fail where its outcome is not known: the library writes the pages of its data

@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-bench-smoke-'));
+  const results = join(folder, 'results.json');
+  const flags = ['--only=get,create,patch', '--seconds=0.1', '--rounds=1', `--results=${results}`];
+  const { stderr } = spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...flags], {
+    encoding: 'utf8',
+    timeout: 110_000,
+  });
+  try {
+    // Whether a budget is met says nothing here: a measurement this short, beside other tests, has no meaning.
+    const rows = JSON.parse(readFileSync(results, 'utf8')) as { figure: string; value: number }[];
+    expect(
+      rows.map(({ figure, value }) => [figure, value > 0]),
+      stderr,
+    ).toEqual([
+      ['GET 2.5 KB', true],
+      ['CREATE 2.5 KB, durable, 64 clients', true],
+      ['merge PATCH of one field of 2.5 KB, durable, 64 clients', true],
+      ['apply PATCH of one field of 2.5 KB, durable, 64 clients', true],
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

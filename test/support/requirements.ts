@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { networkInterfaces } from 'node:os';
+
+/*
+ * What some tests need of the machine. Where it is missing they are skipped with a line that says so. In CI, which sets
+ * the variable CI, what can be installed must be there.
+ */
+
+/** Whether a platform has what a test needs; prints a line where it has not. */
+export function platformHas(present: boolean, remedy: string): boolean {
+  if (!present) console.warn(`SKIPPED: ${remedy}`);
+  return present;
+}
+
+/** Whether a requirement is met. @throws in CI when it is not */
+function meets(present: boolean, remedy: string): boolean {
+  if (!present && process.env['CI'] !== undefined) throw new Error(`tests cannot run: ${remedy}`);
+  return platformHas(present, remedy);
+}
+
+/** Whether a program is installed. */
+export const hasProgram = (name: string, ...versionCommand: string[]): boolean =>
+  meets(spawnSync(name, versionCommand, { timeout: 10_000 }).status === 0, `install ${name} and put it on the PATH`);
+
+export const hasKubectl = (): boolean => hasProgram('kubectl', 'version', '--client');
+
+/** An IPv4 address of this machine that is not loopback, to which a proxy connects. */
+export function externalAddress(): string | undefined {
+  const address = Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+  meets(address !== undefined, 'give this machine an IPv4 address that is not loopback');
+  return address;
+}

@@ -2,7 +2,7 @@ import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
 import type { CorruptReport } from './bytes.ts';
-import type { Endpoint } from './definition.ts';
+import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
@@ -158,6 +158,7 @@ export interface Registry {
    * neither admission nor validation see it.
    */
   newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
+  readonly objects: ServerObjects;
   readonly features: Features;
   /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;

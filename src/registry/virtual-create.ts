@@ -8,9 +8,9 @@ import { requestKind } from './convert.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
 import { trackManagedFields } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
-import { objectsOf } from './objects.ts';
 import { placeNamespace } from './prepare.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
+import { serverObjects } from './server-objects.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
@@ -88,7 +88,7 @@ async function readPosted(
   const { gated } = target.resource;
   if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   await runValidating(registry.admission, attributes);
-  const objects = objectsOf(registry, options, dryRun);
+  const objects = serverObjects(registry, { ...options, dryRun });
   const { namespace } = target;
   const call = { ...context, namespace, name: metadata.name ?? '', dryRun, objects };
   return { object, call };

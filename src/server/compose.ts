@@ -89,7 +89,7 @@ export async function compose(
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: makePlugins(
-      pluginInitializer({ settings, names, random, store, authorize, registry: () => registry }),
+      pluginInitializer({ settings, names, random, authorize, registry: () => registry }),
       settings.enableAdmissionPlugins,
       settings.disableAdmissionPlugins,
     ),

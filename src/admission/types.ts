@@ -76,6 +76,12 @@ export interface ResourceAttributes extends ResourcePlace {
   readonly verb: string;
 }
 
+/** Asks the server's authorizers whether a user may do something to a resource. */
+export type ResourceAuthorizer = (
+  user: User,
+  attributes: ResourceAttributes,
+) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+
 /** A resource that serves a kind. */
 export interface KindPlace {
   readonly group: string;
@@ -90,10 +96,7 @@ export interface PluginInitializer {
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
-  readonly authorize: (
-    user: User,
-    wish: ResourceAttributes,
-  ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+  readonly authorize: ResourceAuthorizer;
   /** Undefined when no resource serves the kind. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

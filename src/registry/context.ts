@@ -1,4 +1,4 @@
-import type { AdmissionChain } from '../admission/index.ts';
+import type { AdmissionChain, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
@@ -15,6 +15,7 @@ export interface RegistryContext {
   readonly resources: readonly Resource[];
   readonly cachedReads: CachedReads;
   readonly admission: AdmissionChain;
+  readonly authorize: ResourceAuthorizer;
   /** By the resource to which something is posted. */
   readonly reviewHandlers: ReadonlyMap<string, ReviewHandler>;
   /** By the resource that is read. */

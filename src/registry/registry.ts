@@ -1,4 +1,4 @@
-import { type AdmissionPlugin, createChain } from '../admission/index.ts';
+import { type AdmissionPlugin, createChain, type ResourceAuthorizer } from '../admission/index.ts';
 import {
   type Clock,
   defaultFeatures,
@@ -30,6 +30,8 @@ export interface RegistryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly definitions: readonly ResourceDefinition[];
+  /** Asked before an update or patch creates an object. */
+  readonly authorize: ResourceAuthorizer;
   /** In the order in which they see a write. */
   readonly admission: readonly AdmissionPlugin[];
   /**
@@ -129,7 +131,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 function coreOf(
-  { store, names, clock, random, admission, ...given }: RegistryOptions,
+  { store, names, clock, random, admission, authorize, ...given }: RegistryOptions,
   made: Pick<RegistryContext, 'resources' | 'cachedReads' | 'features' | 'observer'>,
 ): RegistryContext {
   return {
@@ -138,6 +140,7 @@ function coreOf(
     clock,
     random,
     admission: createChain(admission, { clock, timer: made.observer.admission }),
+    authorize,
     reviewHandlers: given.reviewHandlers ?? new Map(),
     virtualLists: given.virtualLists ?? new Map(),
     openAllocations: given.openAllocations,

@@ -1,6 +1,6 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
+import type { ByteString, Features, FieldErrorReason, Json, JsonObject, ResourcePlace, User } from '../meta/index.ts';
 import type { CorruptReport } from './bytes.ts';
 import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
@@ -86,8 +86,11 @@ export interface WriteOptions {
   readonly force: boolean;
   /** Texts for `Warning` headers are put here, whatever becomes of the write. */
   readonly warnings: Set<string>;
-  /** Asked before a write other than a create makes the object. Throws StatusError 403 for who may not. */
-  readonly permitCreate?: () => Promise<void>;
+  /**
+   * What the request is about, for the check that the requester may `create` an object that an update or patch would
+   * make. Absent: it is not checked.
+   */
+  readonly attributes?: ResourcePlace | undefined;
 }
 
 /** A request that goes on to somewhere else. */

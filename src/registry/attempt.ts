@@ -4,7 +4,6 @@ import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, accessDenied, atOnce, type JsonObject, type Steps, statusError } from '../meta/index.ts';
 import { maxValueBytes, StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
-import { isCorrupt, readObject, unreadable } from './bytes.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
 import { isWhole } from './convert.ts';
 import { reconcileValidation } from './declarative-validation.ts';
@@ -18,6 +17,7 @@ import {
   rejectPresetResourceVersion,
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
+import { isCorrupt, readObject, unreadable } from './stored/read.ts';
 import { inTurns, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
@@ -52,7 +52,7 @@ async function attempt(
   const { strategy } = definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (pause) await pause();
-  const old = held === undefined ? undefined : readObject(held);
+  const old = held === undefined ? undefined : readObject(target.resource.format, held);
   const deletes = change.verb === 'delete';
   if (pause) await pause();
   const drafting = preparePending(request, old);

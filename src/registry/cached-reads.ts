@@ -1,10 +1,10 @@
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type ApiObject, formatGroupResource } from '../meta/index.ts';
-import { isCorrupt, readObject, unreadable } from './bytes.ts';
 import { consistentCache, type RegistryContext } from './context.ts';
 import type { CachedReads } from './definition.ts';
 import type { Resource } from './resource.ts';
 import { keyOf, rangeOf } from './selection.ts';
+import { isCorrupt, readObject, unreadable } from './stored/read.ts';
 
 /** The decoded lists of one snapshot of a resource, by namespace. */
 interface DecodedLists {
@@ -28,10 +28,10 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources
   const byId = new Map(registry.resources.map((resource) => [formatGroupResource(resource.id), resource]));
   const decoded = new Map<CachedObject, ApiObject>();
   const lists = new Map<Resource, DecodedLists>();
-  const decode = (held: CachedObject): ApiObject => {
+  const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
     const kept = decoded.get(held);
     if (kept !== undefined) return kept;
-    const object = readObject(held);
+    const object = readObject(format, held);
     if (decoded.size >= maxDecoded) decoded.clear();
     decoded.set(held, object);
     return object;
@@ -47,7 +47,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources
     if (kept !== undefined) return kept;
     const held = [...snapshot.range(rangeOf(resource, { namespace }))];
     const short = held.length <= maxKeptList;
-    const list = held.map(short ? decode : readObject);
+    const list = held.map((one) => (short ? decode(resource, one) : readObject(resource.format, one)));
     if (short) known.byNamespace.set(namespace, list);
     return list;
   };
@@ -62,7 +62,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources
       if (resource === undefined || key === undefined) return undefined;
       return lookUp(resource, () => {
         const held = resource.cache.snapshot().get(key);
-        return held === undefined ? undefined : decode(held);
+        return held === undefined ? undefined : decode(resource, held);
       });
     },
     list: (id, namespace, latest = false) => {

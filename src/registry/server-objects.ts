@@ -8,7 +8,6 @@ import {
   jsonEqual,
   statusError,
 } from '../meta/index.ts';
-import { describe, isCorrupt, readObject, storedText, unreadable } from './bytes.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import type { ServerObjects } from './definition.ts';
 import { trackManagedFields, trackServerUpdate } from './field-management.ts';
@@ -16,6 +15,9 @@ import { completePendingObject, preparePendingObject } from './prepare.ts';
 import { readWriteRequest } from './read-request.ts';
 import type { Resource } from './resource.ts';
 import { keyOf } from './selection.ts';
+import { describe } from './stored/describe.ts';
+import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+import { storedBytes, storedText } from './stored/write.ts';
 import type { Change, NewEntry, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -39,7 +41,7 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
   const writeThrough = async (target: Target, change: Change) => {
     const { object } = await withStatusErrors(write(registry, target, change, options ?? ownWriteOptions()));
     if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
-    return readObject(object);
+    return readObject(target.resource.format, object);
   };
   return {
     get,
@@ -85,12 +87,12 @@ async function guaranteedUpdate(
   const { ttlSeconds: ttl } = resource.definition.strategy;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { held, object } = await load(registry, resource, namespace, name);
-    const before = readObject(held);
+    const before = readObject(resource.format, held);
     const { key, revision } = held;
     change(object);
     if (dryRun || jsonEqual(object, before)) return String(revision);
     if (subresource !== undefined) trackServerUpdate(registry, resource, subresource, object, before);
-    const value = Buffer.from(storedText(resource.format, object));
+    const value = storedBytes(storedText(resource.format, object));
     const answer = await registry.store.commit(
       [{ key, revision }],
       [ttl === undefined ? { key, value } : { key, value, ttl }],
@@ -106,7 +108,7 @@ async function load(registry: RegistryContext, resource: Resource, namespace: st
   if (entry === undefined) throw statusError.notFound(resource.id, name);
   const held = describe(resource.format, entry);
   if (isCorrupt(held)) throw unreadable(held);
-  return { held, object: readObject(held) };
+  return { held, object: readObject(resource.format, held) };
 }
 
 /** See `Registry.newEntry`. */
@@ -125,7 +127,7 @@ export function newEntry(
   atOnce(trackManagedFields(request, pending, undefined));
   completePendingObject(request, pending, undefined);
   const { name = '' } = pending.object.metadata;
-  return { key: keyIn(resource, namespace, name), value: Buffer.from(storedText(resource.format, pending.object)) };
+  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, pending.object)) };
 }
 
 const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({

@@ -1,9 +1,9 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type { ByteString, Features, FieldErrorReason, Json, JsonObject, ResourcePlace, User } from '../meta/index.ts';
-import type { CorruptReport } from './bytes.ts';
 import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
+import type { CorruptReport } from './stored/format.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
 export interface Target {

@@ -2,7 +2,6 @@ import { runMutating, runValidating } from '../admission/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
-import { describeText, storedText } from './bytes.ts';
 import type { RegistryContext } from './context.ts';
 import { requestKind } from './convert.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
@@ -11,6 +10,8 @@ import { metadataOf } from './metadata.ts';
 import { placeNamespace } from './prepare.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { serverObjects } from './server-objects.ts';
+import { describeText } from './stored/describe.ts';
+import { storedText } from './stored/write.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 

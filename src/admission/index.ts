@@ -11,5 +11,6 @@ export type {
   NamespaceLookup,
   ObjectLookup,
   PluginInitializer,
+  ResourceAuthorizer,
   StepTimer,
 } from './types.ts';

@@ -59,12 +59,15 @@ export type NamespaceLookup = (name: string) => Awaitable<{ readonly terminating
 
 /**
  * Objects as the server has them, in their storage version, with their resourceVersion. They are shared: nobody may
- * change them. A resource is spelled `pods` or `ingresses.networking.example.org`; one that is not served has none.
+ * change them. A resource is named `pods` or `ingresses.networking.example.org`; one that does not exist has none.
  */
 export interface ObjectLookup {
-  /** Undefined: there is none, not in the store either. */
+  /** Undefined: there is none, not in the store either. @throws StatusError 504 when the cache does not catch up with it */
   readonly get: (resource: string, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
-  /** Ordered by name; with an empty namespace all. `latest`: with every write that was answered before the call. */
+  /**
+   * Ordered by name; with an empty namespace all. `latest`: with every write that was answered before the call; @throws StatusError 504
+   * when that takes too long, 500 when an object of them cannot be read.
+   */
   readonly list: (resource: string, namespace: string, latest?: boolean) => Awaitable<readonly ApiObject[]>;
 }
 
@@ -72,6 +75,12 @@ export interface ObjectLookup {
 export interface ResourceAttributes extends ResourcePlace {
   readonly verb: string;
 }
+
+/** Asks the server's authorizers whether a user may do something to a resource. */
+export type ResourceAuthorizer = (
+  user: User,
+  attributes: ResourceAttributes,
+) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
 
 /** A resource that serves a kind. */
 export interface KindPlace {
@@ -87,10 +96,7 @@ export interface PluginInitializer {
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
-  readonly authorize: (
-    user: User,
-    wish: ResourceAttributes,
-  ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
+  readonly authorize: ResourceAuthorizer;
   /** Undefined when no resource serves the kind. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**

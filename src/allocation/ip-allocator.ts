@@ -5,7 +5,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { formatIp, type IpNumber, type Random, readIp } from '../meta/index.ts';
-import type { Allocator, Holder, Registry, Resource } from '../registry/index.ts';
+import { type Allocator, consistentCache, type Holder, type Registry, type Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { familyOf, holderOf, newAddress, sameHolder } from './address-objects.ts';
 import { type AddressRange, candidates, holds } from './address-range.ts';
@@ -24,8 +24,6 @@ export interface AddressWorld {
 
 /** So many addresses are tried before others get their turn. */
 const stride = 2_000;
-/** How long to wait for what the store knows and the cache does not (ms). */
-const patienceMs = 3_000;
 
 export function ipAllocator(
   world: AddressWorld,
@@ -82,14 +80,17 @@ export function dryRunIpAllocator(world: Pick<AddressWorld, 'ranges'>, family: A
   };
 }
 
-/** An address that nobody had a moment ago; nothing is called full by what the cache alone knows. */
+/**
+ * An address that is free in the watch cache. A range is reported full only by a cache that has every write answered
+ * before. @throws StatusError 504 when the cache does not catch up
+ */
 async function findFree(world: AddressWorld, family: AddressRange['family']): Promise<IpNumber | undefined> {
-  const { cache } = world.addresses();
-  await cache.ready();
+  const resource = world.addresses();
+  await resource.cache.ready();
   const ranges = (await world.ranges()).filter((range) => range.family === family);
   const seen = await findIn(world, ranges);
   if (seen !== undefined) return seen;
-  await cache.reach(await world.store.revision(), patienceMs);
+  await consistentCache(world, resource);
   return findIn(world, ranges);
 }
 

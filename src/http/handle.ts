@@ -1,6 +1,6 @@
 import type { Attributes, Authorizer } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
-import { quote, StatusError, statusError, type User } from '../meta/index.ts';
+import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { countRequest, type Series } from './counters.ts';
@@ -46,7 +46,7 @@ export function createHandler(options: HandlerOptions): Handler {
       let user = await authenticated(request, options);
       progress.user = user;
       // Impersonate: for whom? (Audit comes after this.)
-      if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, forbidden);
+      if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, accessDenied);
       // Limit: is there room for one more? A write asks when its body is there.
       const flowClass = flowClassFor(info);
       seat = new Seat(metrics.inFlight, user, flowClass);
@@ -203,7 +203,7 @@ async function authorized(info: RequestInfo, user: User, authorize: Authorizer, 
   const decided = authorize(attributes);
   const decision = decided instanceof Promise ? await decided : decided;
   metrics.authorized(decision.allowed ? 'allowed' : 'denied');
-  if (!decision.allowed) throw forbidden(attributes, decision.reason);
+  if (!decision.allowed) throw accessDenied(attributes, decision.reason);
 }
 
 /** A list or watch of one object by its name is authorized like a request for that object. */
@@ -216,16 +216,6 @@ function attributesOf(info: RequestInfo, user: User): Attributes {
     resource: resource === undefined || name === undefined ? resource : { ...resource, name },
     path,
   };
-}
-
-function forbidden({ user, verb, resource, path }: Attributes, reason: string): StatusError {
-  const who = `User ${quote(user.name)} cannot ${verb}`;
-  const because = reason === '' ? '' : `: ${reason}`;
-  if (resource === undefined) return statusError.forbidden(undefined, '', `${who} path ${quote(path)}${because}`);
-  const what = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
-  const where = resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(resource.namespace)}`;
-  const why = `${who} resource ${quote(what)} in API group ${quote(resource.group)} ${where}${because}`;
-  return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why);
 }
 
 type Trace = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;

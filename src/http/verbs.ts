@@ -194,8 +194,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async update(verbs, call, target) {
     const form = formOf(verbs, isRead(target) ? verbs.objects : verbs.unread, call, target);
     const object = await readBody(verbs, call, target);
-    const permitCreate = () => verbs.permit(call, 'create');
-    const options = { ...writeOptions(verbs, call, 'update'), permitCreate };
+    const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
 
@@ -204,7 +203,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = formOf(verbs, verbs.objects, call, target);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     const change = await readPatch(call, format, verbs);
-    return written(verbs, call, target, change, { ...asked, permitCreate: () => verbs.permit(call, 'create') }, form);
+    return written(verbs, call, target, change, asked, form);
   },
 
   async delete(verbs, call, target) {
@@ -346,7 +345,7 @@ function writeOptions(
     query.size === 0
       ? { userAgent }
       : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun'), userAgent };
-  return readWriteOptions(verb, parameters, { requester: user, warnings }, names);
+  return readWriteOptions(verb, parameters, { requester: user, warnings, attributes: info.resource }, names);
 }
 
 /** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */

@@ -1,3 +1,6 @@
+import { quote } from './quote.ts';
+import { type StatusError, statusError } from './status-error.ts';
+
 /** The authenticated user of a request (spec/access.md, "What the service does" 4). */
 export interface User {
   readonly name: string;
@@ -15,4 +18,23 @@ export interface ResourcePlace {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+}
+
+/** What an authorizer was asked: `path` is that of a request for no resource. */
+interface AccessAttributes {
+  readonly user: User;
+  readonly verb: string;
+  readonly resource: ResourcePlace | undefined;
+  readonly path: string;
+}
+
+/** The 403 for a request that an authorizer denied for `reason`, which may be empty. */
+export function accessDenied({ user, verb, resource, path }: AccessAttributes, reason: string): StatusError {
+  const who = `User ${quote(user.name)} cannot ${verb}`;
+  const because = reason === '' ? '' : `: ${reason}`;
+  if (resource === undefined) return statusError.forbidden(undefined, '', `${who} path ${quote(path)}${because}`);
+  const what = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
+  const where = resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(resource.namespace)}`;
+  const why = `${who} resource ${quote(what)} in API group ${quote(resource.group)} ${where}${because}`;
+  return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why);
 }

@@ -1,10 +1,9 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, atOnce, type JsonObject, type Steps, statusError } from '../meta/index.ts';
+import { type ApiObject, accessDenied, atOnce, type JsonObject, type Steps, statusError } from '../meta/index.ts';
 import { maxValueBytes, StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
-import { isCorrupt, readObject, unreadable } from './bytes.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
 import { isWhole } from './convert.ts';
 import { reconcileValidation } from './declarative-validation.ts';
@@ -18,6 +17,7 @@ import {
   rejectPresetResourceVersion,
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
+import { isCorrupt, readObject, unreadable } from './stored/read.ts';
 import { inTurns, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
@@ -52,7 +52,7 @@ async function attempt(
   const { strategy } = definition;
   if (held !== undefined && isCorrupt(held)) throw unreadable(held);
   if (pause) await pause();
-  const old = held === undefined ? undefined : readObject(held);
+  const old = held === undefined ? undefined : readObject(target.resource.format, held);
   const deletes = change.verb === 'delete';
   if (pause) await pause();
   const drafting = preparePending(request, old);
@@ -80,7 +80,7 @@ async function attempt(
     for (const text of adviceOn(request, pending, old)) request.options.warnings.add(text);
     if (pause) await pause();
   }
-  if (old === undefined && change.verb !== 'create') await request.options.permitCreate?.();
+  if (old === undefined && change.verb !== 'create') await authorizeCreate(request);
   await runValidating(registry.admission, attributes);
   // A rehearsal asks only whether the place is taken, as recorded.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
@@ -89,6 +89,14 @@ async function attempt(
   }
   if (pause) await pause();
   return commit(request, pending, old, held, claims, pause);
+}
+
+/** @throws StatusError 403 when the requester may not create the object that its update or patch would make */
+async function authorizeCreate({ registry, options: { requester: user, attributes } }: WriteRequest): Promise<void> {
+  if (attributes === undefined) return;
+  const verb = 'create';
+  const { allowed, reason } = await registry.authorize(user, { ...attributes, verb });
+  if (!allowed) throw accessDenied({ user, verb, resource: attributes, path: '' }, reason);
 }
 
 /** The object that is to be, with its defaults and with who owns what of it. */

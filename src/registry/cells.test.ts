@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { type ApiObject, namesFor } from '../meta/index.ts';
-import { describeText, formatOf, storedText } from './bytes.ts';
 import { rowText } from './cells.ts';
 import { AgeCell, type Column } from './definition.ts';
+import { describeText } from './stored/describe.ts';
+import { formatOf } from './stored/format.ts';
+import { storedText } from './stored/write.ts';
 
 const names = namesFor('k8s.io');
 const born = Date.parse('2024-01-01T00:00:00Z');
@@ -21,8 +23,11 @@ const text = column((object) => {
 });
 const age = column(({ metadata }) => new AgeCell(metadata.creationTimestamp));
 const shown = (columns: readonly Column[], object: ReturnType<typeof note>, now: number) =>
-  (JSON.parse(`{${Buffer.from(rowText({ columns, names }, object, now), 'latin1').toString()}}`) as { cells: unknown })
-    .cells;
+  (
+    JSON.parse(`{${Buffer.from(rowText({ columns, names, format }, object, now), 'latin1').toString()}}`) as {
+      cells: unknown;
+    }
+  ).cells;
 
 it('are made once, and tell each time how long ago it was', () => {
   made = 0;

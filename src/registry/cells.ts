@@ -9,8 +9,9 @@ import {
   type Json,
   type Names,
 } from '../meta/index.ts';
-import { isCorrupt, readObject } from './bytes.ts';
 import { AgeCell, type Column, type Projection, type ResourceDefinition } from './definition.ts';
+import type { ObjectFormat } from './stored/format.ts';
+import { isCorrupt, readObject } from './stored/read.ts';
 
 /** Stands before and behind the time of an age: nothing that is JSON holds it. */
 const mark = '\0';
@@ -22,6 +23,7 @@ interface RowShape {
   readonly view?: Pick<Projection, 'read'> | undefined;
   readonly completion?: ResourceDefinition['completion'];
   readonly names: Names;
+  readonly format: ObjectFormat;
 }
 
 /**
@@ -39,8 +41,12 @@ export function rowText(shape: RowShape, object: CachedObject, now: number): Byt
   return parts.join('') as ByteString;
 }
 
-function makeRow({ columns, view, completion, names }: RowShape, object: CachedObject, now: number): ByteString {
-  const stored = isCorrupt(object) ? undefined : readObject(object);
+function makeRow(
+  { columns, view, completion, names, format }: RowShape,
+  object: CachedObject,
+  now: number,
+): ByteString {
+  const stored = isCorrupt(object) ? undefined : readObject(format, object);
   const shown = stored === undefined ? undefined : (view?.read(stored) ?? stored);
   let lasting = true;
   const context = {

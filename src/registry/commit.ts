@@ -1,19 +1,11 @@
 import type { CachedObject } from '../cache/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
 import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
-import {
-  announced,
-  describe,
-  describeDeleted,
-  describeText,
-  passingBytes,
-  storedText,
-  storedTextInSteps,
-} from './bytes.ts';
 import type { RegistryContext } from './context.ts';
 import type { Allocations } from './definition.ts';
-import { rememberManagedFields } from './managed-fields-cache.ts';
 import { keyOf } from './selection.ts';
+import { describe, describeDeleted, describeText } from './stored/describe.ts';
+import { announced, storedBytes, storedText, storedTextInSteps } from './stored/write.ts';
 import { inTurns, type Pause } from './turns.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
@@ -45,7 +37,7 @@ export async function commit(
   const text = pending.remove ? '' : pause ? await inTurns(spelling, pause) : atOnce(spelling);
   if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
-  const value = pending.remove ? undefined : passingBytes(text);
+  const value = pending.remove ? undefined : storedBytes(text);
   if (value !== undefined) checkSize(pending.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
   const { compares, writes } = claims?.changes() ?? { compares: [], writes: [] };
@@ -63,10 +55,15 @@ export async function commit(
     return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
   }
   const stored = dryRun ? revision : answer.revision;
-  if (!dryRun)
-    rememberManagedFields(key, pending.remove ? undefined : pending.object.metadata.managedFields, text.length);
-  if (pending.deleteAfterMark === true && !dryRun)
-    return deleteMarked(request, pending, old, describeText(format, key, text, stored));
+  if (!dryRun) {
+    const { managedFields } = pending.object.metadata;
+    format.shared.managedFields.remember(key, pending.remove ? undefined : managedFields, text.length);
+  }
+  const describeStored = () =>
+    value === undefined || stored === 0
+      ? describeText(format, key, text, stored)
+      : describe(format, { key, value, revision: stored });
+  if (pending.deleteAfterMark === true && !dryRun) return deleteMarked(request, pending, old, describeStored());
   if (pending.remove) {
     const deletes = request.change.verb === 'delete' && held !== undefined;
     const last = deletes ? held : describeText(format, key, storedText(format, pending.object), revision);
@@ -74,7 +71,7 @@ export async function commit(
     return { kind: 'stored', result: resultOf(request, pending, old, object) };
   }
   const cached = dryRun ? undefined : target.resource.cache.snapshot().get(key);
-  const object = cached?.revision === stored ? cached : describeText(format, key, text, stored);
+  const object = cached?.revision === stored ? cached : describeStored();
   return { kind: 'stored', result: resultOf(request, pending, old, object) };
 }
 

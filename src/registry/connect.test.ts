@@ -18,7 +18,7 @@ const options = struct('core/v1.ViewOptions', {
 const calls: ConnectCall[] = [];
 const locate: Connection['locate'] = async (call) => {
   calls.push(call);
-  await call.objects.get('configmaps', call.namespace, call.name);
+  await call.objects.read('configmaps', call.namespace, call.name);
   return { scheme: 'https', host: '10.0.0.1', port: '1', path: '/there', peer: 'agent' };
 };
 const connection = (answers: Connection['answers']) => ({

@@ -3,7 +3,7 @@ import { type ApiObject, statusError } from '../meta/index.ts';
 import { readConnectOptions } from './connect-options.ts';
 import type { RegistryContext } from './context.ts';
 import type { Endpoint } from './definition.ts';
-import { objectsOf } from './objects.ts';
+import { serverObjects } from './server-objects.ts';
 import type { Connecting, Target } from './types.ts';
 
 /** Where a request to a subresource goes on to, once admission has let it. @throws StatusError */
@@ -35,14 +35,6 @@ export async function connect(
     await runMutating(registry.admission, request);
     await runValidating(registry.admission, request);
   }
-  const reading = {
-    requester,
-    dryRun: false,
-    fieldManager: '',
-    fieldValidation: 'Ignore',
-    force: false,
-    warnings,
-  } as const;
   return locate({
     names: registry.names,
     now: registry.clock.now(),
@@ -51,6 +43,6 @@ export async function connect(
     namespace,
     name,
     options,
-    objects: objectsOf(registry, reading, false),
+    objects: serverObjects(registry),
   });
 }

@@ -1,8 +1,8 @@
-import type { AdmissionChain } from '../admission/index.ts';
+import type { AdmissionChain, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import type { OpenAllocations, ReviewHandler, VirtualList } from './definition.ts';
+import type { CachedReads, OpenAllocations, ReviewHandler, VirtualList } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
 
@@ -13,7 +13,9 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly resources: readonly Resource[];
+  readonly cachedReads: CachedReads;
   readonly admission: AdmissionChain;
+  readonly authorize: ResourceAuthorizer;
   /** By the resource to which something is posted. */
   readonly reviewHandlers: ReadonlyMap<string, ReviewHandler>;
   /** By the resource that is read. */
@@ -64,6 +66,15 @@ function tooLargeVersion(wanted: number, current: number): StatusError {
     causes: [{ reason: 'ResourceVersionTooLarge', message }],
     retryAfterSeconds: 1,
   });
+}
+
+/** The outcome of `work`, with every failure as a StatusError. */
+export async function withStatusErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toStatusError(error);
+  }
 }
 
 /** What a client is told of any failure. The store's own words are kept as the cause. */

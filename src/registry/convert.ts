@@ -1,9 +1,9 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
-import { readObject } from './bytes.ts';
 import type { Projection } from './definition.ts';
 import type { CompiledVersion, RequestKind } from './resource.ts';
+import { readObject } from './stored/read.ts';
 import type { Target } from './types.ts';
 
 /** The version in which the client speaks. */
@@ -63,5 +63,5 @@ export function toStorage(target: Target, object: ApiObject): ApiObject {
 /** The object as the client's version shows it: the stored bytes themselves when that is the storage version. */
 export function encode(target: Target, object: CachedObject): ByteString {
   if (isStorageVersion(target)) return object.bytes;
-  return encodeText(stringifyJson(fromStorage(target, readObject(object))));
+  return encodeText(stringifyJson(fromStorage(target, readObject(target.resource.format, object))));
 }

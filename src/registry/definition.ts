@@ -1,3 +1,4 @@
+import type { NamespaceLookup, ObjectLookup } from '../admission/index.ts';
 import {
   type ApiObject,
   type FeatureName,
@@ -149,7 +150,7 @@ export interface CreateCall extends WriteContext {
   /** Of the object below which it was posted, or else its own. */
   readonly name: string;
   readonly dryRun: boolean;
-  readonly objects: Objects;
+  readonly objects: ServerObjects;
 }
 
 /** Answers what was posted to a virtual resource in the same way: gives back the whole object as it is answered. */
@@ -158,19 +159,27 @@ export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject |
 /** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
 export type VirtualList = () => Promise<readonly ApiObject[]>;
 
+/** Reads of shared, decoded objects from the watch caches: without a promise where a cache holds what is looked up. */
+export interface CachedReads extends ObjectLookup {
+  readonly namespace: NamespaceLookup;
+}
+
 /**
- * The objects of the server, in their storage version and as new as the store has them. A resource is spelled `pods`,
- * `ingresses.networking.example.org`. Every call fails with a StatusError: 404 for what is not there.
+ * The server's own access to its objects, in their storage version. A resource is named `pods` or
+ * `ingresses.networking.example.org`. Throws nothing but StatusError.
  */
-export interface Objects {
-  readonly get: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
-  readonly list: (resource: string, namespace: string) => Promise<readonly ApiObject[]>;
+export interface ServerObjects extends CachedReads {
+  /** The stored object, no older than the call; the caller may change it. @throws StatusError 404 */
+  readonly read: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
+  /** Creates an object through admission and validation. */
+  readonly create: (resource: string, object: ApiObject) => Promise<ApiObject>;
+  /** Updates an object or a subresource through admission and validation. @throws StatusError 409 on another resourceVersion */
+  readonly update: (resource: string, object: ApiObject, subresource?: string) => Promise<ApiObject>;
   /**
-   * Changes what is there in place, and anew when another writer was first; neither admission nor validation follow.
-   * Gives back the resourceVersion that it has then. With a subresource it is the server that writes there, and it owns
-   * what it changes; else nobody comes to own that.
+   * Changes the stored object in place, again after a conflict, without admission and validation; returns its
+   * resourceVersion. With a subresource the server becomes field manager of what changed; otherwise nobody does.
    */
-  readonly update: (
+  readonly guaranteedUpdate: (
     resource: string,
     namespace: string,
     name: string,
@@ -200,7 +209,7 @@ export interface ConnectCall extends StrategyContext {
   readonly name: string;
   /** The parameters of the request, in the form of the connection's options. */
   readonly options: JsonObject;
-  readonly objects: Objects;
+  readonly objects: ServerObjects;
   readonly random: Random;
   /** The types of a node's addresses, by how well they serve to reach its agent. */
   readonly nodeAddresses: readonly string[];

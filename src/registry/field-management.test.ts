@@ -112,21 +112,38 @@ describe('apply', () => {
   });
 
   it('creates only what the writer may create', async () => {
-    const { write, read } = setup();
-    const permitCreate = () => Promise.reject(new Error('no'));
-    await failure(write('configmaps', { name: 'c' }, apply(note('c')), { ...by('one'), permitCreate }));
+    const asked: unknown[] = [];
+    const { write, read } = bench({
+      authorize: async ({ name }, attributes) => {
+        asked.push([name, attributes]);
+        return { allowed: false, reason: 'no policy matched' };
+      },
+    });
+    const attributes = {
+      group: '',
+      version: 'v1',
+      resource: 'configmaps',
+      subresource: '',
+      namespace: 'ns',
+      name: 'c',
+    };
+    const limited = { ...by('one'), attributes };
+    expect(await failure(write('configmaps', { name: 'c' }, apply(note('c')), limited))).toMatchObject({
+      code: 403,
+      message:
+        'configmaps "c" is forbidden: User "tester" cannot create resource "configmaps" in API group "" in the namespace "ns": no policy matched',
+    });
+    expect(asked).toEqual([['tester', { ...attributes, verb: 'create' }]]);
     expect(await failure(read('configmaps', 'c'))).toMatchObject({ code: 404 });
     // That is asked of what is known to be valid.
     const invalid = apply({ ...note('c'), metadata: { name: 'c', labels: { 'bad key!': '' } } });
-    expect(await failure(write('configmaps', { name: 'c' }, invalid, { ...by('one'), permitCreate }))).toMatchObject({
+    expect(await failure(write('configmaps', { name: 'c' }, invalid, limited))).toMatchObject({
       code: 422,
     });
     await write('configmaps', { name: 'c' }, apply(note('c')), by('one'));
-    const result = await write('configmaps', { name: 'c' }, apply(note('c', { b: '1' })), {
-      ...by('one'),
-      permitCreate,
-    });
+    const result = await write('configmaps', { name: 'c' }, apply(note('c', { b: '1' })), limited);
     expect(result.created).toBe(false);
+    expect(asked).toHaveLength(1);
   });
 
   it('removes what it no longer says, and keeps what others own', async () => {

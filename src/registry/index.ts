@@ -1,5 +1,6 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
 export { internalName } from './body.ts';
+export { consistentCache } from './context.ts';
 export {
   AgeCell,
   type Allocations,
@@ -14,13 +15,13 @@ export {
   type CreateHandler,
   type Endpoint,
   type Holder,
-  type Objects,
   type OpenAllocations,
   type PartialUpdate,
   type Projection,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
+  type ServerObjects,
   type Strategy,
   type StrategyContext,
   type Subresource,
@@ -29,7 +30,7 @@ export {
 } from './definition.ts';
 export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
 export { readWriteOptions, type WriteParameters } from './parameters.ts';
-export { createRegistry, namespaceLookup, type RegistryOptions } from './registry.ts';
+export { createRegistry, type RegistryOptions } from './registry.ts';
 export {
   type Representation,
   readIncludeObject,

@@ -126,7 +126,7 @@ const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 
 export function readWriteOptions(
   verb: keyof typeof optionsKinds,
   parameters: WriteParameters,
-  { requester, warnings }: Pick<WriteOptions, 'requester' | 'warnings'>,
+  { requester, warnings, attributes }: Pick<WriteOptions, 'requester' | 'warnings' | 'attributes'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -149,6 +149,7 @@ export function readWriteOptions(
   if (errors.length > 0) throw invalidOptions(names, optionsKinds[verb], errors);
   return {
     requester,
+    attributes,
     dryRun: isDryRun(parameters.dryRun ?? []),
     fieldManager: managerName(fieldManager, parameters.userAgent),
     fieldValidation: validation,

@@ -2,10 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import { describe, isCorrupt, unreadable } from './bytes.ts';
 import { consistentCache, type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
+import { describe } from './stored/describe.ts';
+import { isCorrupt, unreadable } from './stored/read.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 

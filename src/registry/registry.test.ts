@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts';
 import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { deleteOptionsOf, namespaceLookup, type Registry, readWriteOptions } from './index.ts';
+import { deleteOptionsOf, type Registry, readWriteOptions } from './index.ts';
 import { bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
 describe('over a store that another server writes to', () => {
@@ -120,7 +120,7 @@ describe('namespaces', () => {
   it('must be there for what is written into them', async () => {
     const store = openMemoryStore({ clock: drivenClock() });
     let registry: Registry | undefined;
-    const lookup: NamespaceLookup = namespaceLookup(() => registry as Registry, store);
+    const lookup: NamespaceLookup = (name) => (registry as Registry).objects.namespace(name);
     const made = bench({ store, admission: [namespaceLifecycle(lookup, names)] });
     registry = made.registry;
     expect(await failure(made.create('configmaps', note('x')))).toMatchObject({

@@ -1,4 +1,4 @@
-import { type AdmissionPlugin, createChain, type NamespaceLookup } from '../admission/index.ts';
+import { type AdmissionPlugin, createChain, type ResourceAuthorizer } from '../admission/index.ts';
 import {
   type Clock,
   defaultFeatures,
@@ -9,14 +9,15 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
+import { cachedReads } from './cached-reads.ts';
 import { connect } from './connect.ts';
-import { consistentCache, type RegistryContext, toStatusError } from './context.ts';
+import { type RegistryContext, withStatusErrors } from './context.ts';
 import { encode } from './convert.ts';
 import type { OpenAllocations, ResourceDefinition, ReviewHandler, Verb, VirtualList } from './definition.ts';
 import { deleteCollection } from './delete-collection.ts';
-import { newEntry } from './objects.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
+import { newEntry, serverObjects } from './server-objects.ts';
 import type { Observer, Registry, Target } from './types.ts';
 import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './virtual-create.ts';
 import { getVirtual, listVirtual } from './virtual-list.ts';
@@ -29,6 +30,8 @@ export interface RegistryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly definitions: readonly ResourceDefinition[];
+  /** Asked before an update or patch creates an object. */
+  readonly authorize: ResourceAuthorizer;
   /** In the order in which they see a write. */
   readonly admission: readonly AdmissionPlugin[];
   /**
@@ -86,7 +89,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
   const { resources } = made;
-  const registry = coreOf(options, { resources, features, observer });
+  const registry = coreOf(options, { resources, cachedReads: cachedReads({ store, resources }), features, observer });
   const places = placesOf(resources);
   return {
     resources: resources.filter(({ definition }) => definition.versions.length > 0),
@@ -94,32 +97,33 @@ export function createRegistry(options: RegistryOptions): Registry {
     get: async (target, read) => {
       allow(target, 'get');
       const { virtual } = target.resource.definition;
-      return answer(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
+      return withStatusErrors(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
       allow(target, 'list');
       const { virtual } = target.resource.definition;
-      return answer(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
+      return withStatusErrors(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: async (target, read) => {
       allow(target, 'watch');
-      return answer(watch(registry, target, read));
+      return withStatusErrors(watch(registry, target, read));
     },
     write: async (target, change, how) => {
       allow(target, change.verb);
-      if (change.verb !== 'create') return answer(write(registry, target, change, how));
+      if (change.verb !== 'create') return withStatusErrors(write(registry, target, change, how));
       const action = createHandlerOf(target);
-      if (action !== undefined) return answer(handleCreate(registry, target, action, change, how));
+      if (action !== undefined) return withStatusErrors(handleCreate(registry, target, action, change, how));
       const reviewer = reviewHandlerOf(registry, target);
-      if (reviewer !== undefined) return answer(handleReview(registry, target, reviewer, change, how));
-      return answer(write(registry, target, change, how));
+      if (reviewer !== undefined) return withStatusErrors(handleReview(registry, target, reviewer, change, how));
+      return withStatusErrors(write(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       allow(target, 'deletecollection');
-      return answer(deleteCollection(registry, target, read, deleteOptions, how));
+      return withStatusErrors(deleteCollection(registry, target, read, deleteOptions, how));
     },
-    connect: async (target, call) => answer(connect(registry, target, call)),
+    connect: async (target, call) => withStatusErrors(connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
+    objects: serverObjects(registry),
     features,
     encode,
     close: made.close,
@@ -127,8 +131,8 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 function coreOf(
-  { store, names, clock, random, admission, ...given }: RegistryOptions,
-  made: Pick<RegistryContext, 'resources' | 'features' | 'observer'>,
+  { store, names, clock, random, admission, authorize, ...given }: RegistryOptions,
+  made: Pick<RegistryContext, 'resources' | 'cachedReads' | 'features' | 'observer'>,
 ): RegistryContext {
   return {
     store,
@@ -136,6 +140,7 @@ function coreOf(
     clock,
     random,
     admission: createChain(admission, { clock, timer: made.observer.admission }),
+    authorize,
     reviewHandlers: given.reviewHandlers ?? new Map(),
     virtualLists: given.virtualLists ?? new Map(),
     openAllocations: given.openAllocations,
@@ -160,15 +165,6 @@ function placesOf(resources: readonly Resource[]): ReadonlyMap<string, Resource>
   return places;
 }
 
-/** The one place where failures of the store, and those that should not be, become what a client is told. */
-async function answer<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw toStatusError(error);
-  }
-}
-
 /** @throws StatusError 404 for a subresource that the kind does not have, 405 for a verb that is not served there */
 function allow({ resource, subresource }: Target, verb: Verb): void {
   const { definition } = resource;
@@ -179,19 +175,4 @@ function allow({ resource, subresource }: Target, verb: Verb): void {
   if (below !== undefined && ((verb === 'create' && below.onCreate === undefined) || below.connect !== undefined)) {
     throw new StatusError(501, '', `${definition.plural}/${subresource} is not served by this server`);
   }
-}
-
-/** What the registry's own namespaces say of a name, for the plugin that asks. It may be used before the registry is there. */
-export function namespaceLookup(registry: () => Registry, store: Store): NamespaceLookup {
-  return (name) => {
-    const resource = registry().find('', 'v1', 'namespaces');
-    if (resource === undefined) return { terminating: false };
-    const { cache, keyPrefix } = resource;
-    const state = () => {
-      const found = cache.snapshot().get(keyPrefix + name);
-      return found === undefined ? undefined : { terminating: found.fields['status.phase'] === 'Terminating' };
-    };
-    // One that was seen is there, or was a moment ago; of one that was not the store may know more.
-    return (cache.revision === 0 ? undefined : state()) ?? consistentCache({ store }, resource).then(state);
-  };
 }

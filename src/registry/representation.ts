@@ -1,10 +1,10 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject, type Names, quote, statusError } from '../meta/index.ts';
-import { metadataText, readObject } from './bytes.ts';
 import { rowText } from './cells.ts';
 import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from './convert.ts';
 import type { Column } from './definition.ts';
+import { metadataText, readObject } from './stored/read.ts';
 import type { ObjectList, StreamEvent, Target } from './types.ts';
 
 /** In which shape objects are shown. */
@@ -114,7 +114,7 @@ function item(target: Target, object: CachedObject, view: Representation): strin
       if (isStorageVersion(target) && object.bytes.startsWith(head)) {
         return `{${object.bytes.slice(head.length - metadataMark.length)}`;
       }
-      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, readObject(object));
+      const { kind: _, apiVersion: __, ...rest } = fromStorage(target, readObject(target.resource.format, object));
       return encodeText(stringifyJson(rest));
     }
     case 'metadata':
@@ -131,7 +131,7 @@ function partial(target: Target, object: CachedObject, version: string): ByteStr
   const metadata =
     view === undefined
       ? metadataText(format, object)
-      : encodeText(stringifyJson(view.read(readObject(object)).metadata as JsonObject));
+      : encodeText(stringifyJson(view.read(readObject(format, object)).metadata as JsonObject));
   return `${head}${metadata}}` as ByteString;
 }
 
@@ -180,8 +180,9 @@ function row(
   object: CachedObject,
   { version, includeObject, now }: Representation & { as: 'table' },
 ): ByteString {
-  const { names, definition } = target.resource;
-  const shape = { columns: columnsOf(target), view: projectionOf(target), completion: definition.completion, names };
+  const { names, definition, format } = target.resource;
+  const { completion } = definition;
+  const shape = { columns: columnsOf(target), view: projectionOf(target), completion, names, format };
   const shown = {
     None: () => 'null',
     Metadata: () => partial(target, object, version),

@@ -18,9 +18,10 @@ import {
   gatedFields,
 } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
-import { type CorruptReport, describe, describeDeleted, formatOf, type ObjectFormat } from './bytes.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource } from './definition.ts';
 import { SnapshotHistory } from './history.ts';
+import { describe, describeDeleted } from './stored/describe.ts';
+import { type CorruptReport, formatOf, newSharedState, type ObjectFormat, type SharedState } from './stored/format.ts';
 
 /** A definition in service: names expanded, schemas compiled, objects cached. */
 export interface Resource {
@@ -97,11 +98,12 @@ export function makeResources(
 ): { resources: Resource[]; close: () => void } {
   const definitions = declared.map((definition) => expand(definition, options.names));
   const storages = new Map<string, Storage>();
+  const shared = newSharedState();
   const resources = definitions.map((definition) => {
     const id = formatGroupResource(definition.storage);
     let storage = storages.get(id);
     if (storage === undefined) {
-      storage = makeStorage(definition, definitions, options);
+      storage = makeStorage(definition, definitions, shared, options);
       storages.set(id, storage);
     }
     return makeResource(definition, storageOf(definition, definitions), storage, options);
@@ -162,6 +164,7 @@ function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinit
 function makeStorage(
   definition: ResourceDefinition,
   all: readonly ResourceDefinition[],
+  shared: SharedState,
   { store, clock, windowMs, windowBytes, features, report }: ResourceOptions,
 ): Storage {
   const { storage } = definition;
@@ -174,6 +177,7 @@ function makeStorage(
     keyPrefix: `/${formatGroupResource(storage)}/`,
     fields: [...fields.values()],
     report,
+    shared,
   });
   let cache: WatchCache | undefined;
   return {

@@ -1,9 +1,9 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Features, FieldErrorReason, Json, JsonObject, User } from '../meta/index.ts';
-import type { CorruptReport } from './bytes.ts';
-import type { Endpoint } from './definition.ts';
+import type { ByteString, Features, FieldErrorReason, Json, JsonObject, ResourcePlace, User } from '../meta/index.ts';
+import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
+import type { CorruptReport } from './stored/format.ts';
 
 /** Whom a request is about: a resource in one of its versions, and how much of it. */
 export interface Target {
@@ -86,8 +86,11 @@ export interface WriteOptions {
   readonly force: boolean;
   /** Texts for `Warning` headers are put here, whatever becomes of the write. */
   readonly warnings: Set<string>;
-  /** Asked before a write other than a create makes the object. Throws StatusError 403 for who may not. */
-  readonly permitCreate?: () => Promise<void>;
+  /**
+   * What the request is about, for the check that the requester may `create` an object that an update or patch would
+   * make. Absent: it is not checked.
+   */
+  readonly attributes?: ResourcePlace | undefined;
 }
 
 /** A request that goes on to somewhere else. */
@@ -158,6 +161,7 @@ export interface Registry {
    * neither admission nor validation see it.
    */
   newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
+  readonly objects: ServerObjects;
   readonly features: Features;
   /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;

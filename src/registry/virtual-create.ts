@@ -2,15 +2,16 @@ import { runMutating, runValidating } from '../admission/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
-import { describeText, storedText } from './bytes.ts';
 import type { RegistryContext } from './context.ts';
 import { requestKind } from './convert.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
 import { trackManagedFields } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
-import { objectsOf } from './objects.ts';
 import { placeNamespace } from './prepare.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
+import { serverObjects } from './server-objects.ts';
+import { describeText } from './stored/describe.ts';
+import { storedText } from './stored/write.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
@@ -88,7 +89,7 @@ async function readPosted(
   const { gated } = target.resource;
   if (gated !== undefined && target.subresource === '') dropGated(object, undefined, gated);
   await runValidating(registry.admission, attributes);
-  const objects = objectsOf(registry, options, dryRun);
+  const objects = serverObjects(registry, { ...options, dryRun });
   const { namespace } = target;
   const call = { ...context, namespace, name: metadata.name ?? '', dryRun, objects };
   return { object, call };

@@ -1,9 +1,10 @@
 import type { CachedObject } from '../cache/index.ts';
 import { formatGroupResource, StatusError, statusError } from '../meta/index.ts';
-import { describeText, storedText } from './bytes.ts';
 import type { RegistryContext } from './context.ts';
 import { checkListOptions, readNumbers } from './parameters.ts';
 import { select } from './selection.ts';
+import { describeText } from './stored/describe.ts';
+import { storedText } from './stored/write.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
 /** The one object of that name of a virtual resource. @throws StatusError 404 */

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addedEvent, bookmarkEvent, type CachedObject, type Subscription } from '../cache/index.ts';
-import { isCorrupt, unreadable } from './bytes.ts';
 import { consistentCache, type RegistryContext, toStatusError, waitForRevision } from './context.ts';
 import { checkWatchOptions, readFlag, readNumbers, readVersion } from './parameters.ts';
 import { inRange } from './read.ts';
 import { keyOf, type Selection, select } from './selection.ts';
+import { isCorrupt, unreadable } from './stored/read.ts';
 import type { StreamEvent, Target, WatchOptions, WatchStream } from './types.ts';
 
 const bookmarkMs = 60_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import { reviewAnswers } from '../auth/index.ts';
+import { type Authorizer, reviewAnswers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -80,6 +80,7 @@ export async function compose(
     clock,
     random,
     definitions: builtinResources,
+    authorize: resourceAuthorizer(authorize, metrics),
     serves,
     features,
     tokenKey,
@@ -89,7 +90,7 @@ export async function compose(
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: makePlugins(
-      pluginInitializer({ settings, names, random, store, authorize, registry: () => registry }),
+      pluginInitializer({ settings, names, random, authorize, registry: () => registry }),
       settings.enableAdmissionPlugins,
       settings.disableAdmissionPlugins,
     ),
@@ -168,6 +169,15 @@ const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
   receiving: maxReceiving,
   unread: maxUnread,
 });
+
+/** The authorizer of checks within a request, counted like that of the request itself. */
+const resourceAuthorizer =
+  (authorize: Authorizer, metrics: Metrics): RegistryOptions['authorize'] =>
+  async (user, { verb, ...resource }) => {
+    const decision = await authorize({ user, verb, resource, path: '' });
+    metrics.authorized(decision.allowed ? 'allowed' : 'denied');
+    return decision;
+  };
 
 /** Counts what happens inside, and logs what should not happen. */
 const observerOf = (metrics: Metrics, log: Log): Observer => ({

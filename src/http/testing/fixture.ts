@@ -141,6 +141,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     },
     definitions: options.resources ?? builtinResources,
     admission: [],
+    authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     features: options.features ?? {},
     reviewHandlers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
   });

@@ -306,6 +306,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     random: seededRandom(),
     definitions: [notes, deployments, namespaces, widgets, pings, reviews, gauges],
     admission: [],
+    authorize: () => ({ allowed: true, reason: '' }),
     reviewHandlers,
     virtualLists,
     ...options,

@@ -21,7 +21,7 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
   if (odd.length > 0) {
     throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${odd.join(';')}`);
   }
-  await objects.update('pods', namespace, name, (object) => {
+  await objects.guaranteedUpdate('pods', namespace, name, (object) => {
     const pod = object as unknown as PodObject;
     const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);
     if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);

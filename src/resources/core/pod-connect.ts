@@ -12,7 +12,7 @@ import { kubeletOf } from './connect.ts';
 import type { PodObject } from './pod-object.ts';
 
 const podOf = async ({ objects, namespace, name }: ConnectCall): Promise<PodObject> =>
-  (await objects.get('pods', namespace, name)) as unknown as PodObject;
+  (await objects.read('pods', namespace, name)) as unknown as PodObject;
 
 /** The container that a request means; with only one nobody need name it. @throws StatusError 400 */
 function containerOf({ spec = {} }: PodObject, name: string, wanted = ''): string {

@@ -42,7 +42,7 @@ class Overtaken extends StatusError {}
 
 async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   const { namespace, name, objects } = call;
-  const pod = (await objects.get('pods', namespace, name)) as unknown as PodObject;
+  const pod = (await objects.read('pods', namespace, name)) as unknown as PodObject;
   if (needsNoBudget(pod)) {
     const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
     await (ended ? remove(options, call) : removeAsIs(pod, options, call));
@@ -69,7 +69,7 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
       const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
       take(tried as unknown as Budget, name, call.now);
     };
-    await objects.update(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
+    await objects.guaranteedUpdate(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
     await remove(options, call);
   }
 }
@@ -99,7 +99,7 @@ async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall)
 async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
   if (isRehearsal(options)) return objects.delete('pods', namespace, name, options);
   const meant = preconditionsOf(options);
-  const told = await objects.update('pods', namespace, name, (found) => {
+  const told = await objects.guaranteedUpdate('pods', namespace, name, (found) => {
     checkMeant(found, meant);
     const pod = found as unknown as PodObject;
     const { status = {} } = pod;
@@ -138,7 +138,7 @@ function checkMeant({ metadata }: ApiObject, meant: Preconditions): void {
 }
 
 async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
-  const all = (await objects.list(budgets, namespace)) as readonly ApiObject[] as unknown as readonly Budget[];
+  const all = (await objects.list(budgets, namespace, true)) as readonly ApiObject[] as unknown as readonly Budget[];
   return all.filter(({ spec }) => {
     const selector = selectorFromObject(spec?.selector as Json | undefined);
     return selector.requirements.length > 0 && selector.matches(pod.metadata.labels ?? {});

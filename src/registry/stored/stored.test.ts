@@ -1,19 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, encodeText, type Json, type JsonObject } from '../meta/index.ts';
-import {
-  announced,
-  describeDeleted,
-  describe as describeEntry,
-  describeText,
-  formatOf,
-  isCorrupt,
-  metadataText,
-  readObject,
-  storedText,
-} from './bytes.ts';
-import { rememberManagedFields } from './managed-fields-cache.ts';
-import { note } from './testing/fixtures.ts';
+import { type ApiObject, encodeText, type Json, type JsonObject } from '../../meta/index.ts';
+import { note } from '../testing/fixtures.ts';
+import { describeDeleted, describe as describeEntry, describeText } from './describe.ts';
+import { formatOf } from './format.ts';
+import { isCorrupt, metadataText, readObject } from './read.ts';
+import { announced, storedText } from './write.ts';
 
 const format = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
 const entryOf = (text: string, revision = 7) => ({ key: '/configmaps/ns/one', value: Buffer.from(text), revision });
@@ -47,7 +39,7 @@ describe('stored and cached bytes', () => {
       fc.property(object, (value) => {
         const cached = describeEntry(format, entryOf(storedText(format, value)));
         expect(isCorrupt(cached)).toBe(false);
-        const read = readObject(cached);
+        const read = readObject(format, cached);
         expect(read).toEqual({ ...value, metadata: { ...value.metadata, resourceVersion: '7' } });
         expect(Object.keys(read.metadata).indexOf('resourceVersion')).toBe(
           Object.keys(read.metadata).indexOf('uid') + 1,
@@ -78,24 +70,27 @@ describe('stored and cached bytes', () => {
         const cached = describeEntry(format, entryOf(storedText(format, whole)));
         const expected = { ...whole, metadata: { ...whole.metadata, resourceVersion: '7' } };
         for (const known of [remembered, inside, own]) {
-          rememberManagedFields(cached.key, known);
-          expect(readObject(cached)).toEqual(expected);
+          format.shared.managedFields.remember(cached.key, known);
+          expect(readObject(format, cached)).toEqual(expected);
         }
       }),
     );
   });
 
-  it('are read with the very sets that were written', () => {
+  it('are read with the very sets that were written in this registry, not in another', () => {
     const fieldsV1 = { 'f:data': manyFields };
     const managedFields = [{ manager: 'ü', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1 }];
     const value = note('one', {}) as ApiObject;
     value.metadata = { ...value.metadata, uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z', managedFields };
     const cached = describeEntry(format, entryOf(storedText(format, value)));
-    rememberManagedFields(cached.key, managedFields);
-    const [read] = readObject(cached).metadata.managedFields as JsonObject[];
+    format.shared.managedFields.remember(cached.key, managedFields);
+    const [read] = readObject(format, cached).metadata.managedFields as JsonObject[];
     expect(read?.['fieldsV1']).toBe(fieldsV1);
-    rememberManagedFields(cached.key, undefined);
-    expect(readObject(cached).metadata.managedFields).toEqual(managedFields);
+    const other = formatOf('ConfigMap', 'v1', { namespaced: true, keyPrefix: '/configmaps/', fields: [] });
+    const [parsed] = readObject(other, cached).metadata.managedFields as JsonObject[];
+    expect(parsed?.['fieldsV1']).not.toBe(fieldsV1);
+    format.shared.managedFields.remember(cached.key, undefined);
+    expect(readObject(format, cached).metadata.managedFields).toEqual(managedFields);
   });
 
   it('tell the selectable fields of whatever they hold, announced or not, and read nothing twice', async () => {
@@ -134,7 +129,7 @@ describe('stored and cached bytes', () => {
       fc.property(object, fc.integer({ min: 8, max: 10 ** 9 }), (value, revision) => {
         const cached = describeEntry(format, entryOf(storedText(format, value)));
         const deleted = describeDeleted(format, cached, revision);
-        expect(readObject(deleted)).toEqual({
+        expect(readObject(format, deleted)).toEqual({
           ...value,
           metadata: { ...value.metadata, resourceVersion: String(revision) },
         });
@@ -152,7 +147,7 @@ describe('stored and cached bytes', () => {
     };
     const stored = storedText(format, value as unknown as ApiObject);
     expect(stored).toContain('"n":1152921504606846976}');
-    expect(readObject(describeEntry(format, entryOf(stored)))['n']).toBe(2n ** 60n);
+    expect(readObject(format, describeEntry(format, entryOf(stored)))['n']).toBe(2n ** 60n);
   });
 
   it('read a value that was written in another order', () => {
@@ -160,7 +155,7 @@ describe('stored and cached bytes', () => {
       '{"apiVersion":"v1","metadata":{"labels":{"a":"b"},"uid":"u","name":"one"},"kind":"ConfigMap","x":1}';
     const cached = describeEntry(format, entryOf(foreign));
     expect(cached.labels).toEqual({ a: 'b' });
-    expect(readObject(cached)).toMatchObject({
+    expect(readObject(format, cached)).toMatchObject({
       kind: 'ConfigMap',
       metadata: { name: 'one', resourceVersion: '7' },
       x: 1,
@@ -178,12 +173,12 @@ describe('stored and cached bytes', () => {
   ])('of a broken value tell the name: %s', (broken) => {
     const cached = describeEntry(format, entryOf(broken));
     expect(isCorrupt(cached)).toBe(true);
-    expect(readObject(cached)).toEqual({
+    expect(readObject(format, cached)).toEqual({
       kind: 'ConfigMap',
       apiVersion: 'v1',
       metadata: { name: 'one', namespace: 'ns', resourceVersion: '7' },
     });
-    expect(readObject(describeDeleted(format, cached, 12)).metadata.resourceVersion).toBe('12');
+    expect(readObject(format, describeDeleted(format, cached, 12)).metadata.resourceVersion).toBe('12');
   });
 
   it('are one byte a character', () => {

@@ -1,0 +1,88 @@
+import type { CachedObject, Snapshot } from '../cache/index.ts';
+import { type ApiObject, formatGroupResource } from '../meta/index.ts';
+import { consistentCache, type RegistryContext } from './context.ts';
+import type { CachedReads } from './definition.ts';
+import type { Resource } from './resource.ts';
+import { keyOf, rangeOf } from './selection.ts';
+import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+
+/** The decoded lists of one snapshot of a resource, by namespace. */
+interface DecodedLists {
+  readonly snapshot: Snapshot;
+  readonly byNamespace: Map<string, readonly ApiObject[]>;
+}
+
+/** So many objects are kept decoded. */
+const maxDecoded = 4096;
+/** Longer lists are decoded again for every caller. */
+const maxKeptList = 64;
+
+const terminating = { terminating: true };
+const active = { terminating: false };
+
+/**
+ * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
+ * looked up again when it has every write that was answered before the call, or fails with StatusError 504.
+ */
+export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources'>): CachedReads {
+  const byId = new Map(registry.resources.map((resource) => [formatGroupResource(resource.id), resource]));
+  const decoded = new Map<CachedObject, ApiObject>();
+  const lists = new Map<Resource, DecodedLists>();
+  const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
+    const kept = decoded.get(held);
+    if (kept !== undefined) return kept;
+    const object = readObject(format, held);
+    if (decoded.size >= maxDecoded) decoded.clear();
+    decoded.set(held, object);
+    return object;
+  };
+  const listNow = (resource: Resource, namespace: string): readonly ApiObject[] => {
+    const snapshot = resource.cache.snapshot();
+    let known = lists.get(resource);
+    if (known?.snapshot !== snapshot) {
+      known = { snapshot, byNamespace: new Map() };
+      lists.set(resource, known);
+    }
+    const kept = known.byNamespace.get(namespace);
+    if (kept !== undefined) return kept;
+    const held = [...snapshot.range(rangeOf(resource, { namespace }))];
+    const short = held.length <= maxKeptList;
+    const list = held.map((one) => (short ? decode(resource, one) : readObject(resource.format, one)));
+    if (short) known.byNamespace.set(namespace, list);
+    return list;
+  };
+  /** What `find` makes of the cache, at once or when the cache is consistent. */
+  const lookUp = <T>(resource: Resource, find: () => T | undefined) =>
+    (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
+  const namespaces = byId.get('namespaces');
+  return {
+    get: (id, namespace, name) => {
+      const resource = byId.get(id);
+      const key = resource && keyOf(resource, { namespace, name });
+      if (resource === undefined || key === undefined) return undefined;
+      return lookUp(resource, () => {
+        const held = resource.cache.snapshot().get(key);
+        return held === undefined ? undefined : decode(resource, held);
+      });
+    },
+    list: (id, namespace, latest = false) => {
+      const resource = byId.get(id);
+      if (resource === undefined) return [];
+      if (resource.cache.revision > 0 && !latest) return listNow(resource, namespace);
+      return consistentCache(registry, resource).then((cache) => {
+        for (const held of cache.snapshot().range(rangeOf(resource, { namespace }))) {
+          if (isCorrupt(held)) throw unreadable(held);
+        }
+        return listNow(resource, namespace);
+      });
+    },
+    namespace: (name) => {
+      if (namespaces === undefined) return active;
+      const key = namespaces.keyPrefix + name;
+      return lookUp(namespaces, () => {
+        const held = namespaces.cache.snapshot().get(key);
+        return held && (held.fields['status.phase'] === 'Terminating' ? terminating : active);
+      });
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { createChain } from '../admission/index.ts';
+import {
+  type ApiObject,
+  at,
+  atOnce,
+  formatGroupResource,
+  type JsonObject,
+  jsonEqual,
+  statusError,
+} from '../meta/index.ts';
+import { type RegistryContext, withStatusErrors } from './context.ts';
+import type { ServerObjects } from './definition.ts';
+import { trackManagedFields, trackServerUpdate } from './field-management.ts';
+import { completePendingObject, preparePendingObject } from './prepare.ts';
+import { readWriteRequest } from './read-request.ts';
+import type { Resource } from './resource.ts';
+import { keyOf } from './selection.ts';
+import { describe } from './stored/describe.ts';
+import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+import { storedBytes, storedText } from './stored/write.ts';
+import type { Change, NewEntry, Target, WriteOptions } from './types.ts';
+import { write } from './write.ts';
+
+/** How often a change is made again after a conflict. */
+const maxAttempts = 200;
+
+/** The options of the server's own writes. */
+const ownWriteOptions = (fieldManager = 'apiserver'): WriteOptions => ({
+  requester: { name: 'system:apiserver', groups: ['system:masters'] },
+  dryRun: false,
+  fieldManager,
+  fieldValidation: 'Ignore',
+  force: false,
+  warnings: new Set(),
+});
+
+/** The objects of the registry, for the server itself or for a request with `options`; its dry run stores nothing. */
+export function serverObjects(registry: RegistryContext, options?: WriteOptions): ServerObjects {
+  const unchecked: RegistryContext = { ...registry, admission: createChain([]) };
+  const { get, list, namespace } = registry.cachedReads;
+  const writeThrough = async (target: Target, change: Change) => {
+    const { object } = await withStatusErrors(write(registry, target, change, options ?? ownWriteOptions()));
+    if (object === undefined) throw statusError.notFound(target.resource.id, target.name);
+    return readObject(target.resource.format, object);
+  };
+  return {
+    get,
+    list,
+    namespace,
+    read: async (id, namespace, name) =>
+      (await withStatusErrors(load(registry, find(registry, id), namespace, name))).object,
+    create: async (id, object) => {
+      const target = targetOf(find(registry, id), object.metadata.namespace);
+      return writeThrough(target, { verb: 'create', object: { value: object, findings: [] } });
+    },
+    update: async (id, object, subresource = '') => {
+      const { namespace, name } = object.metadata;
+      const target = { ...targetOf(find(registry, id), namespace, name), subresource };
+      return writeThrough(target, { verb: 'update', object: { value: object, findings: [] } });
+    },
+    guaranteedUpdate: async (id, namespace, name, change, subresource) => {
+      const place = { resource: find(registry, id), namespace, name, subresource };
+      return withStatusErrors(guaranteedUpdate(registry, place, change, options?.dryRun === true));
+    },
+    delete: async (id, namespace, name, deleteOptions) => {
+      const target = targetOf(find(registry, id), namespace, name);
+      const change = { verb: 'delete', options: deleteOptions } as const;
+      await withStatusErrors(write(unchecked, target, change, options ?? ownWriteOptions()));
+    },
+  };
+}
+
+interface Place {
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string | undefined;
+}
+
+/** See `ServerObjects.guaranteedUpdate`. */
+async function guaranteedUpdate(
+  registry: RegistryContext,
+  { resource, namespace, name, subresource }: Place,
+  change: (object: ApiObject) => void,
+  dryRun: boolean,
+): Promise<string> {
+  const { ttlSeconds: ttl } = resource.definition.strategy;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { held, object } = await load(registry, resource, namespace, name);
+    const before = readObject(resource.format, held);
+    const { key, revision } = held;
+    change(object);
+    if (dryRun || jsonEqual(object, before)) return String(revision);
+    if (subresource !== undefined) trackServerUpdate(registry, resource, subresource, object, before);
+    const value = storedBytes(storedText(resource.format, object));
+    const answer = await registry.store.commit(
+      [{ key, revision }],
+      [ttl === undefined ? { key, value } : { key, value, ttl }],
+    );
+    if (answer.ok) return String(answer.revision);
+  }
+  throw statusError.modified(resource.id, name);
+}
+
+/** The stored object. @throws StatusError 404, or 500 when it cannot be read */
+async function load(registry: RegistryContext, resource: Resource, namespace: string, name: string) {
+  const { entry } = await registry.store.get(keyIn(resource, namespace, name));
+  if (entry === undefined) throw statusError.notFound(resource.id, name);
+  const held = describe(resource.format, entry);
+  if (isCorrupt(held)) throw unreadable(held);
+  return { held, object: readObject(resource.format, held) };
+}
+
+/** See `Registry.newEntry`. */
+export function newEntry(
+  registry: RegistryContext,
+  resource: Resource,
+  object: JsonObject,
+  fieldManager: string,
+): NewEntry {
+  const place = at(object, 'metadata', 'namespace');
+  const namespace = typeof place === 'string' ? place : '';
+  const change = { verb: 'create', object: { value: object, findings: [] } } as const;
+  const request = readWriteRequest(registry, targetOf(resource, namespace), change, ownWriteOptions(fieldManager));
+  const pending = atOnce(preparePendingObject(request, undefined));
+  resource.definition.strategy.defaults?.(pending.object, request.context);
+  atOnce(trackManagedFields(request, pending, undefined));
+  completePendingObject(request, pending, undefined);
+  const { name = '' } = pending.object.metadata;
+  return { key: keyIn(resource, namespace, name), value: storedBytes(storedText(resource.format, pending.object)) };
+}
+
+const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
+  resource,
+  version: resource.storageVersion.declared.version,
+  namespace,
+  name,
+  subresource: '',
+});
+
+function find({ resources }: RegistryContext, id: string): Resource {
+  const found = resources.find((resource) => formatGroupResource(resource.id) === id);
+  if (found === undefined) throw statusError.noSuchResource();
+  return found;
+}
+
+function keyIn(resource: Resource, namespace: string, name: string): string {
+  const key = keyOf(resource, { namespace, name });
+  if (key === undefined) throw statusError.notFound(resource.id, name);
+  return key;
+}

@@ -1,0 +1,183 @@
+import { type CachedObject, unknownLabels } from '../../cache/index.ts';
+import { readOwnJson, stringifyJson } from '../../codec/index.ts';
+import { type ApiObject, type ByteString, decodeText, encodeText, isJsonObject } from '../../meta/index.ts';
+import type { Entry } from '../../store/index.ts';
+import { type ObjectFormat, selectFields } from './format.ts';
+import { storedText } from './write.ts';
+
+/** Only name, generateName and namespace are stored before the uid, and in their texts a quote is escaped. */
+const uidMark = '"uid":"';
+const versionMark = '"resourceVersion":"';
+const labelsMark = '"labels":{';
+const versionText = (revision: number): string => `${versionMark}${revision}",`;
+
+/** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
+export function describe(format: ObjectFormat, entry: Entry): CachedObject {
+  const { value, revision } = entry;
+  const view = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  const at = behindUid(format, view);
+  if (at < 0) return describeForeign(format, entry, view);
+  const insert = versionText(revision);
+  const out = format.shared.scratch.ofLength(view.length + insert.length);
+  view.copy(out, 0, 0, at);
+  out.write(insert, at, 'latin1');
+  view.copy(out, at + insert.length, at);
+  const bytes = out.toString('latin1', 0, view.length + insert.length) as ByteString;
+  return finish(format, entry.key, revision, bytes, at) ?? describeCorrupt(format, entry);
+}
+
+/** The cached form of an object's stored text; at revision 0 it has no resourceVersion. */
+export function describeText(format: ObjectFormat, key: string, text: string, revision: number): CachedObject {
+  const stored = encodeText(text);
+  if (revision !== 0) return describe(format, { key, revision, value: Buffer.from(stored, 'latin1') });
+  const mark = stored.indexOf(uidMark, format.head.length);
+  const at = mark < 0 ? format.head.length : stored.indexOf(',', mark + uidMark.length) + 1;
+  return finish(format, key, 0, stored, at) ?? named(format, key, 0, stored);
+}
+
+/** A deleted object: its last state with the resourceVersion of its deletion. */
+export function describeDeleted(format: ObjectFormat, last: CachedObject, revision: number): CachedObject {
+  const { bytes } = last;
+  const mark = bytes.indexOf(versionMark, format.head.length) + versionMark.length;
+  const end = bytes.indexOf('"', mark);
+  const version = String(revision);
+  const length = bytes.length - (end - mark) + version.length;
+  const out = format.shared.scratch.ofLength(length + bytes.length);
+  out.write(bytes, 0, 'latin1');
+  out.copyWithin(mark + version.length, end, bytes.length);
+  out.write(version, mark, 'latin1');
+  return {
+    ...last,
+    revision,
+    bytes: out.toString('latin1', 0, length) as ByteString,
+    cells: undefined,
+    sizeOf: undefined,
+  };
+}
+
+/** The index behind `"uid":"…",` of stored bytes in the form of this resource; -1 when they have another form. */
+function behindUid(format: ObjectFormat, stored: Buffer): number {
+  const { head } = format;
+  if (stored.length < head.length || stored.toString('latin1', 0, head.length) !== head) return -1;
+  const mark = stored.indexOf(uidMark, head.length, 'latin1');
+  if (mark < 0 || stored[stored.length - 1] !== 0x7d) return -1;
+  return stored.indexOf(0x2c, mark + uidMark.length) + 1 || -1;
+}
+
+/** The cached object; undefined when its labels or selectable fields cannot be read. `at` is an index between uid and labels. */
+function finish(
+  format: ObjectFormat,
+  key: string,
+  revision: number,
+  bytes: ByteString,
+  at: number,
+): CachedObject | undefined {
+  const labels = labelsOf(bytes, at);
+  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, key, revision, bytes, at);
+  if (labels === undefined || fields === undefined) return undefined;
+  const path = key.slice(format.keyPrefix.length);
+  const slash = format.namespaced ? path.indexOf('/') : -1;
+  return {
+    key,
+    namespace: slash < 0 ? '' : path.slice(0, slash),
+    name: path.slice(slash + 1),
+    revision,
+    bytes,
+    labels,
+    fields,
+    // There from the start, so that all objects have one shape.
+    cells: undefined,
+    cellsOf: undefined,
+    size: undefined,
+    sizeOf: undefined,
+  };
+}
+
+const noFields: { readonly [path: string]: string } = {};
+const noLabels: { readonly [key: string]: string } = {};
+
+/**
+ * Between uid and labels there are only numbers and times, so the first brace opens the labels, or a later field of an
+ * object without labels. Label keys and values hold neither quotes nor braces.
+ */
+function labelsOf(bytes: ByteString, at: number): CachedObject['labels'] | undefined {
+  let open = at;
+  for (; open < bytes.length; open++) {
+    const code = bytes.charCodeAt(open);
+    if (code === 0x7b || code === 0x7d) break;
+  }
+  if (!bytes.endsWith(labelsMark, open + 1)) return noLabels;
+  const close = bytes.indexOf('}', open);
+  if (close === open + 1) return noLabels;
+  try {
+    const labels: unknown = JSON.parse(bytes.slice(open, close + 1));
+    return labels as CachedObject['labels'];
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(
+  format: ObjectFormat,
+  key: string,
+  revision: number,
+  bytes: ByteString,
+  at: number,
+): CachedObject['fields'] | undefined {
+  const known = format.underway.get(key);
+  if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
+  try {
+    return selectFields(format, readOwnJson(decodeText(bytes)) as ApiObject);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether cached bytes are those stored ones, with the resourceVersion at `at`. */
+function isStored(stored: ByteString, revision: number, bytes: ByteString, at: number): boolean {
+  const rest = at + versionText(revision).length;
+  return (
+    bytes.length - rest === stored.length - at &&
+    bytes.slice(rest) === stored.slice(at) &&
+    bytes.startsWith(stored.slice(0, at))
+  );
+}
+
+/** A value in another form than `storedText`: parsed and encoded again; corrupt when that fails. */
+function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): CachedObject {
+  try {
+    const object = readOwnJson(view.toString()) as ApiObject;
+    if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
+      object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
+      const value = Buffer.from(storedText(format, object));
+      if (behindUid(format, value) > 0) return describe(format, { ...entry, value });
+    }
+  } catch {
+    // Corrupt.
+  }
+  return describeCorrupt(format, entry);
+}
+
+/** So many reported keys are kept; when there are more, all are reported again. */
+const maxReported = 1_000;
+
+function describeCorrupt(format: ObjectFormat, { key, revision }: Entry): CachedObject {
+  const { corrupt, report } = format;
+  if (corrupt.get(key) !== revision) {
+    if (corrupt.size >= maxReported) corrupt.clear();
+    corrupt.set(key, revision);
+    report(key, revision);
+  }
+  const object = named(format, key, revision, '' as ByteString);
+  const { name, namespace } = object;
+  const metadata = { name, ...(namespace === '' ? {} : { namespace }), resourceVersion: String(revision) };
+  const bytes = encodeText(stringifyJson({ kind: format.kind, apiVersion: format.apiVersion, metadata }));
+  return { ...object, bytes, labels: unknownLabels };
+}
+
+function named(format: ObjectFormat, key: string, revision: number, bytes: ByteString): CachedObject {
+  const path = key.slice(format.keyPrefix.length);
+  const slash = format.namespaced ? path.indexOf('/') : -1;
+  const namespace = slash < 0 ? '' : path.slice(0, slash);
+  return { key, namespace, name: path.slice(slash + 1), revision, bytes, labels: noLabels, fields: noFields };
+}

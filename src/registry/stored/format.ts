@@ -1,0 +1,76 @@
+import type { CachedObject } from '../../cache/index.ts';
+import { type ApiObject, type ByteString, encodeText } from '../../meta/index.ts';
+import type { SelectableField } from '../definition.ts';
+import { ManagedFieldsCache } from './managed-fields-cache.ts';
+
+/**
+ * How the objects of a resource are stored. Stored and cached bytes begin with `head`, then come the fields of the
+ * metadata in the order of `metaFields`; cached bytes have the resourceVersion as well, right behind the uid.
+ */
+export interface ObjectFormat {
+  readonly namespaced: boolean;
+  readonly keyPrefix: string;
+  readonly kind: string;
+  /** Of the storage version, such as `apps/v1`. */
+  readonly apiVersion: string;
+  /** `{"kind":…,"apiVersion":…,"metadata":{` */
+  readonly head: ByteString;
+  /** Selectable fields beyond name and namespace, of every definition that shares the objects. */
+  readonly fields: readonly SelectableField[];
+  /** Objects whose commit is under way, by key: their selectable fields are known when the watch delivers them. */
+  readonly underway: Map<string, Underway>;
+  /** What could not be read, by key: the revision that was reported last. */
+  readonly corrupt: Map<string, number>;
+  readonly report: CorruptReport;
+  readonly shared: SharedState;
+}
+
+/** Receives the key and the revision of a stored object that cannot be read. */
+export type CorruptReport = (key: string, revision: number) => void;
+
+interface Underway {
+  readonly stored: ByteString;
+  readonly fields: CachedObject['fields'];
+}
+
+/** What the formats of one registry share. */
+export interface SharedState {
+  readonly scratch: Scratch;
+  readonly managedFields: ManagedFieldsCache;
+}
+
+export const newSharedState = (): SharedState => ({
+  scratch: new Scratch(),
+  managedFields: new ManagedFieldsCache(),
+});
+
+/**
+ * Where the bytes of a cached object are put together, so that the string made of them is flat and not a chain of
+ * pieces. What it holds is valid until the next call.
+ */
+class Scratch {
+  #buffer = Buffer.allocUnsafeSlow(64 * 1024);
+
+  /** At least so many bytes. */
+  ofLength(length: number): Buffer {
+    if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(2 * length);
+    return this.#buffer;
+  }
+}
+
+type Given = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
+  Partial<Pick<ObjectFormat, 'report' | 'shared'>>;
+
+export function formatOf(kind: string, apiVersion: string, given: Given): ObjectFormat {
+  const head = encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`);
+  const { namespaced, keyPrefix, fields, report = () => {}, shared = newSharedState() } = given;
+  const [underway, corrupt] = [new Map<string, Underway>(), new Map<string, number>()];
+  return { namespaced, keyPrefix, kind, apiVersion, head, fields, underway, corrupt, report, shared };
+}
+
+/** The selectable fields of an object. */
+export function selectFields({ fields }: ObjectFormat, object: ApiObject): CachedObject['fields'] {
+  const found: { [path: string]: string } = {};
+  for (const { path, value } of fields) found[path] = value(object);
+  return found;
+}

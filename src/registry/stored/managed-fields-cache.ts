@@ -1,0 +1,105 @@
+import { stringifyJson } from '../../codec/index.ts';
+import { type ByteString, encodeText, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
+
+/** The managedFields of an object, and their text in its stored bytes. */
+interface Known {
+  readonly text: ByteString;
+  readonly entries: Json[];
+}
+
+/** How much text is kept; with the parsed entries it takes some six times as much memory. */
+const maxLength = 1024 * 1024;
+/** Shorter objects are not worth an entry. */
+const largeText = 16 * 1024;
+/** Sets with fewer fields are not worth an entry. */
+const largeSet = 200;
+
+const mark = '"managedFields":';
+
+/**
+ * The managedFields of the large objects that were written last. They are two thirds of the text of an object with many
+ * fields, and mostly the same at its next write, which then neither parses nor encodes them. One for each registry.
+ */
+export class ManagedFieldsCache {
+  /** By store key, the oldest first. */
+  readonly #recent = new Map<string, Known>();
+  #length = 0;
+  /** The sets known to be large: to begin iterating over a set takes as long as to count it. */
+  readonly #large = new WeakSet<JsonObject>();
+  readonly #texts = new WeakMap<JsonObject, string>();
+
+  /** Keeps the managedFields of an object that was stored with so long a text; nobody may change them from then on. */
+  remember(key: string, entries: Json[] | undefined, textLength = largeText): void {
+    this.#forget(key);
+    if (textLength < largeText || entries === undefined || !entries.some((entry) => this.#isLarge(entry))) return;
+    const text = encodeText(this.text(entries));
+    if (text.length > maxLength) return;
+    this.#recent.set(key, { text, entries });
+    this.#length += text.length;
+    for (const oldest of this.#recent.keys()) {
+      if (this.#length <= maxLength) break;
+      this.#forget(oldest);
+    }
+  }
+
+  /** The object's bytes with a 0 in place of its managedFields, and these; undefined when they are not in the cache. */
+  splice(key: string, bytes: ByteString): { rest: ByteString; entries: Json[] } | undefined {
+    const known = this.#recent.get(key);
+    if (known === undefined) return undefined;
+    const start = bytes.indexOf(mark) + mark.length;
+    if (!bytes.startsWith(known.text, start)) return undefined;
+    const rest = `${bytes.slice(0, start)}0${bytes.slice(start + known.text.length)}` as ByteString;
+    return { rest, entries: [...known.entries] };
+  }
+
+  /** The JSON text of `metadata.managedFields`. */
+  text(entries: Json[]): string {
+    if (!entries.some((entry) => this.#isLarge(entry))) return stringifyJson(entries);
+    return `[${entries.map((entry) => this.#entryText(entry)).join(',')}]`;
+  }
+
+  #forget(key: string): void {
+    const known = this.#recent.get(key);
+    if (known === undefined) return;
+    this.#recent.delete(key);
+    this.#length -= known.text.length;
+  }
+
+  #isLarge(entry: Json): boolean {
+    const set = isJsonObject(entry) ? entry['fieldsV1'] : undefined;
+    if (!isJsonObject(set)) return false;
+    if (this.#large.has(set)) return true;
+    const large = countFields(set, largeSet) >= largeSet;
+    if (large) this.#large.add(set);
+    return large;
+  }
+
+  #entryText(entry: Json): string {
+    if (!isJsonObject(entry) || !this.#isLarge(entry)) return stringifyJson(entry);
+    const members = Object.keys(entry).map((name) => {
+      const value = entry[name] as Json;
+      const text = name === 'fieldsV1' ? this.#setText(value as JsonObject) : stringifyJson(value);
+      return `${JSON.stringify(name)}:${text}`;
+    });
+    return `{${members.join(',')}}`;
+  }
+
+  #setText(set: JsonObject): string {
+    let text = this.#texts.get(set);
+    if (text === undefined) {
+      text = stringifyJson(set);
+      this.#texts.set(set, text);
+    }
+    return text;
+  }
+}
+
+/** How many fields a set has; it is counted no further than to the limit. */
+function countFields(set: JsonObject, limit: number): number {
+  let count = 0;
+  for (const field in set) {
+    count += 1 + countFields(set[field] as JsonObject, limit - count);
+    if (count >= limit) break;
+  }
+  return count;
+}

@@ -1,0 +1,65 @@
+import { type CachedObject, unknownLabels } from '../../cache/index.ts';
+import { readOwnJson } from '../../codec/index.ts';
+import {
+  type ApiObject,
+  type ByteString,
+  decodeText,
+  type Json,
+  quote,
+  type StatusError,
+  statusError,
+} from '../../meta/index.ts';
+import type { ObjectFormat } from './format.ts';
+
+/** Whether the stored object cannot be read: its bytes then hold its name and nothing else. */
+export const isCorrupt = (object: CachedObject): boolean => object.labels === unknownLabels;
+
+/** The 500 for a stored object that cannot be read; it names the key. */
+export const unreadable = ({ key }: CachedObject, cause?: unknown): StatusError =>
+  statusError.internal(`the stored object ${quote(key)} cannot be read`, cause);
+
+/**
+ * The parsed object, with its resourceVersion. The caller may change it, except the entries of its managedFields, which
+ * are shared.
+ * @throws StatusError 500 when its bytes are not JSON
+ */
+export function readObject({ shared }: ObjectFormat, held: CachedObject): ApiObject {
+  const { key, bytes } = held;
+  const cut = shared.managedFields.splice(key, bytes);
+  try {
+    if (cut !== undefined) {
+      const object = readOwnJson(decodeText(cut.rest)) as ApiObject;
+      if ((object.metadata.managedFields as Json | undefined) === 0) {
+        object.metadata.managedFields = cut.entries;
+        return object;
+      }
+    }
+    return readOwnJson(decodeText(bytes)) as ApiObject;
+  } catch (error) {
+    throw unreadable(held, error);
+  }
+}
+
+/** The text of the metadata, cut out of the bytes of an object that is not corrupt. */
+export function metadataText(format: ObjectFormat, { bytes }: CachedObject): ByteString {
+  const start = bytes.startsWith(format.head) ? format.head.length - 1 : bytes.indexOf('"metadata":{') + 11;
+  let depth = 0;
+  for (let i = start; i < bytes.length; i++) {
+    const code = bytes.charCodeAt(i);
+    if (code === 0x22) {
+      i = endOfString(bytes, i);
+    } else if (code === 0x7b) depth++;
+    else if (code === 0x7d && --depth === 0) return bytes.slice(start, i + 1) as ByteString;
+  }
+  return '{}' as ByteString;
+}
+
+/** The index of the quote that ends the string which begins at `start`. */
+function endOfString(bytes: ByteString, start: number): number {
+  for (let i = start + 1; i < bytes.length; i++) {
+    const code = bytes.charCodeAt(i);
+    if (code === 0x5c) i++;
+    else if (code === 0x22) return i;
+  }
+  return bytes.length;
+}

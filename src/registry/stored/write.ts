@@ -1,0 +1,62 @@
+import { stringifyJson } from '../../codec/index.ts';
+import { type ApiObject, atOnce, encodeText, type Json, type JsonObject, type Steps } from '../../meta/index.ts';
+import { metaFields } from '../metadata.ts';
+import { type ObjectFormat, selectFields } from './format.ts';
+
+/** The stored fields of the metadata, in their order; the managedFields follow them. */
+const storedMetaFields = metaFields.filter((name) => name !== 'resourceVersion' && name !== 'managedFields');
+
+/** The stored text of an object, without its resourceVersion. The object must have a uid and a creationTimestamp. */
+export const storedText = (format: ObjectFormat, object: ApiObject): string =>
+  atOnce(storedTextInSteps(format, object));
+
+/** The same in steps, for the sake of large objects. */
+export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Steps<string> {
+  const metadata: JsonObject = {};
+  for (const name of storedMetaFields) {
+    const value = object.metadata[name] as Json | undefined;
+    if (value !== undefined) metadata[name] = value;
+  }
+  const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)}`;
+  const own = stringifyJson(metadata);
+  yield;
+  let text = `{${type},"metadata":${withManagedFields(format, own, object.metadata.managedFields)}`;
+  for (const key of Object.keys(object)) {
+    if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
+    yield;
+    text += `,${JSON.stringify(key)}:${stringifyJson(object[key] as Json)}`;
+  }
+  return `${text}}`;
+}
+
+function withManagedFields({ shared }: ObjectFormat, metadata: string, entries: Json[] | undefined): string {
+  if (entries === undefined) return metadata;
+  const separator = metadata === '{}' ? '' : ',';
+  return `${metadata.slice(0, -1)}${separator}"managedFields":${shared.managedFields.text(entries)}}`;
+}
+
+/** The bytes of a stored text, in memory of their own: a store may keep them, or copy them later. */
+export function storedBytes(text: string): Buffer {
+  const out = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  out.write(text);
+  return out;
+}
+
+/** Commits an object; its selectable fields are then not parsed again when the watch delivers its text. */
+export async function announced<T>(
+  format: ObjectFormat,
+  key: string,
+  object: ApiObject,
+  text: string,
+  commit: () => Promise<T>,
+): Promise<T> {
+  const { fields, underway } = format;
+  if (fields.length === 0) return commit();
+  const mine = { stored: encodeText(text), fields: selectFields(format, object) };
+  underway.set(key, mine);
+  try {
+    return await commit();
+  } finally {
+    if (underway.get(key) === mine) underway.delete(key);
+  }
+}

@@ -6,7 +6,7 @@ import { maxValueBytes, StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
 import { isCorrupt, readObject, unreadable } from './bytes.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
-import { isWhole } from './convert.ts';
+import { partialWriteOf } from './convert.ts';
 import { reconcileValidation } from './declarative-validation.ts';
 import { isUnchanged, trackManagedFields } from './field-management.ts';
 import { findErrors } from './find-errors.ts';
@@ -68,7 +68,10 @@ async function attempt(
   completeProjection(request, pending);
   completePendingObject(request, pending, old);
   if (pause) await pause();
-  const claims = pending.remove || (!deletes && isWhole(target)) ? await allocate(request, pending, old) : undefined;
+  const claims =
+    pending.remove || (!deletes && partialWriteOf(target) === undefined)
+      ? await allocate(request, pending, old)
+      : undefined;
   if (!deletes) {
     const judging = findErrors(request, pending.object, old);
     const found = pause ? await inTurns(judging, pause) : atOnce(judging);
@@ -115,9 +118,8 @@ function adviceOn(
   old: ApiObject | undefined,
 ): readonly string[] {
   const { kind, notYet, strategy } = target.resource.definition;
-  if (isWhole(target)) {
-    const warnings = strategy.warnings?.(object, old, context) ?? [];
-    return notYet === undefined ? warnings : [...warnings, `${kind}: ${notYet}`];
-  }
-  return target.subresource === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
+  const partial = partialWriteOf(target);
+  if (partial !== undefined) return partial.type === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
+  const warnings = strategy.warnings?.(object, old, context) ?? [];
+  return notYet === undefined ? warnings : [...warnings, `${kind}: ${notYet}`];
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type ApiObject, namesFor } from '../meta/index.ts';
 import { describeText, formatOf, storedText } from './bytes.ts';
 import { rowText } from './cells.ts';
-import { AgeCell, type Column } from './definition.ts';
+import { AgeCell, type Column } from './column.ts';
 
 const names = namesFor('k8s.io');
 const born = Date.parse('2024-01-01T00:00:00Z');

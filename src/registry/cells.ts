@@ -10,7 +10,8 @@ import {
   type Names,
 } from '../meta/index.ts';
 import { isCorrupt, readObject } from './bytes.ts';
-import { AgeCell, type Column, type Projection, type ResourceDefinition } from './definition.ts';
+import { AgeCell, type Column } from './column.ts';
+import type { Projection, ResourceDefinition } from './definition.ts';
 
 /** Stands before and behind the time of an age: nothing that is JSON holds it. */
 const mark = '\0';

@@ -1,5 +1,5 @@
 import type { CachedObject } from '../cache/index.ts';
-import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
 import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
 import {
   announced,
@@ -13,7 +13,7 @@ import {
 import type { RegistryContext } from './context.ts';
 import type { Allocations } from './definition.ts';
 import { rememberManagedFields } from './managed-fields-cache.ts';
-import { keyOf } from './selection.ts';
+import { keyOf, objectKey } from './selection.ts';
 import { inTurns, type Pause } from './turns.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
@@ -38,8 +38,7 @@ export async function commit(
 ): Promise<Outcome> {
   const { registry, target, dryRun } = request;
   const { format } = target.resource;
-  const key = held?.key ?? keyOf(target.resource, { namespace: target.namespace, name: nameOf(pending) });
-  if (key === undefined) throw statusError.methodNotAllowed();
+  const key = held?.key ?? objectKey(target.resource, { namespace: target.namespace, name: nameOf(pending) });
   const revision = held?.revision ?? 0;
   const spelling = storedTextInSteps(format, pending.object);
   const text = pending.remove ? '' : pause ? await inTurns(spelling, pause) : atOnce(spelling);

@@ -1,16 +1,7 @@
-import {
-  type ApiObject,
-  type FeatureName,
-  type FieldError,
-  formatSpan,
-  type Json,
-  type JsonObject,
-  type Names,
-  type Random,
-  type User,
-} from '../meta/index.ts';
+import type { ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Guard, Write } from '../store/index.ts';
+import type { Column, Completion } from './column.ts';
 
 /** What may be asked of a resource; the names of authorization and discovery. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -68,11 +59,6 @@ export interface ResourceDefinition {
 /** The way to a field, from the object inwards. */
 export type FieldNames = readonly string[];
 
-export interface Completion {
-  readonly reason: string;
-  readonly message: string;
-}
-
 export interface ResourceVersion {
   readonly version: string;
   readonly schema: StructSchema;
@@ -83,37 +69,68 @@ export interface ResourceVersion {
   readonly deprecated?: { readonly since: string; readonly removed?: string; readonly replacement?: string };
 }
 
-/**
- * A path below an object. Without a word on what it does it is the object itself, of which a write changes the status
- * alone.
- */
-export interface Subresource<T = ApiObject> {
+/** A path below an object, and what is served there. */
+export type Subresource<T = ApiObject> =
+  | StatusSubresource
+  | ProjectionSubresource<T>
+  | PartialUpdateSubresource<T>
+  | CreateSubresource
+  | ConnectSubresource;
+
+interface SubresourceBase {
   readonly name: string;
   readonly verbs: readonly Verb[];
-  /** The kind that is read or sent there; group and version when they are not those of the resource. */
+  /** The kind of its bodies. */
   readonly kind: string;
+  /** Group and version of that kind, where they are not those of the resource. */
   readonly group?: string;
   readonly version?: string;
-  /** Former versions in which it may still be sent: they have the same fields. */
+  /** Removed versions of that kind that are still accepted: they have the same fields. */
   readonly formerVersions?: readonly string[];
-  /** The feature without which it is not there. */
+  /** The feature gate without which it is not served. */
   readonly gate?: FeatureName;
-  /** Of that kind, where it is another than that of the resource. */
+  /** The schema of that kind, where it is not the kind of the resource. */
   readonly schema?: StructSchema;
-  /** Default: once as a change. */
+}
+
+/** What holds for an update that writes a part of the stored object. */
+interface PartialWriteRules {
+  /** Default: one as a change. */
   readonly metadataChecks?: MetadataChecks;
-  /** What a write there comes to own nothing of. What of that lies in the metadata stays as it is. */
+  /** Fields that a write does not manage. Those in the metadata are reset to their stored values. */
   readonly resetFields?: readonly FieldNames[];
-  /** What alone a write there comes to own something of; `*` is any entry. The metadata stay as they are. */
+}
+
+/** Reads the object, writes its status. */
+export interface StatusSubresource extends SubresourceBase, PartialWriteRules {
+  readonly type: 'status';
+}
+
+/** Reads and writes an object of another kind, made from the stored one. */
+export interface ProjectionSubresource<T = ApiObject> extends SubresourceBase {
+  readonly type: 'projection';
+  readonly projection: Projection<T>;
+}
+
+/** Reads the object, writes a part of it. */
+export interface PartialUpdateSubresource<T = ApiObject> extends SubresourceBase, PartialWriteRules {
+  readonly type: 'partialUpdate';
+  readonly partialUpdate: PartialUpdate<T>;
+  /** The only fields that a write manages; `*` is any element. The metadata is reset to what is stored. */
   readonly writableFields?: readonly FieldNames[];
-  /** What is read and written there is another object that shows a part of the stored one. */
-  readonly projection?: Projection<T>;
-  /** A write there changes one part of the object. */
-  readonly partialUpdate?: PartialUpdate<T>;
-  /** What is posted there is done, not kept. */
+}
+
+/** Carries out what is posted, and stores nothing of it. */
+export interface CreateSubresource extends SubresourceBase {
+  readonly type: 'create';
+  /** Absent: 501. */
   readonly onCreate?: CreateHandler;
-  /** Requests there go on to a node or to what runs on it. */
-  readonly connect?: Connection;
+}
+
+/** Passes requests on to a node or to what runs on it. */
+export interface ConnectSubresource extends SubresourceBase {
+  readonly type: 'connect';
+  readonly connect: Connection;
 }
 
 /**
@@ -137,8 +154,8 @@ export interface Projection<T = ApiObject> {
 export interface PartialUpdate<T = ApiObject> {
   /** Takes into the object, a fresh copy of the stored one, the part of what was sent that may be written here. */
   readonly apply: (object: T, sent: T, context: StrategyContext) => void;
-  /** In place of the rules of the kind. */
-  readonly validate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** Runs in place of the validation of the kind. */
+  readonly validate: (object: T, old: T, context: StrategyContext) => FieldError[];
 }
 
 /** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
@@ -215,43 +232,6 @@ export interface Endpoint {
   readonly path: string;
   /** Who is there: the agent of a node, which can be known by its certificate and is shown one, or anyone at all. */
   readonly peer: 'agent' | 'unverified agent' | 'anyone';
-}
-
-/** One column of a table (spec/resource-api.md, "Table representation"). */
-export interface Column<T = ApiObject> {
-  readonly name: string;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  /** `name` marks the column that identifies the row. */
-  readonly format?: string;
-  readonly description?: string;
-  /** 0 is always shown, more only in wide output. */
-  readonly priority?: number;
-  readonly cell: (object: T, context: CellContext) => Json | AgeCell;
-}
-
-/** A cell that shows how long ago a time was, with text around it that needs no escape in JSON. */
-export class AgeCell {
-  /** Milliseconds since 1970; NaN when there is none. */
-  readonly time: number;
-  readonly before: string;
-  readonly after: string;
-
-  constructor(time: string | null | undefined, before = '', after = '') {
-    this.time = Date.parse(time ?? '');
-    this.before = before;
-    this.after = after;
-  }
-
-  /** `5m`, or `<unknown>` when there is no time. */
-  static age(time: number, now: number): string {
-    return Number.isNaN(time) ? '<unknown>' : formatSpan(now - time);
-  }
-}
-
-export interface CellContext {
-  /** Milliseconds since 1970. Cells that do not ask for it are made once; see {@link AgeCell}. */
-  readonly now: number;
-  readonly names: Names;
 }
 
 export interface SelectableField<T = ApiObject> {

@@ -28,8 +28,8 @@ import {
   type Steps,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
-import { fromStorage, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
-import type { FieldNames, Subresource } from './definition.ts';
+import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
+import type { FieldNames } from './definition.ts';
 import type { CompiledVersion, Resource } from './resource.ts';
 import type { Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
@@ -50,9 +50,10 @@ export function managedTypeOf(registry: RegistryContext, target: Target): Manage
 }
 
 /** The stored object, in every version in which it is served. */
-function ownObject(registry: RegistryContext, { resource, subresource }: Target): ManagedType {
+function ownObject(registry: RegistryContext, target: Target): ManagedType {
+  const { resource } = target;
   const storage = formatGroupResource(resource.definition.storage);
-  const writable = writableIn(resource, subresource);
+  const writable = writableIn(target);
   const versions = new Map<string, ManagedVersion>();
   const places = new Map<string, Target>();
   for (const other of registry.resources) {
@@ -97,11 +98,16 @@ function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObjec
 }
 
 /** What of some fields a write through the endpoint can change. */
-function writableIn({ definition, subresources }: Resource, subresource: string): ManagedVersion['writable'] {
-  const declared = subresource === '' ? definition : subresources.get(subresource)?.declared;
-  const { resetFields = [], writableFields }: Pick<Subresource, 'resetFields' | 'writableFields'> = declared ?? {};
-  if (writableFields !== undefined) return (fields) => within(fields, writableFields.map(fieldPathOf));
-  const guarded = subresource === '' && subresources.has('status') ? [['status'], ...resetFields] : resetFields;
+function writableIn(target: Target): ManagedVersion['writable'] {
+  const { definition, subresources } = target.resource;
+  const partial = partialWriteOf(target);
+  if (partial?.type === 'partialUpdate' && partial.writableFields !== undefined) {
+    const paths = partial.writableFields.map(fieldPathOf);
+    return (fields) => within(fields, paths);
+  }
+  const whole = target.subresource === '';
+  const { resetFields = [] } = whole ? definition : (partial ?? {});
+  const guarded = whole && subresources.has('status') ? [['status'], ...resetFields] : resetFields;
   const kept = setOf(...guarded.map(fieldPathOf));
   return (fields: FieldSet) => recursiveDifference(fields, kept);
 }

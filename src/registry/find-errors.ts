@@ -11,7 +11,7 @@ import {
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
-import { isWhole } from './convert.ts';
+import { partialWriteOf } from './convert.ts';
 import type { MetadataChecks } from './definition.ts';
 import type { Target } from './types.ts';
 import type { WriteRequest } from './write-request.ts';
@@ -36,9 +36,9 @@ export function* findErrors(
   yield;
   const declared = fieldErrors(() => validate(object, storageVersion.type));
   yield;
-  const part = partOf(target);
-  if (part?.validate !== undefined && old !== undefined) {
-    return [...ofMetadata, ...declared, ...fieldErrors(() => part.validate?.(object, old, context) ?? [])];
+  const partial = partialWriteOf(target);
+  if (partial?.type === 'partialUpdate' && old !== undefined) {
+    return [...ofMetadata, ...declared, ...fieldErrors(() => partial.partialUpdate.validate(object, old, context))];
   }
   // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
   const claims = old === undefined && metadata.resourceVersion !== undefined;
@@ -77,10 +77,7 @@ const repeated = (errors: readonly FieldError[], times: number): FieldError[] =>
   Array.from({ length: times }, () => errors).flat();
 
 function metadataChecksOf(target: Target): MetadataChecks {
-  const { definition, subresources } = target.resource;
-  if (isWhole(target)) return definition.strategy.metadataChecks ?? [1, 1];
-  return subresources.get(target.subresource)?.declared.metadataChecks ?? [0, 1];
+  const partial = partialWriteOf(target);
+  if (partial === undefined) return target.resource.definition.strategy.metadataChecks ?? [1, 1];
+  return partial.metadataChecks ?? [0, 1];
 }
-
-const partOf = ({ resource, subresource }: Target) =>
-  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.partialUpdate;

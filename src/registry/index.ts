@@ -1,13 +1,10 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
 export { internalName } from './body.ts';
+export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
 export {
-  AgeCell,
   type Allocations,
   type Allocator,
   allVerbs,
-  type CellContext,
-  type Column,
-  type Completion,
   type ConnectCall,
   type Connection,
   type CreateCall,
@@ -18,9 +15,11 @@ export {
   type OpenAllocations,
   type PartialUpdate,
   type Projection,
+  type ProjectionSubresource,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
+  type StatusSubresource,
   type Strategy,
   type StrategyContext,
   type Subresource,
@@ -58,3 +57,4 @@ export type {
   WriteOptions,
   WriteResult,
 } from './types.ts';
+export { checkVerb, connectionOf, verbsOf } from './verbs.ts';

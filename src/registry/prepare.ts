@@ -16,8 +16,8 @@ import {
 } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody, decodePatched } from './body.ts';
-import { projectionOf, requestKind } from './convert.ts';
-import type { Subresource } from './definition.ts';
+import { partialWriteOf, projectionOf, requestKind } from './convert.ts';
+import type { PartialUpdateSubresource, StatusSubresource } from './definition.ts';
 import { copyOf, managedProjection } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
 import { versionFault } from './parameters.ts';
@@ -164,7 +164,7 @@ function prepareCreate({ registry, target, context }: WriteRequest, object: ApiO
   return { object, remove: false, generated };
 }
 
-const hasStatus = ({ resource }: Target) => resource.definition.subresources.some(({ name }) => name === 'status');
+const hasStatus = ({ resource }: Target) => resource.subresources.has('status');
 
 function setField(object: JsonObject, field: string, value: Json | undefined): void {
   if (value === undefined) delete object[field];
@@ -174,10 +174,8 @@ function setField(object: JsonObject, field: string, value: Json | undefined): v
 function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObject, old: ApiObject): PendingObject {
   const { metadata } = sent;
   const before = old.metadata;
-  const { projection, partialUpdate, ...declared } =
-    target.resource.subresources.get(target.subresource)?.declared ?? {};
   const pending = { remove: false, generated: false };
-  if (projection !== undefined) return { ...pending, object: copyOf(old), projection: sent };
+  if (projectionOf(target) !== undefined) return { ...pending, object: copyOf(old), projection: sent };
   checkVersion(target, change, metadata, before);
   const after = metadataOf(metadata, {
     uid: metadata.uid || before.uid,
@@ -188,11 +186,12 @@ function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObjec
     deletionTimestamp: before.deletionTimestamp ?? metadata.deletionTimestamp,
     deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds,
   });
-  if (target.subresource !== '') {
+  const partial = partialWriteOf(target);
+  if (partial !== undefined) {
     const object = copyOf(old);
-    object.metadata = metadataBelow(declared, after, object.metadata);
-    if (partialUpdate === undefined) setField(object, 'status', sent['status']);
-    else partialUpdate.apply(object, sent, context);
+    object.metadata = partialMetadata(partial, after, object.metadata);
+    if (partial.type === 'status') setField(object, 'status', sent['status']);
+    else partial.partialUpdate.apply(object, sent, context);
     return { ...pending, object };
   }
   sent.metadata = after;
@@ -202,14 +201,15 @@ function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObjec
   return { ...pending, object: sent };
 }
 
-/** The metadata after a write to a subresource: the given ones, but for those that it keeps. Owners are given in any case. */
-function metadataBelow(
-  { resetFields = [], writableFields }: Pick<Subresource, 'resetFields' | 'writableFields'>,
+/** The metadata after a write of a part: as sent, but for the fields that are reset. Managed fields are always as sent. */
+function partialMetadata(
+  partial: StatusSubresource | PartialUpdateSubresource,
   given: ObjectMeta & JsonObject,
   before: ObjectMeta & JsonObject,
 ): ObjectMeta & JsonObject {
-  const kept = writableFields === undefined ? resetFields : [['metadata']];
-  const names = kept.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
+  const whole = partial.type === 'partialUpdate' && partial.writableFields !== undefined;
+  const reset = whole ? [['metadata']] : (partial.resetFields ?? []);
+  const names = reset.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
   if (names.some(([name]) => name === undefined)) return metadataOf(before, { managedFields: given.managedFields });
   return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
 }
@@ -260,9 +260,9 @@ export function completePendingObject(
     strategy.prepareCreate?.(object, context);
     return;
   }
-  const { subresource } = target;
-  if (subresource === '' || projectionOf(target) !== undefined) strategy.prepareUpdate?.(object, old, context);
-  else if (subresource === 'status') strategy.prepareStatusUpdate?.(object, old, context);
+  const partial = partialWriteOf(target);
+  if (partial === undefined) strategy.prepareUpdate?.(object, old, context);
+  else if (partial.type === 'status') strategy.prepareStatusUpdate?.(object, old, context);
   if (strategy.generation === true && specChanged(object, old)) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }

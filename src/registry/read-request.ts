@@ -1,5 +1,5 @@
 import type { AdmissionRequest } from '../admission/index.ts';
-import { type ApiObject, statusError } from '../meta/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import { projectionOf, requestKind, versionOf } from './convert.ts';
 import { readDeleteOptions, warnWithoutPolicy } from './delete-options.ts';
@@ -16,7 +16,6 @@ export function readWriteRequest(
   change: Change,
   options: WriteOptions,
 ): WriteRequest {
-  if (target.resource.definition.namespaced && target.namespace === '') throw statusError.methodNotAllowed();
   checkName(target);
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, registry) : undefined;

@@ -1,23 +1,16 @@
 import { type AdmissionPlugin, createChain, type NamespaceLookup } from '../admission/index.ts';
-import {
-  type Clock,
-  defaultFeatures,
-  type Features,
-  type Names,
-  type Random,
-  StatusError,
-  statusError,
-} from '../meta/index.ts';
+import { type Clock, defaultFeatures, type Features, type Names, type Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { connect } from './connect.ts';
 import { consistentCache, type RegistryContext, toStatusError } from './context.ts';
 import { encode } from './convert.ts';
-import type { OpenAllocations, ResourceDefinition, ReviewHandler, Verb, VirtualList } from './definition.ts';
+import type { OpenAllocations, ResourceDefinition, ReviewHandler, VirtualList } from './definition.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { newEntry } from './objects.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
-import type { Observer, Registry, Target } from './types.ts';
+import type { Observer, Registry } from './types.ts';
+import { checkServed } from './verbs.ts';
 import { createHandlerOf, handleCreate, handleReview, reviewHandlerOf } from './virtual-create.ts';
 import { getVirtual, listVirtual } from './virtual-list.ts';
 import { watch } from './watch.ts';
@@ -92,21 +85,21 @@ export function createRegistry(options: RegistryOptions): Registry {
     resources: resources.filter(({ definition }) => definition.versions.length > 0),
     find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
     get: async (target, read) => {
-      allow(target, 'get');
+      checkServed(target, 'get');
       const { virtual } = target.resource.definition;
       return answer(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
-      allow(target, 'list');
+      checkServed(target, 'list');
       const { virtual } = target.resource.definition;
       return answer(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: async (target, read) => {
-      allow(target, 'watch');
+      checkServed(target, 'watch');
       return answer(watch(registry, target, read));
     },
     write: async (target, change, how) => {
-      allow(target, change.verb);
+      checkServed(target, change.verb);
       if (change.verb !== 'create') return answer(write(registry, target, change, how));
       const action = createHandlerOf(target);
       if (action !== undefined) return answer(handleCreate(registry, target, action, change, how));
@@ -115,7 +108,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return answer(write(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
-      allow(target, 'deletecollection');
+      checkServed(target, 'deletecollection');
       return answer(deleteCollection(registry, target, read, deleteOptions, how));
     },
     connect: async (target, call) => answer(connect(registry, target, call)),
@@ -166,18 +159,6 @@ async function answer<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     throw toStatusError(error);
-  }
-}
-
-/** @throws StatusError 404 for a subresource that the kind does not have, 405 for a verb that is not served there */
-function allow({ resource, subresource }: Target, verb: Verb): void {
-  const { definition } = resource;
-  const below = resource.subresources.get(subresource)?.declared;
-  const served = subresource === '' ? definition : below;
-  if (served === undefined) throw statusError.noSuchResource();
-  if (!served.verbs.includes(verb)) throw statusError.methodNotAllowed();
-  if (below !== undefined && ((verb === 'create' && below.onCreate === undefined) || below.connect !== undefined)) {
-    throw new StatusError(501, '', `${definition.plural}/${subresource} is not served by this server`);
   }
 }
 

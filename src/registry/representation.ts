@@ -3,8 +3,8 @@ import { stringifyJson } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject, type Names, quote, statusError } from '../meta/index.ts';
 import { metadataText, readObject } from './bytes.ts';
 import { rowText } from './cells.ts';
+import type { Column } from './column.ts';
 import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from './convert.ts';
-import type { Column } from './definition.ts';
 import type { ObjectList, StreamEvent, Target } from './types.ts';
 
 /** In which shape objects are shown. */

@@ -47,11 +47,10 @@ export interface Resource {
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
 }
 
-export interface CompiledSubresource {
-  readonly declared: Subresource;
-  /** The kind that is spoken there when it is not that of the resource. */
-  readonly own: RequestKind | undefined;
-}
+export type CompiledSubresource = Subresource & {
+  /** The kind of its bodies, where it is not that of the resource. */
+  readonly requestKind: RequestKind | undefined;
+};
 
 /** A kind in a version, as bodies name it. */
 export interface RequestKind {
@@ -148,9 +147,12 @@ function expandDeprecation(version: ResourceVersion, names: Names): ResourceVers
 
 function compileSubresource({ group }: ResourceDefinition, declared: Subresource, names: Names): CompiledSubresource {
   const { schema, kind, version = 'v1' } = declared;
-  if (schema === undefined) return { declared, own: undefined };
+  if (schema === undefined) return { ...declared, requestKind: undefined };
   const of = { group: declared.group ?? group, version };
-  return { declared, own: { ...of, kind, apiVersion: formatGroupVersion(of), type: compile(schema, names) } };
+  return {
+    ...declared,
+    requestKind: { ...of, kind, apiVersion: formatGroupVersion(of), type: compile(schema, names) },
+  };
 }
 
 /** The definition in whose version the objects of another are stored: mostly itself. */

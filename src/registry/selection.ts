@@ -89,12 +89,16 @@ export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Pick
   return definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
 }
 
-/** The one key that a selection can mean; undefined when it may be many. */
-export function keyOf(
+/** The key of an object. */
+export function objectKey(
   { definition, keyPrefix }: Resource,
-  selection: { namespace: string; name: string },
-): string | undefined {
-  const { namespace, name } = selection;
-  if (name === '' || (definition.namespaced && namespace === '')) return undefined;
-  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : `${keyPrefix}${name}`;
+  { namespace, name }: Pick<Selection, 'namespace' | 'name'>,
+): string {
+  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
+}
+
+/** The one key that a selection can mean; undefined when it may be many. */
+export function keyOf(resource: Resource, selection: Pick<Selection, 'namespace' | 'name'>): string | undefined {
+  if (selection.name === '' || (resource.definition.namespaced && selection.namespace === '')) return undefined;
+  return objectKey(resource, selection);
 }

@@ -4,7 +4,7 @@ import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import { describeText, storedText } from './bytes.ts';
 import type { RegistryContext } from './context.ts';
-import { requestKind } from './convert.ts';
+import { requestKind, subresourceOf } from './convert.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
 import { trackManagedFields } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
@@ -14,12 +14,14 @@ import { admissionRequest, readWriteRequest } from './read-request.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
-/** What is to be done with what is posted to the target; undefined: it is kept, as objects are. */
-export function createHandlerOf({ resource, subresource }: Target): CreateHandler | undefined {
-  return subresource === '' ? resource.definition.onCreate : resource.subresources.get(subresource)?.declared.onCreate;
+/** The handler that carries out what is posted to the target; undefined where it is stored. */
+export function createHandlerOf(target: Target): CreateHandler | undefined {
+  if (target.subresource === '') return target.resource.definition.onCreate;
+  const subresource = subresourceOf(target);
+  return subresource?.type === 'create' ? subresource.onCreate : undefined;
 }
 
-/** Says what is answered to what is posted to the target; undefined: it is no virtual resource. */
+/** The review handler of a virtual resource; undefined for other targets. @throws StatusError 501 when it has none */
 export function reviewHandlerOf(
   { reviewHandlers }: RegistryContext,
   { resource, subresource }: Target,

@@ -6,7 +6,7 @@ import { describe, isCorrupt, readObject } from './bytes.ts';
 import type { RegistryContext } from './context.ts';
 import { refuseReadable } from './delete-options.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
-import { keyOf } from './selection.ts';
+import { objectKey } from './selection.ts';
 import { pauseFor } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
@@ -89,13 +89,10 @@ function nameTaken({ resource }: Target, name: string): StatusError {
   return new StatusError(code, reason, why, { ...details, retryAfterSeconds: 1 });
 }
 
-function heldInCache({ target: { resource, ...place } }: WriteRequest): CachedObject | undefined {
-  const key = keyOf(resource, place);
-  if (key === undefined) throw statusError.methodNotAllowed();
-  return resource.cache.snapshot().get(key);
-}
+const heldInCache = ({ target }: WriteRequest): CachedObject | undefined =>
+  target.resource.cache.snapshot().get(objectKey(target.resource, target));
 
 async function heldInStore({ registry, target }: WriteRequest): Promise<CachedObject | undefined> {
-  const { entry } = await registry.store.get(keyOf(target.resource, target) ?? '');
+  const { entry } = await registry.store.get(objectKey(target.resource, target));
   return entry === undefined ? undefined : describe(target.resource.format, entry);
 }

@@ -6,7 +6,7 @@ import type { PartialUpdateSubresource, Projection, StatusSubresource } from './
 import type { CompiledSubresource, CompiledVersion, RequestKind } from './resource.ts';
 import type { Target } from './types.ts';
 
-/** The version in which the client speaks. */
+/** The version of the request. */
 export function versionOf({ resource, version }: Target): CompiledVersion {
   return resource.versions.get(version) ?? resource.storageVersion;
 }
@@ -38,24 +38,24 @@ export function partialWriteOf(target: Target): StatusSubresource | PartialUpdat
   return subresource?.type === 'status' || subresource?.type === 'partialUpdate' ? subresource : undefined;
 }
 
-/** Whether the client sees the objects as they are stored. */
+/** Whether the target represents objects as they are stored. */
 export function isStorageVersion(target: Target): boolean {
   const { definition, format } = target.resource;
   if (projectionOf(target) !== undefined) return false;
   return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
 }
 
-/** An object of the storage version in the client's version; the argument is not changed. */
+/** Converts an object of the storage version to the version of the request, without changing it. */
 export function fromStorage(target: Target, object: ApiObject): ApiObject {
   if (isStorageVersion(target)) return object;
-  const view = projectionOf(target);
-  if (view !== undefined) return view.read(object);
+  const projection = projectionOf(target);
+  if (projection !== undefined) return projection.read(object);
   const { declared, apiVersion } = versionOf(target);
   const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
   return { kind: target.resource.definition.kind, apiVersion, ...rest } as ApiObject;
 }
 
-/** An object of the client's version in the normal form of the storage version. */
+/** Converts an object of the version of the request to the storage version, in its normal form. */
 export function toStorage(target: Target, object: ApiObject): ApiObject {
   if (isStorageVersion(target) || subresourceOf(target)?.requestKind !== undefined) return object;
   const { format, names, storageVersion } = target.resource;
@@ -64,7 +64,7 @@ export function toStorage(target: Target, object: ApiObject): ApiObject {
   return { ...stored, kind: format.kind, apiVersion: format.apiVersion };
 }
 
-/** The object as the client's version shows it: the stored bytes themselves when that is the storage version. */
+/** Encodes an object in the version of the request: the stored bytes where that is the storage version. */
 export function encode(target: Target, object: CachedObject): ByteString {
   if (isStorageVersion(target)) return object.bytes;
   return encodeText(stringifyJson(fromStorage(target, readObject(object))));

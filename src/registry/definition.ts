@@ -3,7 +3,7 @@ import type { StructSchema } from '../schema/index.ts';
 import type { Guard, Write } from '../store/index.ts';
 import type { Column, Completion } from './column.ts';
 
-/** What may be asked of a resource; the names of authorization and discovery. */
+/** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 export const allVerbs: readonly Verb[] = [
   'create',
@@ -17,8 +17,8 @@ export const allVerbs: readonly Verb[] = [
 ];
 
 /**
- * A resource as data: everything that the generic code needs to serve it. Texts may hold the placeholders of
- * `expandNames`; they are expanded once, when the registry is made.
+ * A resource as data: everything that the generic code needs to serve it. Group names may hold the placeholders of
+ * `expandNames`, which are expanded once, when the registry is created.
  */
 export interface ResourceDefinition {
   /** Empty for the core group. */
@@ -30,42 +30,42 @@ export interface ResourceDefinition {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
-  /** Best first. */
+  /** The preferred version first. */
   readonly versions: readonly ResourceVersion[];
-  /** The feature without which it is served in no version. */
+  /** The feature gate without which no version is served. */
   readonly gate?: FeatureName;
-  /** An operation rather than an object, such as a review: it has no storage, and what is posted is answered, not kept. */
+  /** Has no storage: a create is answered by a review handler, a read by a virtual list. */
   readonly virtual?: boolean;
-  /** What is posted to a virtual resource is done, not answered. */
+  /** Carries out a create of a virtual resource, which is answered with a `Status`. */
   readonly onCreate?: CreateHandler;
-  /** Defined while the server runs: strategic merge patches know nothing of such types. */
+  /** A custom resource, to which strategic merge patches do not apply. */
   readonly custom?: boolean;
-  /** Where the objects lie and in which version. Two definitions with the same group and resource share their objects. */
+  /** Where the objects are stored, and in which version. Definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
-  /** What of the object no write to it comes to own, besides the status that has a subresource of its own. */
+  /** Fields that no write of the object manages, in addition to a status that has a subresource. */
   readonly resetFields?: readonly FieldNames[];
-  /** Columns of its tables: the whole row, Name included. Empty: Name and Created At. */
+  /** All columns of its tables, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
-  /** What a row of a table says of an object that is done. */
+  /** The `Completed` condition of a table row; undefined for an object that is not done. */
   readonly completion?: (object: ApiObject) => Completion | undefined;
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
-  /** What its objects do not do in this server yet: whoever writes one is told so. */
+  /** What this server does not implement of the kind: the text of a `Warning` for each write. */
   readonly notYet?: string;
 }
 
-/** The way to a field, from the object inwards. */
+/** The path of a field, from the object inwards. */
 export type FieldNames = readonly string[];
 
 export interface ResourceVersion {
   readonly version: string;
   readonly schema: StructSchema;
-  /** From this version to the storage version and back; absent in the storage version itself. Neither changes its argument. */
+  /** Conversion to and from the storage version, without changing the argument. Absent: none is needed. */
   readonly toStorage?: (object: ApiObject, names: Names) => ApiObject;
   readonly fromStorage?: (object: ApiObject, names: Names) => ApiObject;
-  /** Release that deprecated it, release that removes it, what to use instead. */
+  /** The release that deprecated it, the release that removes it, and the replacement. */
   readonly deprecated?: { readonly since: string; readonly removed?: string; readonly replacement?: string };
 }
 
@@ -134,45 +134,45 @@ export interface ConnectSubresource extends SubresourceBase {
 }
 
 /**
- * How often the rules of a kind check the metadata of an update once more, after those that hold for any kind: as the
- * metadata of an object, and as a change. Whoever is refused is told of what each check finds.
+ * How often the validation of a kind repeats the checks of an update's metadata: those of the metadata of an object, and
+ * those of their change. Each repetition reports its errors again, as the reference server does.
  */
 export type MetadataChecks = readonly [object: number, change: number];
 
-/** An object of the subresource's kind made from the stored one, and back. */
+/** Conversion of the stored object to an object of the subresource's kind, and back. */
 export interface Projection<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
-  /** Where the stored object, in all of its versions, has the number of replicas: who writes it in the view owns that. */
+  /** The field of the stored object, in all of its versions, whose managers are those of the projection's `spec.replicas`. */
   readonly replicas: FieldNames;
-  /** Writes into the object, which is fresh, what the view says of it. */
-  readonly write: (object: T, view: ApiObject) => void;
-  readonly validate: (view: ApiObject, context: StrategyContext) => FieldError[];
-  /** Columns of its tables, as those of a resource. */
+  /** Writes the projection into a fresh copy of the stored object. */
+  readonly write: (object: T, projection: ApiObject) => void;
+  readonly validate: (projection: ApiObject, context: StrategyContext) => FieldError[];
+  /** Columns of its tables, as for a resource. */
   readonly columns?: readonly Column[];
 }
 
 export interface PartialUpdate<T = ApiObject> {
-  /** Takes into the object, a fresh copy of the stored one, the part of what was sent that may be written here. */
+  /** Writes the part of the sent object that may be written here into a fresh copy of the stored one. */
   readonly apply: (object: T, sent: T, context: StrategyContext) => void;
   /** Runs in place of the validation of the kind. */
   readonly validate: (object: T, old: T, context: StrategyContext) => FieldError[];
 }
 
-/** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
+/** Carries out a create. The posted object has been decoded and admitted. @throws StatusError */
 export type CreateHandler = (posted: ApiObject, call: CreateCall) => Promise<void>;
 
 export interface CreateCall extends WriteContext {
   readonly namespace: string;
-  /** Of the object below which it was posted, or else its own. */
+  /** The name of the object whose subresource it is, or else of the posted object. */
   readonly name: string;
   readonly dryRun: boolean;
   readonly objects: Objects;
 }
 
-/** Answers what was posted to a virtual resource in the same way: gives back the whole object as it is answered. */
+/** Answers a create of a virtual resource with the object to return. @throws StatusError */
 export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject | Promise<ApiObject>;
 
-/** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
+/** Returns the current objects of a virtual resource, each with a name and no namespace. */
 export type VirtualList = () => Promise<readonly ApiObject[]>;
 
 /**
@@ -198,47 +198,50 @@ export interface Objects {
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
 }
 
-/** Requests that go on to a node, or to what runs on it. */
+/** How requests are passed on to a node or to what runs on it. */
 export interface Connection {
   /**
-   * `text`: what a GET there gives, which is a read; the two others are admitted. `upgrade`: a connection that has gone
-   * over to another protocol. `proxy`: whatever the other side makes of the request.
+   * `text`: the body of a GET, without admission, as for any read. `upgrade`: a connection that is upgraded to another
+   * protocol. `proxy`: the response of the backend, whatever it is.
    */
   readonly answers: 'text' | 'upgrade' | 'proxy';
-  /** The parameters of a request. */
+  /** The type of the query parameters. */
   readonly options: StructSchema;
-  /** Where a request goes on to; undefined: there is nothing to be had yet. A refusal is a thrown StatusError. */
+  /** The endpoint that a request is passed on to; undefined: there is no content yet. @throws StatusError */
   readonly locate: (call: ConnectCall) => Promise<Endpoint | undefined>;
 }
 
 export interface ConnectCall extends StrategyContext {
   readonly namespace: string;
-  /** As the request spells it; `https:web:8443` may mean a port of `web`. */
+  /** The name in the path, which may hold a scheme and a port: `https:web:8443`. */
   readonly name: string;
-  /** The parameters of the request, in the form of the connection's options. */
+  /** The query parameters, as an object of the connection's options type. */
   readonly options: JsonObject;
   readonly objects: Objects;
   readonly random: Random;
-  /** The types of a node's addresses, by how well they serve to reach its agent. */
+  /** The types of node addresses by which a kubelet is reached, the preferred one first. */
   readonly nodeAddresses: readonly string[];
 }
 
 export interface Endpoint {
   readonly scheme: 'http' | 'https';
   readonly host: string;
-  /** Empty: that of the scheme. */
+  /** Empty: the default port of the scheme. */
   readonly port: string;
-  /** Path and query there; empty for what is answered by `proxy`: those that the request has below the subresource. */
+  /** Path and query. Empty for `proxy`, which takes those that the request has below the subresource. */
   readonly path: string;
-  /** Who is there: the agent of a node, which can be known by its certificate and is shown one, or anyone at all. */
+  /**
+   * `agent`: a kubelet, authenticated by its certificate; `unverified agent`: one whose certificate is not verified. Both
+   * get the client certificate of the server; `anyone` gets none.
+   */
   readonly peer: 'agent' | 'unverified agent' | 'anyone';
 }
 
 export interface SelectableField<T = ApiObject> {
   readonly path: string;
-  /** Read in the storage version. A missing value is ''. */
+  /** Reads an object in the storage version. A missing value is ''. */
   readonly value: (object: T) => string;
-  /** Watchers are found by it: for fields that many watchers select by one value each. */
+  /** Indexes watches by its value: for fields of which many watches select one value each. */
   readonly indexed?: boolean;
 }
 
@@ -252,103 +255,103 @@ export interface StrategyContext {
 
 export interface WriteContext extends StrategyContext {
   readonly requester: User;
-  /** Takes advice for the writer. */
+  /** Texts for `Warning` headers are added here. */
   readonly warnings: Set<string>;
 }
 
 /**
- * The few things that are special to a kind. Every function gets objects in the storage version; those that prepare
- * change the first argument in place. All are pure otherwise.
+ * What is special to a kind. Every function gets objects in the storage version; those that default or prepare change the
+ * first argument in place. All are pure otherwise.
  */
 export interface Strategy<T = ApiObject> {
-  /** Says what is wrong with a name: a list of messages, empty when nothing is. Default: DNS-1123 subdomain. */
+  /** Returns what is wrong with a name, empty for a valid one. Default: DNS-1123 subdomain. */
   readonly nameRule?: (name: string) => string[];
-  /** Default: once each. */
+  /** Default: one of each. */
   readonly metadataChecks?: MetadataChecks;
-  /** Finalizers may stand without a domain, whatever their name. */
+  /** Finalizers need no domain, whatever their name. */
   readonly bareFinalizers?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. */
   readonly generation?: boolean;
   /** May be created by PUT to a name that does not exist. */
   readonly createOnUpdate?: boolean;
-  /** PUT without a resourceVersion is taken as "the latest". Default true. */
+  /** A PUT without resourceVersion replaces the latest version. Default true. */
   readonly unconditionalUpdate?: boolean;
-  /** A new object may bring the status that its `status` subresource guards: such as a node, which reports itself. */
+  /** A create keeps the status, although it has a subresource: a kubelet registers its node with it. */
   readonly createsWithStatus?: boolean;
-  /** Who deletes it gets the object back as it was, not a `Success` status. */
+  /** A delete returns the last state of the object, not a `Success` status. */
   readonly returnsDeleted?: boolean;
-  /** It is gone so many seconds after it was last written. */
+  /** It expires this many seconds after its last write. */
   readonly ttlSeconds?: number;
   /**
-   * Seconds that it gets to end by itself when it is deleted; `asked` is what the request says. Absent: it goes at once,
-   * finalizers aside. With 0 it goes too, but watchers see it marked before.
+   * The grace period of a graceful deletion, in seconds; `asked` is that of the request. Absent: it is deleted at once,
+   * unless it has finalizers. 0: likewise, after an update that marks it as deleted.
    */
   readonly gracePeriod?: (object: T, asked: number | undefined) => number;
   /**
-   * What the garbage collector does with the dependents of an object that is deleted without a propagation policy;
-   * `Unsupported`: it ignores the kind, so that no policy keeps an object. Default: it deletes them.
+   * The propagation policy of a deletion that names none. `Unsupported`: the garbage collector ignores the kind, so that
+   * no policy adds a finalizer. Default: Background.
    */
   readonly garbageCollectionPolicy?: 'OrphanDependents' | 'Unsupported';
-  /** The `Warning` for a deletion without a propagation policy. */
+  /** The text of a `Warning` for a deletion that names no propagation policy. */
   readonly noPolicyWarning?: string;
-  /** It is deleted in two steps: the first marks it, and nothing removes it as long as it is pending. */
+  /** Its deletion first marks it, and removes it once it is no longer pending, as for a namespace with its content. */
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
   readonly prepareCreate?: (object: T, context: WriteContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
-  /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
+  /** The same for a write to the `status` subresource, which writes status and metadata only. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /**
-   * Takes what the object needs of what there is once only, completes it with that, and gives back what the old one had;
-   * the object is undefined when it goes. It counts once the object is written. Called when the object is prepared; a
-   * refusal that is about no field is a thrown StatusError.
+   * Allocates what the object needs, such as addresses, writes it into the object, and releases what the old one no
+   * longer needs; the object is undefined when it is deleted. Takes effect with the commit of the object. Called once
+   * the object is prepared. @throws StatusError for an error of no field
    */
   readonly allocate?: (
     object: T | undefined,
     old: T | undefined,
     pools: ReadonlyMap<string, Allocator>,
   ) => Promise<FieldError[]>;
-  /** What has its name and namespace in these resources goes with it, in the same commit. */
+  /** Resources whose object of the same name and namespace is deleted in the same commit. */
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
-  /** Advice for the writer, sent as `Warning` headers. */
+  /** Texts of `Warning` headers for a write. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
   /** The same for a write to the `status` subresource. */
   readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
 
-/** Things of which each belongs to one object at the most, such as addresses. */
+/** Allocates values that one object at most can have, such as addresses. */
 export interface Allocator {
-  /** Says why this one cannot be had; undefined: it is taken. */
+  /** Allocates the value; returns why it cannot, undefined once it is allocated. */
   readonly allocate: (value: string) => Promise<string | undefined>;
-  /** One that is free, taken; undefined when all are in use. */
+  /** Allocates a free value; undefined when there is none. */
   readonly allocateNext: () => Promise<string | undefined>;
-  /** Does nothing for one that the object does not have. */
+  /** Does nothing for a value that the object does not have. */
   readonly release: (value: string) => Promise<void>;
 }
 
-/** Who takes something out of a pool. */
+/** The object that values are allocated to. */
 export interface Holder {
-  /** Its plural name and group: `services`. */
+  /** Plural name and group: `services`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What one attempt to write an object takes and gives back. It is so once guards and writes are part of its commit. */
+/** What one attempt of a write allocates and releases: in effect once guards and writes are part of its commit. */
 export interface Allocations {
-  /** By name, the preferred ones first. */
+  /** By name, the preferred one first. */
   readonly allocators: ReadonlyMap<string, Allocator>;
   readonly changes: () => { readonly guards: readonly Guard[]; readonly writes: readonly Write[] };
 }
 
-/** Opens the pools for one attempt. In a dry run nothing is taken, and what is free is made up. */
+/** Opens the allocators for one attempt. In a dry run nothing is allocated, and free values are made up. */
 export type OpenAllocations = (holder: Holder, dryRun: boolean) => Allocations;
 
 export interface Termination<T = ApiObject> {
-  /** Changes the object, just marked, in place. */
+  /** Changes the object in place, right after it was marked as deleted. */
   readonly begin: (object: T) => void;
   readonly pending: (object: T) => boolean;
 }

@@ -9,7 +9,7 @@ import type { Change, Target, WriteOptions } from './types.ts';
 
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
-/** Checks what can be checked before the object is known. */
+/** Checks what does not depend on the stored object. @throws StatusError */
 export function readWriteRequest(
   registry: RegistryContext,
   target: Target,
@@ -50,18 +50,18 @@ export function admissionRequest(
   const { target, change, options, dryRun } = request;
   const { group, plural } = target.resource.definition;
   const { version } = versionOf(target).declared;
-  const spoken = requestKind(target);
+  const kind = requestKind(target);
   const deletes = change.verb === 'delete';
-  const view = projectionOf(target);
+  const projection = projectionOf(target);
   return {
     operation: old === undefined && !deletes ? 'CREATE' : operations[change.verb],
-    kind: { group: spoken.group, version: spoken.version, kind: spoken.kind },
+    kind: { group: kind.group, version: kind.version, kind: kind.kind },
     resource: { group, version, resource: plural },
     subresource: target.subresource,
     namespace: target.namespace,
     name: nameOf(pending),
     object: deletes ? undefined : (pending.projection ?? pending.object),
-    oldObject: old === undefined || view === undefined ? old : view.read(old),
+    oldObject: old === undefined || projection === undefined ? old : projection.read(old),
     user: options.requester,
     dryRun,
     warn: (text) => options.warnings.add(text),

@@ -22,51 +22,51 @@ export interface RegistryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly definitions: readonly ResourceDefinition[];
-  /** In the order in which they see a write. */
+  /** In the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
   /**
-   * What is answered to what is posted to a virtual resource, by the resource, such as `reviews.example.org`: a virtual
-   * resource that neither acts nor is in here is not served.
+   * Review handlers by virtual resource, such as `reviews.example.org`. A create of a virtual resource that has neither
+   * one nor a create handler fails with 501.
    */
   readonly reviewHandlers?: ReadonlyMap<string, ReviewHandler>;
-  /** The objects of the virtual resources that can be read, named likewise. */
+  /** The objects of virtual resources that can be read, by resource. */
   readonly virtualLists?: ReadonlyMap<string, VirtualList>;
-  /** Where kinds take what there is once only, such as addresses. Default: nowhere, and they do without. */
+  /** Opens the allocators of addresses and ports. Default: none, and nothing is allocated. */
   readonly openAllocations?: OpenAllocations;
-  /** Signs the tokens that continue lists: one secret for all servers over a store. Default: one of its own. */
+  /** Signs continue tokens: one secret for all servers of a store. Default: a random one. */
   readonly tokenKey?: string;
   /**
-   * For how long the store keeps history (ms), for ever when 0: a list can be continued consistently for as long after it
-   * began. Default: 5 minutes.
+   * For how long the store keeps history (ms), 0: without limit. A list can be continued consistently for as long after
+   * its first page. Default: 5 minutes.
    */
   readonly historyMs?: number;
-  /** How long changes are kept for watches that start in the past (ms). Default: 5 minutes. */
+  /** How long events are kept for watches that start in the past (ms). Default: 5 minutes. */
   readonly windowMs?: number;
-  /** At most so many bytes of them for each resource. Default: 32 MiB. */
+  /** The most bytes of events that are kept for each resource. Default: 32 MiB. */
   readonly windowBytes?: number;
-  /** How much may pile up before a watcher until it is cut off. Default: 8 MiB. */
+  /** How many bytes are buffered for a watch before it is ended. Default: 8 MiB. */
   readonly watchBufferBytes?: number;
-  /** A watch that sets no end of its own ends after so many seconds, and up to twice that. Default: 1800. */
+  /** The least timeout of a watch without one, in seconds; up to twice that at random. Default: 1800. */
   readonly watchSeconds?: number;
-  /** Default: every feature as it is when nobody switches it. */
+  /** Feature gates that are not at their default. */
   readonly features?: Partial<Features>;
-  /** Whether a resource is served in a version. Default: in released versions. What is not served may still be what is stored. */
+  /** Whether a resource is served in a version. Default: in stable versions. Others may still be storage versions. */
   readonly serves?: (group: string, version: string, plural: string) => boolean;
   readonly observer?: Observer;
-  /** A garbage collector follows the objects, and takes away the finalizers that it is to see. Default: none does. */
+  /** Whether a garbage collector runs, which removes its finalizers. Default: false. */
   readonly garbageCollector?: boolean;
   /** Containers may be privileged. Default: they may not. */
   readonly allowPrivileged?: boolean;
-  /** The types of a node's addresses, by how well they serve to reach its agent. Default: inside ones before outside ones. */
+  /** The types of node addresses by which a kubelet is reached, the preferred one first. Default: internal before external. */
   readonly nodeAddresses?: readonly string[];
 }
 
 const nothing = () => {};
-const blind: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing, corrupt: nothing };
+const noObserver: Observer = { admission: () => nothing, mismatch: nothing, ruleFailure: nothing, corrupt: nothing };
 
-/** Every verb on every resource of the definitions, over one store. Nothing is read before it is asked for. */
+/** Every verb of every resource of the definitions, over one store. Nothing is read before the first request. */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, names, clock, observer = blind } = options;
+  const { store, names, clock, observer = noObserver } = options;
   const features = { ...defaultFeatures, ...options.features };
   const made = makeResources(options.definitions, {
     store,
@@ -79,39 +79,41 @@ export function createRegistry(options: RegistryOptions): Registry {
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
   const { resources } = made;
-  const registry = coreOf(options, { resources, features, observer });
-  const places = placesOf(resources);
+  const registry = contextOf(options, { resources, features, observer });
+  const served = servedResources(resources);
   return {
     resources: resources.filter(({ definition }) => definition.versions.length > 0),
-    find: (group, version, plural) => places.get(`${group}/${version}/${plural}`),
+    find: (group, version, plural) => served.get(`${group}/${version}/${plural}`),
     get: async (target, read) => {
       checkServed(target, 'get');
       const { virtual } = target.resource.definition;
-      return answer(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
+      return withStatusErrors(virtual === true ? getVirtual(registry, target) : get(registry, target, read));
     },
     list: async (target, read) => {
       checkServed(target, 'list');
       const { virtual } = target.resource.definition;
-      return answer(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
+      return withStatusErrors(virtual === true ? listVirtual(registry, target, read) : list(registry, target, read));
     },
     watch: async (target, read) => {
       checkServed(target, 'watch');
-      return answer(watch(registry, target, read));
+      return withStatusErrors(watch(registry, target, read));
     },
     write: async (target, change, how) => {
       checkServed(target, change.verb);
-      if (change.verb !== 'create') return answer(write(registry, target, change, how));
-      const action = createHandlerOf(target);
-      if (action !== undefined) return answer(handleCreate(registry, target, action, change, how));
-      const reviewer = reviewHandlerOf(registry, target);
-      if (reviewer !== undefined) return answer(handleReview(registry, target, reviewer, change, how));
-      return answer(write(registry, target, change, how));
+      if (change.verb !== 'create') return withStatusErrors(write(registry, target, change, how));
+      const createHandler = createHandlerOf(target);
+      if (createHandler !== undefined)
+        return withStatusErrors(handleCreate(registry, target, createHandler, change, how));
+      const reviewHandler = reviewHandlerOf(registry, target);
+      if (reviewHandler !== undefined)
+        return withStatusErrors(handleReview(registry, target, reviewHandler, change, how));
+      return withStatusErrors(write(registry, target, change, how));
     },
     deleteCollection: async (target, read, deleteOptions, how) => {
       checkServed(target, 'deletecollection');
-      return answer(deleteCollection(registry, target, read, deleteOptions, how));
+      return withStatusErrors(deleteCollection(registry, target, read, deleteOptions, how));
     },
-    connect: async (target, call) => answer(connect(registry, target, call)),
+    connect: async (target, call) => withStatusErrors(connect(registry, target, call)),
     newEntry: (resource, object, fieldManager) => newEntry(registry, resource, object, fieldManager),
     features,
     encode,
@@ -119,7 +121,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   };
 }
 
-function coreOf(
+function contextOf(
   { store, names, clock, random, admission, ...given }: RegistryOptions,
   made: Pick<RegistryContext, 'resources' | 'features' | 'observer'>,
 ): RegistryContext {
@@ -143,18 +145,18 @@ function coreOf(
   };
 }
 
-/** Resources by group, version and plural name, as they are served. */
-function placesOf(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
-  const places = new Map<string, Resource>();
+/** The served resources by group, version and plural name. */
+function servedResources(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+  const served = new Map<string, Resource>();
   for (const resource of resources) {
     const { group, plural, versions } = resource.definition;
-    for (const { version } of versions) places.set(`${group}/${version}/${plural}`, resource);
+    for (const { version } of versions) served.set(`${group}/${version}/${plural}`, resource);
   }
-  return places;
+  return served;
 }
 
-/** The one place where failures of the store, and those that should not be, become what a client is told. */
-async function answer<T>(work: Promise<T>): Promise<T> {
+/** The one place where errors of the store, and unexpected ones, become StatusErrors. */
+async function withStatusErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -162,7 +164,7 @@ async function answer<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What the registry's own namespaces say of a name, for the plugin that asks. It may be used before the registry is there. */
+/** Looks namespaces up in the registry, for the admission plugin. May be called before the registry is created. */
 export function namespaceLookup(registry: () => Registry, store: Store): NamespaceLookup {
   return (name) => {
     const resource = registry().find('', 'v1', 'namespaces');
@@ -172,7 +174,7 @@ export function namespaceLookup(registry: () => Registry, store: Store): Namespa
       const found = cache.snapshot().get(keyPrefix + name);
       return found === undefined ? undefined : { terminating: found.fields['status.phase'] === 'Terminating' };
     };
-    // One that was seen is there, or was a moment ago; of one that was not the store may know more.
+    // A namespace missing from the cache may have been created since: a consistent read decides.
     return (cache.revision === 0 ? undefined : state()) ?? consistentCache({ store }, resource).then(state);
   };
 }

@@ -1,5 +1,5 @@
 import { type Names, statusError } from '../meta/index.ts';
-import type { Endpoint, Target } from '../registry/index.ts';
+import { connectionOf, type Endpoint, type Target } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, Serving } from './call.ts';
 import { type ResourcePath, splitAtRest } from './request-info.ts';
@@ -17,7 +17,7 @@ export async function connectAnswer(
   target: Target,
 ): Promise<ApiResponse> {
   const { request, info, user, warnings } = call;
-  const answers = target.resource.subresources.get(target.subresource)?.declared.connect?.answers;
+  const answers = connectionOf(target)?.answers;
   // What runs in a pod may be changed through it, even where the method is that of a read.
   if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
   const { rest } = info.resource as ResourcePath;

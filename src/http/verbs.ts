@@ -2,6 +2,8 @@ import type { TypeMeta } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
+  checkVerb,
+  connectionOf,
   deleteOptionsOf,
   internalName,
   isUnsafe,
@@ -13,7 +15,7 @@ import {
   readWriteOptions,
   representObject,
   type Target,
-  type Verb,
+  verbsOf,
   type WatchOptions,
   type WriteOptions,
   type WriteParameters,
@@ -77,7 +79,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     const target = targetOf(registry, path);
     const verb = allowedVerb(call, target);
     warnOfEnd(call, target);
-    if (connects(target)) return connectAnswer(options, call, target);
+    if (connectionOf(target) !== undefined) return connectAnswer(options, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
     return serve(verbs, call, target);
@@ -100,45 +102,18 @@ function targetOf(registry: Registry, path: ResourcePath): Target {
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
-/** The verb, when it may be asked of the target. Throws 404 where no verb is served at all, 405 for another verb. */
-function allowedVerb({ request, info: { verb } }: Call, target: Target): string {
-  const { resource, name, subresource } = target;
-  const known = verbsOf(target);
-  const isHere = known.some((one) => fits(one, target));
-  if (!isHere || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
-  const connection = resource.subresources.get(subresource)?.declared.connect;
-  if (connection?.answers === 'proxy' && name !== '' && proxyMethods.has(request.method)) return verb;
-  const { method } = request;
-  if (
-    method === 'HEAD' ||
-    (verb === 'watch' && method !== 'GET') ||
-    !known.some((one) => one === verb && fits(one, target))
-  ) {
-    throw statusError.methodNotAllowed();
-  }
+/** The verb of a request, if the target serves it. Throws 404 where no verb is served at all, 405 for another verb. */
+function allowedVerb({ request: { method }, info: { verb } }: Call, target: Target): string {
+  const proxies = connectionOf(target)?.answers === 'proxy' && target.name !== '' && proxyMethods.has(method);
+  if (proxies && verb !== 'watch') return verb;
+  checkVerb(target, verb);
+  if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) throw statusError.methodNotAllowed();
   return verb;
-}
-
-/** The verbs of a resource or subresource. */
-function verbsOf({ resource: { definition }, subresource }: Target): readonly Verb[] {
-  const served = subresource === '' ? definition : definition.subresources.find((sub) => sub.name === subresource);
-  return served?.verbs ?? [];
 }
 
 const isRead = (target: Target): boolean => verbsOf(target).includes('get');
 
-/** Whether a verb has a place there: one is for collections, another for objects; across namespaces one can but look. */
-function fits(verb: Verb, { resource, namespace, name, subresource }: Target): boolean {
-  if (subresource !== '') return true;
-  if (name !== '') return verb !== 'create' && verb !== 'list' && verb !== 'deletecollection';
-  if (resource.definition.namespaced && namespace === '') return verb === 'list' || verb === 'watch';
-  return verb === 'create' || verb === 'list' || verb === 'deletecollection' || verb === 'watch';
-}
-
 const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
-
-const connects = ({ resource, subresource }: Target): boolean =>
-  subresource !== '' && resource.subresources.get(subresource)?.declared.connect !== undefined;
 
 /** What who deletes an object that cannot be read must be allowed to do besides. */
 const unsafeVerb = 'unsafe-delete-ignore-read-errors';

@@ -5,7 +5,7 @@ import { type ApiObject, accessDenied, atOnce, type JsonObject, type Steps, stat
 import { maxValueBytes, StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
-import { isWhole } from './convert.ts';
+import { partialWriteOf } from './convert.ts';
 import { reconcileValidation } from './declarative-validation.ts';
 import { isUnchanged, trackManagedFields } from './field-management.ts';
 import { findErrors } from './find-errors.ts';
@@ -21,7 +21,7 @@ import { isCorrupt, readObject, unreadable } from './stored/read.ts';
 import { inTurns, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
-/** Undoes what admission wrote on the side, unless the object was stored or, as far as anyone knows, may have been. */
+/** One attempt of a write. Undoes the side effects of admission unless the object was, or may have been, stored. */
 export async function attemptWrite(
   request: WriteRequest,
   held: CachedObject | undefined,
@@ -55,40 +55,43 @@ async function attempt(
   const old = held === undefined ? undefined : readObject(target.resource.format, held);
   const deletes = change.verb === 'delete';
   if (pause) await pause();
-  const drafting = preparePending(request, old);
-  const pending = pause ? await inTurns(drafting, pause) : atOnce(drafting);
+  const preparing = preparePending(request, old);
+  const pending = pause ? await inTurns(preparing, pause) : atOnce(preparing);
   if (pause) await pause();
   const attributes = admissionRequest(request, pending, old, undo);
-  // A name that was made up is not known before the object is complete.
+  // A generated name is not shown to mutating admission.
   const mutated = await runMutating(registry.admission, pending.generated ? { ...attributes, name: '' } : attributes);
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
-  // What plugins change may call for other defaults.
+  // Plugins may have added what needs defaults.
   if (mutated) strategy.defaults?.(pending.object, context);
   if (pause) await pause();
   completeProjection(request, pending);
   completePendingObject(request, pending, old);
   if (pause) await pause();
-  const claims = pending.remove || (!deletes && isWhole(target)) ? await allocate(request, pending, old) : undefined;
+  const allocations =
+    pending.remove || (!deletes && partialWriteOf(target) === undefined)
+      ? await allocate(request, pending, old)
+      : undefined;
   if (!deletes) {
-    const judging = findErrors(request, pending.object, old);
-    const found = pause ? await inTurns(judging, pause) : atOnce(judging);
+    const validating = findErrors(request, pending.object, old);
+    const found = pause ? await inTurns(validating, pause) : atOnce(validating);
     const errors = reconcileValidation(request, pending.object, found);
-    // Findings speak of the stored form, and so does the kind that they name.
+    // Field errors are about the storage version, and so is the kind in the message.
     const kind = { group: definition.storage.group, kind: definition.kind };
     if (errors.length > 0) throw statusError.invalid(kind, nameOf(pending), errors);
     if (pause) await pause();
-    for (const text of adviceOn(request, pending, old)) request.options.warnings.add(text);
+    for (const text of warningsFor(request, pending, old)) request.options.warnings.add(text);
     if (pause) await pause();
   }
   if (old === undefined && change.verb !== 'create') await authorizeCreate(request);
   await runValidating(registry.admission, attributes);
-  // A rehearsal asks only whether the place is taken, as recorded.
+  // A dry run does not check it, as the reference server does not.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
   if (held !== undefined && old !== undefined && !pending.remove && isUnchanged(pending.object, old)) {
     return { kind: 'unchanged', result: resultOf(request, pending, old, held) };
   }
   if (pause) await pause();
-  return commit(request, pending, old, held, claims, pause);
+  return commit(request, pending, old, held, allocations, pause);
 }
 
 /** @throws StatusError 403 when the requester may not create the object that its update or patch would make */
@@ -99,7 +102,7 @@ async function authorizeCreate({ registry, options: { requester: user, attribute
   if (!allowed) throw accessDenied({ user, verb, resource: attributes, path: '' }, reason);
 }
 
-/** The object that is to be, with its defaults and with who owns what of it. */
+/** The pending object before admission, with its defaults and managed fields. */
 function* preparePending(request: WriteRequest, old: ApiObject | undefined): Steps<PendingObject> {
   const { change, target, context, size, options } = request;
   const pending = yield* preparePendingObject(request, old);
@@ -108,7 +111,7 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   target.resource.definition.strategy.defaults?.(pending.object, context);
   if (change.verb !== 'patch') dedupeOwnerReferences(pending, options, 'writer');
   yield;
-  // What is too large to be stored is refused before the work that takes longer than its text.
+  // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.
   if (size > maxValueBytes) {
     checkSize(pending.object, Buffer.byteLength(stringifyJson(pending.object as JsonObject)));
     yield;
@@ -117,15 +120,14 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   return pending;
 }
 
-function adviceOn(
+function warningsFor(
   { target, context }: WriteRequest,
   { object }: PendingObject,
   old: ApiObject | undefined,
 ): readonly string[] {
   const { kind, notYet, strategy } = target.resource.definition;
-  if (isWhole(target)) {
-    const warnings = strategy.warnings?.(object, old, context) ?? [];
-    return notYet === undefined ? warnings : [...warnings, `${kind}: ${notYet}`];
-  }
-  return target.subresource === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
+  const partial = partialWriteOf(target);
+  if (partial !== undefined) return partial.type === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
+  const warnings = strategy.warnings?.(object, old, context) ?? [];
+  return notYet === undefined ? warnings : [...warnings, `${kind}: ${notYet}`];
 }

@@ -17,12 +17,12 @@ import {
   unknownField,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
-import { requestKind, toStorage } from './convert.ts';
+import { requestKind, subresourceOf, toStorage } from './convert.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
- * Reads a body as an object of the target's kind, in the storage version; no one else holds any part of it. Fields that
- * nothing declares are dropped, and told as the request wants it. @throws StatusError 400, 413
+ * Decodes a body as a new object of the target's kind, in the storage version. Unknown fields are dropped and reported as
+ * `fieldValidation` says. @throws StatusError 400, 413
  */
 export function decodeBody(
   registry: RegistryContext,
@@ -33,28 +33,28 @@ export function decodeBody(
   checkMembers(value);
   const { kind, apiVersion } = requestKind(target);
   const given = typeOf(value, kind, apiVersion);
-  const said = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
+  const named = `${given.kind} in version ${quote(parseGroupVersion(given.apiVersion)?.version ?? '')}`;
   try {
     const { object, unknown } = decode(registry, target, value, given);
-    // Duplicates of a JSON body and its unknown fields are told in the order of its text.
+    // Duplicate and unknown fields of a JSON body are reported in the order of its text.
     const sorts = json !== undefined && unknown.length > 0 && options.fieldValidation !== 'Ignore';
-    tell(sorts ? strictFindings(json, unknown) : oddities(findings, unknown), options);
+    reportStrictErrors(sorts ? strictFindings(json, unknown) : strictErrorsOf(findings, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400 || error instanceof WrongVersion) throw error;
-    throw statusError.badRequest(`${said} cannot be handled as a ${kind}: ${error.message}`, error);
+    throw statusError.badRequest(`${named} cannot be handled as a ${kind}: ${error.message}`, error);
   }
 }
 
-/** What came of a patch, and what is odd about the patch itself. */
+/** The patched document, and the strict errors of the patch itself. */
 export interface Patched {
   readonly document: Json;
   readonly findings: readonly string[];
 }
 
 /**
- * The same for what a patch made of an object; the whole of it is told when it is no such object any more.
- * @throws StatusError 422
+ * Decodes a patched document likewise. @throws StatusError 422, which shows the whole document, when it is no object of
+ * the kind
  */
 export function decodePatched(
   registry: RegistryContext,
@@ -66,23 +66,23 @@ export function decodePatched(
   const { kind, apiVersion } = requestKind(target);
   try {
     if (!isJsonObject(patched)) throw statusError.badRequest('the patched document is no JSON object');
-    // What a strategic patch says of the type counts for nothing: its result is never read as a text again.
+    // A strategic merge patch cannot change the type: its result is not decoded by kind and apiVersion.
     const given = format === 'strategic' ? { kind, apiVersion } : typeOf(patched, kind, apiVersion);
     const { object, unknown } = decode(registry, target, patched, given);
-    tell(oddities(findings, unknown), options);
+    reportStrictErrors(strictErrorsOf(findings, unknown), options);
     return object;
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     const [shown, why] =
       format === 'strategic'
-        ? [patchText(patch), misfit(error.message)]
+        ? [patchText(patch), conversionError(error.message)]
         : [stringifyJson(sorted(patched, format === 'json' ? visitedBy(readOperations(patch)) : patch)), error.message];
     throw statusError.invalid({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, why)]);
   }
 }
 
-/** What does not fit a field, as it is told of values that were never text. */
-function misfit(message: string): string {
+/** The message for a value of the wrong type in a strategic merge patch, from that for a JSON body. */
+function conversionError(message: string): string {
   const [, value, type] = /cannot unmarshal (\w+) into Go .*?(?: of type|value of type) (\S+)$/.exec(message) ?? [];
   if (value === undefined || type === undefined) return message;
   const from = value === 'number' ? 'int64' : value;
@@ -92,21 +92,21 @@ function misfit(message: string): string {
   return value === 'number' ? `cannot convert ${from} to ${type}` : `unrecognized type: ${type}`;
 }
 
-const oddities = (findings: readonly string[], unknown: readonly Path[]): readonly string[] =>
+const strictErrorsOf = (findings: readonly string[], unknown: readonly Path[]): readonly string[] =>
   unknown.length === 0 ? findings : [...findings, ...unknown.map(unknownField)];
 
-/** Tells what is odd about a body, as the request wants it. @throws StatusError 400 */
-export function tell(
-  odd: readonly string[],
+/** Reports strict decoding errors as warnings or not at all, as `fieldValidation` says. @throws StatusError 400 for `Strict` */
+export function reportStrictErrors(
+  errors: readonly string[],
   { fieldValidation, warnings }: WriteOptions,
-  how = 'strict decoding error',
+  prefix = 'strict decoding error',
 ): void {
-  if (odd.length === 0 || fieldValidation === 'Ignore') return;
-  if (fieldValidation === 'Strict') throw statusError.badRequest(`${how}: ${odd.join(', ')}`);
-  for (const text of odd) warnings.add(text);
+  if (errors.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Strict') throw statusError.badRequest(`${prefix}: ${errors.join(', ')}`);
+  for (const text of errors) warnings.add(text);
 }
 
-/** As the patched document is shown: keys are in order wherever the patch has gone. */
+/** The patched document as messages show it: keys are sorted in the objects that the patch visits. */
 function sorted(value: Json, patch: Json): Json {
   if (!isJsonObject(value)) return value;
   const inner = isJsonObject(patch) ? patch : {};
@@ -122,7 +122,7 @@ interface GivenType {
   readonly apiVersion: string;
 }
 
-/** What a body says it is, as messages show it; what it does not say it is by its place. */
+/** Kind and apiVersion of a body, shortened for messages; those of the target where the body has none. */
 function typeOf(value: JsonObject, kind: string, apiVersion: string): GivenType {
   const text = (name: string, fallback: string) => {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
@@ -139,7 +139,7 @@ function decode(
 ): { object: ApiObject; unknown: readonly Path[] } {
   const { kind, apiVersion, type } = requestKind(target);
   if (given.kind !== kind || (given.apiVersion !== apiVersion && !isFormer(target, given))) {
-    refuseType(registry, target, given);
+    rejectType(registry, target, given);
   }
   const { value: decoded, unknown } = type.decode(value);
   const object = decoded as ApiObject;
@@ -149,14 +149,14 @@ function decode(
   return { object: toStorage(target, object), unknown };
 }
 
-/** Whether it is in a version of the subresource's kind that is no longer served, and still understood. */
+/** Whether it is a removed version of the subresource's kind that is still accepted. */
 function isFormer(target: Target, { apiVersion }: GivenType): boolean {
   const { group } = requestKind(target);
-  const former = target.resource.subresources.get(target.subresource)?.declared.formerVersions ?? [];
+  const former = subresourceOf(target)?.formerVersions ?? [];
   return former.some((version) => formatGroupVersion({ group, version }) === apiVersion);
 }
 
-/** Where the wire's message looks for the kinds of bodies; clients compare whole messages. */
+/** The scheme that the reference server's message names; clients compare whole messages. */
 const schemes = {
   objects: 'pkg/api/legacyscheme/scheme.go:30',
   options: 'pkg/apis/meta/internalversion/scheme/register.go:27',
@@ -167,10 +167,10 @@ export function unknownKind(kind: string, apiVersion: string, of: keyof typeof s
   return statusError.badRequest(`no kind ${what} is registered for version ${version} in scheme ${scheme}`);
 }
 
-/** Told as it is, without a word on the kind. */
+/** Its message is not prefixed with the kind. */
 class WrongVersion extends StatusError {}
 
-function refuseType({ resources }: RegistryContext, target: Target, given: GivenType): never {
+function rejectType({ resources }: RegistryContext, target: Target, given: GivenType): never {
   const { group, kind, apiVersion } = requestKind(target);
   const known = resources.filter(({ definition }) =>
     definition.versions.some(
@@ -192,7 +192,7 @@ function refuseType({ resources }: RegistryContext, target: Target, given: Given
   throw statusError.badRequest(`converting (${from}) to (${internalName(target)}): unknown conversion`);
 }
 
-/** What the wire's messages call the kind that is spoken at a target: `apps.Deployment`. */
+/** The internal name of a target's kind in messages of the reference server: `apps.Deployment`. */
 export function internalName(target: Target): string {
   const { definition } = target.resource;
   if (definition.custom === true) return 'unstructured.Unstructured';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ApiObject, namesFor } from '../meta/index.ts';
 import { rowText } from './cells.ts';
-import { AgeCell, type Column } from './definition.ts';
+import { AgeCell, type Column } from './column.ts';
 import { describeText } from './stored/describe.ts';
 import { formatOf } from './stored/format.ts';
 import { storedText } from './stored/write.ts';

@@ -9,27 +9,28 @@ import {
   type Json,
   type Names,
 } from '../meta/index.ts';
-import { AgeCell, type Column, type Projection, type ResourceDefinition } from './definition.ts';
+import { AgeCell, type Column } from './column.ts';
+import type { Projection, ResourceDefinition } from './definition.ts';
 import type { ObjectFormat } from './stored/format.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
 
-/** Stands before and behind the time of an age: nothing that is JSON holds it. */
+/** Delimits the times of age cells: JSON text never contains it. */
 const mark = '\0';
 
-/** What a row shows of an object. */
+/** What a row is made from. */
 interface RowShape {
   readonly columns: readonly Column[];
-  /** What is shown instead of the object itself. */
-  readonly view?: Pick<Projection, 'read'> | undefined;
+  /** Read in place of the object itself. */
+  readonly projection?: Pick<Projection, 'read'> | undefined;
   readonly completion?: ResourceDefinition['completion'];
   readonly names: Names;
   readonly format: ObjectFormat;
 }
 
 /**
- * The cells and conditions of an object's row at the time `now` (ms since 1970), as members of a JSON object. What it
- * cannot tell is an empty cell: a table shows broken objects too. What is the same at any time, ages aside, is kept
- * with the object, so that whoever shows it once more need not parse it.
+ * The cells and conditions of an object's row at the time `now` (ms since 1970), as members of a JSON object. A cell that
+ * fails is empty: tables show corrupt objects too. A row that depends on the time by ages alone is kept with the object,
+ * so that the next table need not parse it.
  */
 export function rowText(shape: RowShape, object: CachedObject, now: number): ByteString {
   const text =
@@ -42,17 +43,17 @@ export function rowText(shape: RowShape, object: CachedObject, now: number): Byt
 }
 
 function makeRow(
-  { columns, view, completion, names, format }: RowShape,
+  { columns, projection, completion, names, format }: RowShape,
   object: CachedObject,
   now: number,
 ): ByteString {
   const stored = isCorrupt(object) ? undefined : readObject(format, object);
-  const shown = stored === undefined ? undefined : (view?.read(stored) ?? stored);
-  let lasting = true;
+  const shown = stored === undefined ? undefined : (projection?.read(stored) ?? stored);
+  let reusable = true;
   const context = {
     names,
     get now() {
-      lasting = false;
+      reusable = false;
       return now;
     },
   };
@@ -65,8 +66,8 @@ function makeRow(
   const conditions =
     done === undefined ? '' : `,"conditions":${stringifyJson([{ type: 'Completed', status: 'True', ...done }])}`;
   const text = encodeText(`"cells":[${cells.join(',')}]${conditions}`);
-  if (!lasting) return text;
-  // One flat string: what is kept a hundred thousand times must cost the collector little.
+  if (!reusable) return text;
+  // One flat string costs the garbage collector least: there may be a hundred thousand of them.
   object.cells = bytesOf(bufferOf(text));
   object.cellsOf = columns;
   return object.cells;

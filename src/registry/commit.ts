@@ -1,48 +1,47 @@
 import type { CachedObject } from '../cache/index.ts';
-import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError } from '../meta/index.ts';
+import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
 import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
 import type { RegistryContext } from './context.ts';
 import type { Allocations } from './definition.ts';
-import { keyOf } from './selection.ts';
+import { keyOf, objectKey } from './selection.ts';
 import { describe, describeDeleted, describeText } from './stored/describe.ts';
 import { announced, storedBytes, storedText, storedTextInSteps } from './stored/write.ts';
 import { inTurns, type Pause } from './turns.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
-/** How one attempt to write went. */
+/** The outcome of one attempt of a write. */
 export type Outcome =
   | { readonly kind: 'stored'; readonly result: WriteResult }
   | { readonly kind: 'unchanged'; readonly result: WriteResult }
-  /** Another writer was first; `found` is what is stored now. */
+  /** Another writer was first; `found` is the object stored now. */
   | { readonly kind: 'conflict'; readonly pending: PendingObject; readonly found: CachedObject | undefined }
-  /** Another writer was first at something that was to be allocated for the object. */
+  /** Another writer was first with a value that was allocated for the object. */
   | { readonly kind: 'allocationLost'; readonly pending: PendingObject };
 
-/** Stores the pending object, or removes it, unless another writer was first. @throws StatusError 413 */
+/** Commits the pending object or its removal, unless another writer was first. @throws StatusError 413 */
 export async function commit(
   request: WriteRequest,
   pending: PendingObject,
   old: ApiObject | undefined,
   held: CachedObject | undefined,
-  claims: Allocations | undefined,
+  allocations: Allocations | undefined,
   pause: Pause,
 ): Promise<Outcome> {
   const { registry, target, dryRun } = request;
   const { format } = target.resource;
-  const key = held?.key ?? keyOf(target.resource, { namespace: target.namespace, name: nameOf(pending) });
-  if (key === undefined) throw statusError.methodNotAllowed();
+  const key = held?.key ?? objectKey(target.resource, { namespace: target.namespace, name: nameOf(pending) });
   const revision = held?.revision ?? 0;
-  const spelling = storedTextInSteps(format, pending.object);
-  const text = pending.remove ? '' : pause ? await inTurns(spelling, pause) : atOnce(spelling);
+  const encoding = storedTextInSteps(format, pending.object);
+  const text = pending.remove ? '' : pause ? await inTurns(encoding, pause) : atOnce(encoding);
   if (pause) await pause();
   const { ttlSeconds: ttl } = target.resource.definition.strategy;
   const value = pending.remove ? undefined : storedBytes(text);
   if (value !== undefined) checkSize(pending.object, value.length);
   const write = value === undefined ? { key } : ttl === undefined ? { key, value } : { key, value, ttl };
-  const { compares, writes } = claims?.changes() ?? { compares: [], writes: [] };
-  const along = pending.remove ? cascadeDeletes(request, pending) : [];
-  const commit = () => registry.store.commit([{ key, revision }, ...compares], [write, ...writes, ...along]);
+  const { compares, writes } = allocations?.changes() ?? { compares: [], writes: [] };
+  const cascaded = pending.remove ? cascadeDeletes(request, pending) : [];
+  const commit = () => registry.store.commit([{ key, revision }, ...compares], [write, ...writes, ...cascaded]);
   const answer = await (dryRun
     ? dryRunCommit(registry, key, revision)
     : pending.remove
@@ -50,7 +49,7 @@ export async function commit(
       : announced(format, key, pending.object, text, commit));
   if (!answer.ok) {
     const [entry] = answer.found;
-    // The object is as it was: what failed is a compare of its allocations.
+    // The object is unchanged: a compare of its allocations failed.
     if ((entry?.revision ?? 0) === revision) return { kind: 'allocationLost', pending };
     return { kind: 'conflict', pending, found: entry === undefined ? undefined : describe(format, entry) };
   }
@@ -75,10 +74,10 @@ export async function commit(
   return { kind: 'stored', result: resultOf(request, pending, old, object) };
 }
 
-/** How much deleting an object may add to it: what is stored of one that lives leaves room for that (bytes). */
+/** How much a deletion may add to an object, in bytes: other writes leave room for it. */
 const deletionRoom = 16 * 1024;
 
-/** @throws StatusError 413 for an object that takes so many bytes, when that is too much */
+/** @throws StatusError 413 when an object of `size` bytes is too large */
 export function checkSize({ metadata }: ApiObject, size: number): void {
   const limit = metadata.deletionTimestamp === undefined ? maxValueBytes - deletionRoom : maxValueBytes;
   if (size <= limit) return;
@@ -86,7 +85,7 @@ export function checkSize({ metadata }: ApiObject, size: number): void {
   throw new StatusError(413, 'RequestEntityTooLarge', why);
 }
 
-/** What goes with an object that goes: whatever of it is there. */
+/** Deletes of the objects that are deleted along with the pending one, where they exist. */
 function cascadeDeletes({ registry, target }: WriteRequest, pending: PendingObject): Write[] {
   const { cascadeDelete } = target.resource.definition.strategy;
   if (cascadeDelete === undefined) return [];
@@ -97,7 +96,7 @@ function cascadeDeletes({ registry, target }: WriteRequest, pending: PendingObje
   });
 }
 
-/** Removes an object that has just been marked: whoever watches has seen the mark. */
+/** Removes an object that has just been marked as deleted: watches have seen the update. */
 async function deleteMarked(
   request: WriteRequest,
   pending: PendingObject,
@@ -113,7 +112,7 @@ async function deleteMarked(
   return { kind: 'stored', result: resultOf(request, pending, old, object) };
 }
 
-/** What a commit would say. */
+/** The result that a commit would have. */
 async function dryRunCommit(registry: RegistryContext, key: string, revision: number): Promise<CommitResult> {
   const { entry, revision: latest } = await registry.store.get(key);
   return (entry?.revision ?? 0) === revision
@@ -129,10 +128,10 @@ export function resultOf(
 ): WriteResult {
   const { change, target } = request;
   const { name = '', uid = '' } = pending.object.metadata;
-  const gone = change.verb === 'delete' && (pending.remove || pending.deleteAfterMark === true);
+  const deleted = change.verb === 'delete' && (pending.remove || pending.deleteAfterMark === true);
   return {
     created: change.verb === 'create' || (old === undefined && change.verb !== 'delete'),
-    object: gone && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
-    deleted: gone ? { name, uid } : undefined,
+    object: deleted && target.resource.definition.strategy.returnsDeleted !== true ? undefined : object,
+    deleted: deleted ? { name, uid } : undefined,
   };
 }

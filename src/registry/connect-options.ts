@@ -2,7 +2,7 @@ import { type ApiObject, canonicalTime, type Json, type JsonObject, type Names, 
 import { fieldsOf, resolve, type Schema, type StructSchema } from '../schema/index.ts';
 import type { Connecting } from './types.ts';
 
-/** Parameters of a request as an object of a type; those that the type does not know are left out. @throws StatusError 400 */
+/** Query parameters as an object of an options type; unknown ones are ignored. @throws StatusError 400 */
 export function readConnectOptions(
   query: Connecting['query'],
   schema: StructSchema,
@@ -17,7 +17,7 @@ export function readConnectOptions(
   return options as Omit<ApiObject, 'metadata'>;
 }
 
-/** The value of the texts that were given for a field; undefined for none. */
+/** The value of a field from its query parameters; undefined for none. */
 function read(schema: Schema, texts: readonly string[]): Json | undefined {
   const resolved = resolve(schema);
   const [text = ''] = texts;
@@ -45,7 +45,7 @@ function readInt64(text: string): Json {
 
 const bigOf = (text: string): bigint => BigInt(text.replace('+', ''));
 
-/** Numbers with commas between, such as ports are given. */
+/** Comma-separated port numbers. */
 function readPorts(text: string): number[] {
   return text.split(',').map((part) => {
     const fault = (what: string) =>

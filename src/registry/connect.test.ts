@@ -23,6 +23,7 @@ const locate: Connection['locate'] = async (call) => {
 };
 const connection = (answers: Connection['answers']) => ({
   name: answers,
+  type: 'connect' as const,
   verbs: ['get'] as const,
   kind: 'ViewOptions',
   connect: { answers, options, locate },

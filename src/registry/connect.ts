@@ -1,10 +1,11 @@
 import { runMutating, runValidating } from '../admission/index.ts';
-import { type ApiObject, statusError } from '../meta/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import { readConnectOptions } from './connect-options.ts';
 import type { RegistryContext } from './context.ts';
 import type { Endpoint } from './definition.ts';
 import { serverObjects } from './server-objects.ts';
 import type { Connecting, Target } from './types.ts';
+import { connectSubresourceOf } from './verbs.ts';
 
 /** Where a request to a subresource goes on to, once admission has let it. @throws StatusError */
 export async function connect(
@@ -13,15 +14,14 @@ export async function connect(
   { requester, query, rest, warnings }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { resource, namespace, name, subresource } = target;
-  const declared = resource.subresources.get(subresource)?.declared;
-  if (declared?.connect === undefined) throw statusError.noSuchResource();
-  const { answers, locate, options: schema } = declared.connect;
+  const { kind, connect: connection } = connectSubresourceOf(target);
+  const { answers, locate, options: schema } = connection;
   const options = readConnectOptions(query, schema, registry.names);
   if (answers === 'proxy') options['path'] = rest;
   if (answers !== 'text') {
     const request = {
       operation: 'CONNECT',
-      kind: { group: resource.id.group, version: target.version, kind: declared.kind },
+      kind: { group: resource.id.group, version: target.version, kind },
       resource: { ...resource.id, version: target.version },
       subresource,
       namespace,

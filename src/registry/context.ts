@@ -6,7 +6,7 @@ import type { CachedReads, OpenAllocations, ReviewHandler, VirtualList } from '.
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
 
-/** What every verb works with. */
+/** What all verbs share. */
 export interface RegistryContext {
   readonly store: Store;
   readonly names: Names;
@@ -16,43 +16,43 @@ export interface RegistryContext {
   readonly cachedReads: CachedReads;
   readonly admission: AdmissionChain;
   readonly authorize: ResourceAuthorizer;
-  /** By the resource to which something is posted. */
+  /** By virtual resource, such as `reviews.example.org`. */
   readonly reviewHandlers: ReadonlyMap<string, ReviewHandler>;
-  /** By the resource that is read. */
+  /** By virtual resource. */
   readonly virtualLists: ReadonlyMap<string, VirtualList>;
-  /** Undefined: kinds claim nothing. */
+  /** Undefined: kinds allocate nothing. */
   readonly openAllocations: OpenAllocations | undefined;
-  /** Signs the tokens that continue lists. */
+  /** Signs continue tokens. */
   readonly tokenKey: string;
-  /** For how long after it began a list can be continued consistently (ms); for ever when 0. */
+  /** For how long after its first page a list can be continued consistently (ms); 0: without limit. */
   readonly historyMs: number;
-  /** How much may pile up before a watcher until it is cut off. */
+  /** How many bytes are buffered for a watch before it is ended. */
   readonly watchBufferBytes: number;
-  /** A watch that sets no end of its own ends after so many seconds, and up to twice that: clients shall not all come back at once. */
+  /** The least timeout of a watch without one, in seconds; up to twice that at random, so that clients do not return at once. */
   readonly watchSeconds: number;
   readonly features: Features;
   readonly observer: Observer;
-  /** A garbage collector follows the objects. */
+  /** Whether a garbage collector runs. */
   readonly garbageCollector: boolean;
   readonly allowPrivileged: boolean;
-  /** The types of a node's addresses, by how well they serve to reach its agent. */
+  /** The types of node addresses by which a kubelet is reached, the preferred one first. */
   readonly nodeAddresses: readonly string[];
 }
 
-/** How long a read waits for a version that is not there yet (ms). */
-const patienceMs = 3_000;
+/** How long a read waits for a future resourceVersion (ms). */
+const maxWaitMs = 3_000;
 
-/** The cache, once it holds everything up to `revision`. @throws StatusError 504 when that takes too long */
+/** The cache, once it has reached `revision`. @throws StatusError 504 when that takes too long */
 export async function waitForRevision(resource: Resource, revision: number): Promise<WatchCache> {
   const { cache } = resource;
   if (cache.revision === 0) await cache.loaded();
-  if (cache.revision < revision && !(await cache.reach(revision, patienceMs))) {
+  if (cache.revision < revision && !(await cache.reach(revision, maxWaitMs))) {
     throw tooLargeVersion(revision, cache.revision);
   }
   return cache;
 }
 
-/** The cache, once it holds every write that was answered before the call. */
+/** The cache, once it holds every write that was committed before the call. */
 export async function consistentCache(
   registry: Pick<RegistryContext, 'store'>,
   resource: Resource,
@@ -77,7 +77,7 @@ export async function withStatusErrors<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What a client is told of any failure. The store's own words are kept as the cause. */
+/** The StatusError for any error, which is kept as its cause. */
 export function toStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (!(error instanceof StoreError)) return statusError.internal('unexpected failure', error);

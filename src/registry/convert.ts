@@ -1,66 +1,70 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
-import type { Projection } from './definition.ts';
-import type { CompiledVersion, RequestKind } from './resource.ts';
+import type { PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
+import type { CompiledSubresource, CompiledVersion, RequestKind } from './resource.ts';
 import { readObject } from './stored/read.ts';
 import type { Target } from './types.ts';
 
-/** The version in which the client speaks. */
+/** The version of the request. */
 export function versionOf({ resource, version }: Target): CompiledVersion {
   return resource.versions.get(version) ?? resource.storageVersion;
 }
 
-/** The kind that is spoken at a subresource instead of that of the resource. */
-function ownKind({ resource, subresource }: Target): RequestKind | undefined {
-  return subresource === '' ? undefined : resource.subresources.get(subresource)?.own;
+/** The subresource that the target names; undefined for the object itself, and for one that is not served. */
+export function subresourceOf({ resource, subresource }: Target): CompiledSubresource | undefined {
+  return subresource === '' ? undefined : resource.subresources.get(subresource);
 }
 
-/** The kind, and its version, that is read and sent at the target. */
+/** The kind of the bodies of requests to the target. */
 export function requestKind(target: Target): RequestKind {
   const { resource } = target;
-  const own = ownKind(target);
+  const own = subresourceOf(target)?.requestKind;
   if (own !== undefined) return own;
   const { declared, apiVersion, type } = versionOf(target);
   const { group, kind } = resource.definition;
   return { group, version: declared.version, kind, apiVersion, type };
 }
 
-/** How the target shows the stored object, when it shows another. */
-export function projectionOf({ resource, subresource }: Target): Projection | undefined {
-  return subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.projection;
+/** How the target represents the stored object; undefined where it is read and written as it is. */
+export function projectionOf(target: Target): Projection | undefined {
+  const subresource = subresourceOf(target);
+  return subresource?.type === 'projection' ? subresource.projection : undefined;
 }
 
-/** Whether a write there is one to the whole object. */
-export const isWhole = (target: Target): boolean => target.subresource === '' || projectionOf(target) !== undefined;
+/** The target's subresource if it writes a part of the stored object; undefined for writes of the whole object. */
+export function partialWriteOf(target: Target): StatusSubresource | PartialUpdateSubresource | undefined {
+  const subresource = subresourceOf(target);
+  return subresource?.type === 'status' || subresource?.type === 'partialUpdate' ? subresource : undefined;
+}
 
-/** Whether the client sees the objects as they are stored. */
+/** Whether the target represents objects as they are stored. */
 export function isStorageVersion(target: Target): boolean {
   const { definition, format } = target.resource;
   if (projectionOf(target) !== undefined) return false;
   return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
 }
 
-/** An object of the storage version in the client's version; the argument is not changed. */
+/** Converts an object of the storage version to the version of the request, without changing it. */
 export function fromStorage(target: Target, object: ApiObject): ApiObject {
   if (isStorageVersion(target)) return object;
-  const view = projectionOf(target);
-  if (view !== undefined) return view.read(object);
+  const projection = projectionOf(target);
+  if (projection !== undefined) return projection.read(object);
   const { declared, apiVersion } = versionOf(target);
   const { kind: _, apiVersion: __, ...rest } = declared.fromStorage?.(object, target.resource.names) ?? object;
   return { kind: target.resource.definition.kind, apiVersion, ...rest } as ApiObject;
 }
 
-/** An object of the client's version in the normal form of the storage version. */
+/** Converts an object of the version of the request to the storage version, in its normal form. */
 export function toStorage(target: Target, object: ApiObject): ApiObject {
-  if (isStorageVersion(target) || ownKind(target) !== undefined) return object;
+  if (isStorageVersion(target) || subresourceOf(target)?.requestKind !== undefined) return object;
   const { format, names, storageVersion } = target.resource;
   const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
   const stored = storageVersion.type.decode(converted).value as ApiObject;
   return { ...stored, kind: format.kind, apiVersion: format.apiVersion };
 }
 
-/** The object as the client's version shows it: the stored bytes themselves when that is the storage version. */
+/** Encodes an object in the version of the request: the stored bytes where that is the storage version. */
 export function encode(target: Target, object: CachedObject): ByteString {
   if (isStorageVersion(target)) return object.bytes;
   return encodeText(stringifyJson(fromStorage(target, readObject(target.resource.format, object))));

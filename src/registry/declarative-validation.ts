@@ -4,8 +4,9 @@ import type { Mismatch } from './types.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /**
- * What counts of the findings about an object. For a kind with declarative rules beside its own, both are compared, and where
- * both speak, its own ones count, or the declarative ones when those have taken over. Subresources know none of this.
+ * The field errors that count for an object. For a kind with declarative rules, both validations are compared; for the
+ * fields of those rules the handwritten errors count, or the declarative ones with `DeclarativeValidationTakeover`.
+ * Subresources have no declarative validation.
  */
 export function reconcileValidation(
   { registry: { features, observer }, target: { resource, subresource } }: WriteRequest,
@@ -28,27 +29,27 @@ export function reconcileValidation(
   return takesOver ? [...handwritten.filter(({ field }) => !rules.cover(field)), ...declarative] : handwritten;
 }
 
-/** Fields of which the two do not find the same; how often and in which words something is found does not matter. */
+/** Fields whose errors differ in their reasons; number and messages do not matter. */
 function mismatches(
   { cover }: DeclarativeRules,
   handwritten: readonly FieldError[],
   declarative: readonly FieldError[],
 ): Omit<Mismatch, 'group' | 'kind'>[] {
   if (handwritten.length + declarative.length === 0) return [];
-  const [hands, rules] = [reasonsByField(handwritten), reasonsByField(declarative)];
-  return [...new Set([...hands.keys(), ...rules.keys()])]
+  const [handwrittenReasons, declarativeReasons] = [reasonsByField(handwritten), reasonsByField(declarative)];
+  return [...new Set([...handwrittenReasons.keys(), ...declarativeReasons.keys()])]
     .filter(cover)
     .map((field) => ({
       field,
-      handwritten: [...(hands.get(field) ?? [])].sort(),
-      declarative: [...(rules.get(field) ?? [])].sort(),
+      handwritten: [...(handwrittenReasons.get(field) ?? [])].sort(),
+      declarative: [...(declarativeReasons.get(field) ?? [])].sort(),
     }))
     .filter((both) => both.handwritten.join() !== both.declarative.join());
 }
 
-function reasonsByField(findings: readonly FieldError[]): Map<string, Set<FieldError['reason']>> {
+function reasonsByField(errors: readonly FieldError[]): Map<string, Set<FieldError['reason']>> {
   const found = new Map<string, Set<FieldError['reason']>>();
-  for (const { field, reason } of findings) {
+  for (const { field, reason } of errors) {
     const known = found.get(field) ?? new Set();
     found.set(field, known.add(reason));
   }

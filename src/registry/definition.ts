@@ -1,19 +1,10 @@
 import type { NamespaceLookup, ObjectLookup } from '../admission/index.ts';
-import {
-  type ApiObject,
-  type FeatureName,
-  type FieldError,
-  formatSpan,
-  type Json,
-  type JsonObject,
-  type Names,
-  type Random,
-  type User,
-} from '../meta/index.ts';
+import type { ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Compare, Write } from '../store/index.ts';
+import type { Column, Completion } from './column.ts';
 
-/** What may be asked of a resource; the names of authorization and discovery. */
+/** The verbs of resources, as authorization and discovery name them. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 export const allVerbs: readonly Verb[] = [
   'create',
@@ -27,8 +18,8 @@ export const allVerbs: readonly Verb[] = [
 ];
 
 /**
- * A resource as data: everything that the generic code needs to serve it. Texts may hold the placeholders of
- * `expandNames`; they are expanded once, when the registry is made.
+ * A resource as data: everything that the generic code needs to serve it. Group names may hold the placeholders of
+ * `expandNames`, which are expanded once, when the registry is created.
  */
 export interface ResourceDefinition {
   /** Empty for the core group. */
@@ -40,123 +31,149 @@ export interface ResourceDefinition {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
-  /** Best first. */
+  /** The preferred version first. */
   readonly versions: readonly ResourceVersion[];
-  /** The feature without which it is served in no version. */
+  /** The feature gate without which no version is served. */
   readonly gate?: FeatureName;
-  /** An operation rather than an object, such as a review: it has no storage, and what is posted is answered, not kept. */
+  /** Has no storage: a create is answered by a review handler, a read by a virtual list. */
   readonly virtual?: boolean;
-  /** What is posted to a virtual resource is done, not answered. */
+  /** Carries out a create of a virtual resource, which is answered with a `Status`. */
   readonly onCreate?: CreateHandler;
-  /** Defined while the server runs: strategic merge patches know nothing of such types. */
+  /** A custom resource, to which strategic merge patches do not apply. */
   readonly custom?: boolean;
-  /** Where the objects lie and in which version. Two definitions with the same group and resource share their objects. */
+  /** Where the objects are stored, and in which version. Definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
-  /** What of the object no write to it comes to own, besides the status that has a subresource of its own. */
+  /** Fields that no write of the object manages, in addition to a status that has a subresource. */
   readonly resetFields?: readonly FieldNames[];
-  /** Columns of its tables: the whole row, Name included. Empty: Name and Created At. */
+  /** All columns of its tables, Name included. Empty: Name and Created At. */
   readonly columns: readonly Column[];
-  /** What a row of a table says of an object that is done. */
+  /** The `Completed` condition of a table row; undefined for an object that is not done. */
   readonly completion?: (object: ApiObject) => Completion | undefined;
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
-  /** What its objects do not do in this server yet: whoever writes one is told so. */
+  /** What this server does not implement of the kind: the text of a `Warning` for each write. */
   readonly notYet?: string;
 }
 
-/** The way to a field, from the object inwards. */
+/** The path of a field, from the object inwards. */
 export type FieldNames = readonly string[];
-
-export interface Completion {
-  readonly reason: string;
-  readonly message: string;
-}
 
 export interface ResourceVersion {
   readonly version: string;
   readonly schema: StructSchema;
-  /** From this version to the storage version and back; absent in the storage version itself. Neither changes its argument. */
+  /** Conversion to and from the storage version, without changing the argument. Absent: none is needed. */
   readonly toStorage?: (object: ApiObject, names: Names) => ApiObject;
   readonly fromStorage?: (object: ApiObject, names: Names) => ApiObject;
-  /** Release that deprecated it, release that removes it, what to use instead. */
+  /** The release that deprecated it, the release that removes it, and the replacement. */
   readonly deprecated?: { readonly since: string; readonly removed?: string; readonly replacement?: string };
 }
 
-/**
- * A path below an object. Without a word on what it does it is the object itself, of which a write changes the status
- * alone.
- */
-export interface Subresource<T = ApiObject> {
+/** A path below an object, and what is served there. */
+export type Subresource<T = ApiObject> =
+  | StatusSubresource
+  | ProjectionSubresource<T>
+  | PartialUpdateSubresource<T>
+  | CreateSubresource
+  | ConnectSubresource;
+
+interface SubresourceBase {
   readonly name: string;
   readonly verbs: readonly Verb[];
-  /** The kind that is read or sent there; group and version when they are not those of the resource. */
+  /** The kind of its bodies. */
   readonly kind: string;
+  /** Group and version of that kind, where they are not those of the resource. */
   readonly group?: string;
   readonly version?: string;
-  /** Former versions in which it may still be sent: they have the same fields. */
+  /** Removed versions of that kind that are still accepted: they have the same fields. */
   readonly formerVersions?: readonly string[];
-  /** The feature without which it is not there. */
+  /** The feature gate without which it is not served. */
   readonly gate?: FeatureName;
-  /** Of that kind, where it is another than that of the resource. */
+  /** The schema of that kind, where it is not the kind of the resource. */
   readonly schema?: StructSchema;
-  /** Default: once as a change. */
+}
+
+/** What holds for an update that writes a part of the stored object. */
+interface PartialWriteRules {
+  /** Default: one as a change. */
   readonly metadataChecks?: MetadataChecks;
-  /** What a write there comes to own nothing of. What of that lies in the metadata stays as it is. */
+  /** Fields that a write does not manage. Those in the metadata are reset to their stored values. */
   readonly resetFields?: readonly FieldNames[];
-  /** What alone a write there comes to own something of; `*` is any entry. The metadata stay as they are. */
+}
+
+/** Reads the object, writes its status. */
+export interface StatusSubresource extends SubresourceBase, PartialWriteRules {
+  readonly type: 'status';
+}
+
+/** Reads and writes an object of another kind, made from the stored one. */
+export interface ProjectionSubresource<T = ApiObject> extends SubresourceBase {
+  readonly type: 'projection';
+  readonly projection: Projection<T>;
+}
+
+/** Reads the object, writes a part of it. */
+export interface PartialUpdateSubresource<T = ApiObject> extends SubresourceBase, PartialWriteRules {
+  readonly type: 'partialUpdate';
+  readonly partialUpdate: PartialUpdate<T>;
+  /** The only fields that a write manages; `*` is any element. The metadata is reset to what is stored. */
   readonly writableFields?: readonly FieldNames[];
-  /** What is read and written there is another object that shows a part of the stored one. */
-  readonly projection?: Projection<T>;
-  /** A write there changes one part of the object. */
-  readonly partialUpdate?: PartialUpdate<T>;
-  /** What is posted there is done, not kept. */
+}
+
+/** Carries out what is posted, and stores nothing of it. */
+export interface CreateSubresource extends SubresourceBase {
+  readonly type: 'create';
+  /** Absent: 501. */
   readonly onCreate?: CreateHandler;
-  /** Requests there go on to a node or to what runs on it. */
-  readonly connect?: Connection;
+}
+
+/** Passes requests on to a node or to what runs on it. */
+export interface ConnectSubresource extends SubresourceBase {
+  readonly type: 'connect';
+  readonly connect: Connection;
 }
 
 /**
- * How often the rules of a kind check the metadata of an update once more, after those that hold for any kind: as the
- * metadata of an object, and as a change. Whoever is refused is told of what each check finds.
+ * How often the validation of a kind repeats the checks of an update's metadata: those of the metadata of an object, and
+ * those of their change. Each repetition reports its errors again, as the reference server does.
  */
 export type MetadataChecks = readonly [object: number, change: number];
 
-/** An object of the subresource's kind made from the stored one, and back. */
+/** Conversion of the stored object to an object of the subresource's kind, and back. */
 export interface Projection<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
-  /** Where the stored object, in all of its versions, has the number of replicas: who writes it in the view owns that. */
+  /** The field of the stored object, in all of its versions, whose managers are those of the projection's `spec.replicas`. */
   readonly replicas: FieldNames;
-  /** Writes into the object, which is fresh, what the view says of it. */
-  readonly write: (object: T, view: ApiObject) => void;
-  readonly validate: (view: ApiObject, context: StrategyContext) => FieldError[];
-  /** Columns of its tables, as those of a resource. */
+  /** Writes the projection into a fresh copy of the stored object. */
+  readonly write: (object: T, projection: ApiObject) => void;
+  readonly validate: (projection: ApiObject, context: StrategyContext) => FieldError[];
+  /** Columns of its tables, as for a resource. */
   readonly columns?: readonly Column[];
 }
 
 export interface PartialUpdate<T = ApiObject> {
-  /** Takes into the object, a fresh copy of the stored one, the part of what was sent that may be written here. */
+  /** Writes the part of the sent object that may be written here into a fresh copy of the stored one. */
   readonly apply: (object: T, sent: T, context: StrategyContext) => void;
-  /** In place of the rules of the kind. */
-  readonly validate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** Runs in place of the validation of the kind. */
+  readonly validate: (object: T, old: T, context: StrategyContext) => FieldError[];
 }
 
-/** Does what was posted, which has been checked against its schema and admitted. A refusal is a thrown StatusError. */
+/** Carries out a create. The posted object has been decoded and admitted. @throws StatusError */
 export type CreateHandler = (posted: ApiObject, call: CreateCall) => Promise<void>;
 
 export interface CreateCall extends WriteContext {
   readonly namespace: string;
-  /** Of the object below which it was posted, or else its own. */
+  /** The name of the object whose subresource it is, or else of the posted object. */
   readonly name: string;
   readonly dryRun: boolean;
   readonly objects: ServerObjects;
 }
 
-/** Answers what was posted to a virtual resource in the same way: gives back the whole object as it is answered. */
+/** Answers a create of a virtual resource with the object to return. @throws StatusError */
 export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject | Promise<ApiObject>;
 
-/** The objects of a virtual resource, as they are just now; each has a name and no namespace. */
+/** Returns the current objects of a virtual resource, each with a name and no namespace. */
 export type VirtualList = () => Promise<readonly ApiObject[]>;
 
 /** Reads of shared, decoded objects from the watch caches: without a promise where a cache holds what is looked up. */
@@ -190,84 +207,50 @@ export interface ServerObjects extends CachedReads {
   readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
 }
 
-/** Requests that go on to a node, or to what runs on it. */
+/** How requests are passed on to a node or to what runs on it. */
 export interface Connection {
   /**
-   * `text`: what a GET there gives, which is a read; the two others are admitted. `upgrade`: a connection that has gone
-   * over to another protocol. `proxy`: whatever the other side makes of the request.
+   * `text`: the body of a GET, without admission, as for any read. `upgrade`: a connection that is upgraded to another
+   * protocol. `proxy`: the response of the backend, whatever it is.
    */
   readonly answers: 'text' | 'upgrade' | 'proxy';
-  /** The parameters of a request. */
+  /** The type of the query parameters. */
   readonly options: StructSchema;
-  /** Where a request goes on to; undefined: there is nothing to be had yet. A refusal is a thrown StatusError. */
+  /** The endpoint that a request is passed on to; undefined: there is no content yet. @throws StatusError */
   readonly locate: (call: ConnectCall) => Promise<Endpoint | undefined>;
 }
 
 export interface ConnectCall extends StrategyContext {
   readonly namespace: string;
-  /** As the request spells it; `https:web:8443` may mean a port of `web`. */
+  /** The name in the path, which may hold a scheme and a port: `https:web:8443`. */
   readonly name: string;
-  /** The parameters of the request, in the form of the connection's options. */
+  /** The query parameters, as an object of the connection's options type. */
   readonly options: JsonObject;
   readonly objects: ServerObjects;
   readonly random: Random;
-  /** The types of a node's addresses, by how well they serve to reach its agent. */
+  /** The types of node addresses by which a kubelet is reached, the preferred one first. */
   readonly nodeAddresses: readonly string[];
 }
 
 export interface Endpoint {
   readonly scheme: 'http' | 'https';
   readonly host: string;
-  /** Empty: that of the scheme. */
+  /** Empty: the default port of the scheme. */
   readonly port: string;
-  /** Path and query there; empty for what is answered by `proxy`: those that the request has below the subresource. */
+  /** Path and query. Empty for `proxy`, which takes those that the request has below the subresource. */
   readonly path: string;
-  /** Who is there: the agent of a node, which can be known by its certificate and is shown one, or anyone at all. */
+  /**
+   * `agent`: a kubelet, authenticated by its certificate; `unverified agent`: one whose certificate is not verified. Both
+   * get the client certificate of the server; `anyone` gets none.
+   */
   readonly peer: 'agent' | 'unverified agent' | 'anyone';
-}
-
-/** One column of a table (spec/resource-api.md, "Table representation"). */
-export interface Column<T = ApiObject> {
-  readonly name: string;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  /** `name` marks the column that identifies the row. */
-  readonly format?: string;
-  readonly description?: string;
-  /** 0 is always shown, more only in wide output. */
-  readonly priority?: number;
-  readonly cell: (object: T, context: CellContext) => Json | AgeCell;
-}
-
-/** A cell that shows how long ago a time was, with text around it that needs no escape in JSON. */
-export class AgeCell {
-  /** Milliseconds since 1970; NaN when there is none. */
-  readonly time: number;
-  readonly before: string;
-  readonly after: string;
-
-  constructor(time: string | null | undefined, before = '', after = '') {
-    this.time = Date.parse(time ?? '');
-    this.before = before;
-    this.after = after;
-  }
-
-  /** `5m`, or `<unknown>` when there is no time. */
-  static age(time: number, now: number): string {
-    return Number.isNaN(time) ? '<unknown>' : formatSpan(now - time);
-  }
-}
-
-export interface CellContext {
-  /** Milliseconds since 1970. Cells that do not ask for it are made once; see {@link AgeCell}. */
-  readonly now: number;
-  readonly names: Names;
 }
 
 export interface SelectableField<T = ApiObject> {
   readonly path: string;
-  /** Read in the storage version. A missing value is ''. */
+  /** Reads an object in the storage version. A missing value is ''. */
   readonly value: (object: T) => string;
-  /** Watchers are found by it: for fields that many watchers select by one value each. */
+  /** Indexes watches by its value: for fields of which many watches select one value each. */
   readonly indexed?: boolean;
 }
 
@@ -281,103 +264,103 @@ export interface StrategyContext {
 
 export interface WriteContext extends StrategyContext {
   readonly requester: User;
-  /** Takes advice for the writer. */
+  /** Texts for `Warning` headers are added here. */
   readonly warnings: Set<string>;
 }
 
 /**
- * The few things that are special to a kind. Every function gets objects in the storage version; those that prepare
- * change the first argument in place. All are pure otherwise.
+ * What is special to a kind. Every function gets objects in the storage version; those that default or prepare change the
+ * first argument in place. All are pure otherwise.
  */
 export interface Strategy<T = ApiObject> {
-  /** Says what is wrong with a name: a list of messages, empty when nothing is. Default: DNS-1123 subdomain. */
+  /** Returns what is wrong with a name, empty for a valid one. Default: DNS-1123 subdomain. */
   readonly nameRule?: (name: string) => string[];
-  /** Default: once each. */
+  /** Default: one of each. */
   readonly metadataChecks?: MetadataChecks;
-  /** Finalizers may stand without a domain, whatever their name. */
+  /** Finalizers need no domain, whatever their name. */
   readonly bareFinalizers?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. */
   readonly generation?: boolean;
   /** May be created by PUT to a name that does not exist. */
   readonly createOnUpdate?: boolean;
-  /** PUT without a resourceVersion is taken as "the latest". Default true. */
+  /** A PUT without resourceVersion replaces the latest version. Default true. */
   readonly unconditionalUpdate?: boolean;
-  /** A new object may bring the status that its `status` subresource guards: such as a node, which reports itself. */
+  /** A create keeps the status, although it has a subresource: a kubelet registers its node with it. */
   readonly createsWithStatus?: boolean;
-  /** Who deletes it gets the object back as it was, not a `Success` status. */
+  /** A delete returns the last state of the object, not a `Success` status. */
   readonly returnsDeleted?: boolean;
-  /** It is gone so many seconds after it was last written. */
+  /** It expires this many seconds after its last write. */
   readonly ttlSeconds?: number;
   /**
-   * Seconds that it gets to end by itself when it is deleted; `asked` is what the request says. Absent: it goes at once,
-   * finalizers aside. With 0 it goes too, but watchers see it marked before.
+   * The grace period of a graceful deletion, in seconds; `asked` is that of the request. Absent: it is deleted at once,
+   * unless it has finalizers. 0: likewise, after an update that marks it as deleted.
    */
   readonly gracePeriod?: (object: T, asked: number | undefined) => number;
   /**
-   * What the garbage collector does with the dependents of an object that is deleted without a propagation policy;
-   * `Unsupported`: it ignores the kind, so that no policy keeps an object. Default: it deletes them.
+   * The propagation policy of a deletion that names none. `Unsupported`: the garbage collector ignores the kind, so that
+   * no policy adds a finalizer. Default: Background.
    */
   readonly garbageCollectionPolicy?: 'OrphanDependents' | 'Unsupported';
-  /** The `Warning` for a deletion without a propagation policy. */
+  /** The text of a `Warning` for a deletion that names no propagation policy. */
   readonly noPolicyWarning?: string;
-  /** It is deleted in two steps: the first marks it, and nothing removes it as long as it is pending. */
+  /** Its deletion first marks it, and removes it once it is no longer pending, as for a namespace with its content. */
   readonly termination?: Termination<T>;
   /** Defaults that depend on other fields. */
   readonly defaults?: (object: T, context: StrategyContext) => void;
   readonly prepareCreate?: (object: T, context: WriteContext) => void;
   readonly prepareUpdate?: (object: T, old: T, context: StrategyContext) => void;
-  /** The same for a write to the `status` subresource, which by itself changes nothing but status and metadata. */
+  /** The same for a write to the `status` subresource, which writes status and metadata only. */
   readonly prepareStatusUpdate?: (object: T, old: T, context: StrategyContext) => void;
   /**
-   * Takes what the object needs of what there is once only, completes it with that, and gives back what the old one had;
-   * the object is undefined when it goes. It counts once the object is written. Called when the object is prepared; a
-   * refusal that is about no field is a thrown StatusError.
+   * Allocates what the object needs, such as addresses, writes it into the object, and releases what the old one no
+   * longer needs; the object is undefined when it is deleted. Takes effect with the commit of the object. Called once
+   * the object is prepared. @throws StatusError for an error of no field
    */
   readonly allocate?: (
     object: T | undefined,
     old: T | undefined,
     pools: ReadonlyMap<string, Allocator>,
   ) => Promise<FieldError[]>;
-  /** What has its name and namespace in these resources goes with it, in the same commit. */
+  /** Resources whose object of the same name and namespace is deleted in the same commit. */
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
-  /** Advice for the writer, sent as `Warning` headers. */
+  /** Texts of `Warning` headers for a write. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
   /** The same for a write to the `status` subresource. */
   readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
 
-/** Things of which each belongs to one object at the most, such as addresses. */
+/** Allocates values that one object at most can have, such as addresses. */
 export interface Allocator {
-  /** Says why this one cannot be had; undefined: it is taken. */
+  /** Allocates the value; returns why it cannot, undefined once it is allocated. */
   readonly allocate: (value: string) => Promise<string | undefined>;
-  /** One that is free, taken; undefined when all are in use. */
+  /** Allocates a free value; undefined when there is none. */
   readonly allocateNext: () => Promise<string | undefined>;
-  /** Does nothing for one that the object does not have. */
+  /** Does nothing for a value that the object does not have. */
   readonly release: (value: string) => Promise<void>;
 }
 
-/** Who takes something out of a pool. */
+/** The object that values are allocated to. */
 export interface Holder {
-  /** Its plural name and group: `services`. */
+  /** Plural name and group: `services`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What one attempt to write an object takes and gives back. It is so once compares and writes are part of its commit. */
+/** What one attempt of a write allocates and releases: in effect once compares and writes are part of its commit. */
 export interface Allocations {
-  /** By name, the preferred ones first. */
+  /** By name, the preferred one first. */
   readonly allocators: ReadonlyMap<string, Allocator>;
   readonly changes: () => { readonly compares: readonly Compare[]; readonly writes: readonly Write[] };
 }
 
-/** Opens the pools for one attempt. In a dry run nothing is taken, and what is free is made up. */
+/** Opens the allocators for one attempt. In a dry run nothing is allocated, and free values are made up. */
 export type OpenAllocations = (holder: Holder, dryRun: boolean) => Allocations;
 
 export interface Termination<T = ApiObject> {
-  /** Changes the object, just marked, in place. */
+  /** Changes the object in place, right after it was marked as deleted. */
   readonly begin: (object: T) => void;
   readonly pending: (object: T) => boolean;
 }

@@ -6,10 +6,10 @@ import { list } from './read.ts';
 import type { ObjectList, ReadOptions, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
-/** How many deletions are under way at a time. */
+/** How many deletions run at a time. */
 const stride = 32;
 
-/** Deletes what the selectors choose; the answer is the list of it, as it was. What is gone already is no error. */
+/** Deletes the matching objects and returns the list of them as they were. One that is already gone is no error. */
 export async function deleteCollection(
   registry: RegistryContext,
   target: Target,

@@ -13,24 +13,24 @@ import type { Strategy } from './definition.ts';
 import { dryRunErrors, invalidOptions, isDryRun, readFlag, readInteger } from './parameters.ts';
 import type { Resource } from './resource.ts';
 
-/** How an object is to be deleted. */
+/** The options of a delete request, checked. */
 export interface DeleteOptions {
   readonly dryRun: boolean;
   readonly gracePeriodSeconds: number | undefined;
   readonly policy: 'Orphan' | 'Foreground' | 'Background' | undefined;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  /** Meant for an object that cannot be read, whatever depends on it. */
+  /** Deletes an object that is corrupt, without finalizers or preconditions. */
   readonly unsafe: boolean;
 }
 
-/** The option that says so; without its feature it is as if it were not there. */
+/** The option for it, which is ignored without its feature gate. */
 const unsafeOption = 'ignoreStoreReadErrorWithClusterBreakingPotential';
 
-/** Whether the options of a request ask for an object to be deleted that cannot be read. */
+/** Whether the options ask for the deletion of a corrupt object. */
 export const isUnsafe = (options: JsonObject): boolean => options[unsafeOption] === true;
 
-/** The options that a request without a body gives in its query, in the form of a body. */
+/** The options in the query of a request without a body, as an options object. */
 export function deleteOptionsOf(query: {
   readonly dryRun?: readonly string[];
   readonly gracePeriodSeconds?: string;
@@ -58,7 +58,7 @@ export function deleteOptionsOf(query: {
 
 const policies = ['Foreground', 'Background', 'Orphan'] as const;
 
-/** The fields of a body that was decoded by its type. */
+/** The fields of a body decoded by its schema. */
 interface OptionsBody {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -69,7 +69,7 @@ interface OptionsBody {
   readonly preconditions?: { readonly uid?: string | null; readonly resourceVersion?: string | null } | null;
 }
 
-/** @throws StatusError 400 for a body that holds something else, 422 for options without a meaning */
+/** @throws StatusError 400 for a body of another kind, 422 for invalid options */
 export function readDeleteOptions(
   body: JsonObject,
   { names, features }: Pick<RegistryContext, 'names' | 'features'>,
@@ -89,7 +89,7 @@ export function readDeleteOptions(
   if (policy !== undefined && known === undefined) {
     errors.push(fieldError.notSupported('propagationPolicy', policy, [...policies, 'nil']));
   }
-  const found = unsafe ? [...errors, ...aloneErrors(body)] : errors;
+  const found = unsafe ? [...errors, ...exclusionErrors(body)] : errors;
   if (found.length > 0) throw invalidOptions(names, 'DeleteOptions', found);
   return {
     dryRun: isDryRun(dryRun),
@@ -101,34 +101,34 @@ export function readDeleteOptions(
   };
 }
 
-/** Options that have no meaning for an object of which nothing is known. */
-const readingOptions = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'];
+/** Options that cannot be combined with the deletion of a corrupt object. */
+const exclusiveOptions = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'];
 
-const aloneErrors = (body: JsonObject): FieldError[] =>
-  readingOptions
+const exclusionErrors = (body: JsonObject): FieldError[] =>
+  exclusiveOptions
     .filter((name) => (Array.isArray(body[name]) ? body[name].length > 0 : (body[name] ?? null) !== null))
     .map((name) => fieldError.invalid(unsafeOption, true, `cannot be set together with .${name}`));
 
-/** @throws StatusError 422 for a collection: what cannot be read is deleted one by one */
+/** @throws StatusError 422 for a deletion of a collection: corrupt objects are deleted one by one */
 export function refuseUnsafe({ unsafe }: DeleteOptions, names: Names): void {
   if (!unsafe) return;
   const why = 'is not allowed with DELETECOLLECTION, try again after removing the option';
   throw invalidOptions(names, 'DeleteOptions', [fieldError.invalid(unsafeOption, true, why)]);
 }
 
-/** @throws StatusError 422: an object that can be read is deleted like any other */
+/** @throws StatusError 422: the option is for corrupt objects only */
 export function refuseReadable({ id }: Resource, name: string): never {
   const why = 'is exclusively used to delete corrupt object(s), try again by removing this option';
   const kind = { group: id.group, kind: id.resource };
   throw statusError.invalid(kind, name, [fieldError.invalid(unsafeOption, true, why)]);
 }
 
-/** @throws StatusError 409 when the object is not the one that was meant */
+/** @throws StatusError 409 when a precondition does not hold */
 export function checkPreconditions(resource: Resource, object: ApiObject, options: DeleteOptions): void {
   const { kind, strategy } = resource.definition;
   const { name = '', uid = '', resourceVersion = '' } = object.metadata;
   if (strategy.termination !== undefined) {
-    checkBegun(resource, object, options);
+    checkTerminationPreconditions(resource, object, options);
     return;
   }
   const of = { group: parseGroupVersion(resource.format.apiVersion)?.group ?? '', resource: kind };
@@ -148,8 +148,8 @@ export function checkPreconditions(resource: Resource, object: ApiObject, option
   }
 }
 
-/** The same for a kind that is deleted in steps. */
-function checkBegun({ id }: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
+/** The same for a kind with a termination, whose messages differ. */
+function checkTerminationPreconditions({ id }: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadata;
   for (const [what, wanted, found] of [
     ['UID', options.uid, uid],
@@ -161,7 +161,7 @@ function checkBegun({ id }: Resource, { metadata }: ApiObject, options: DeleteOp
   }
 }
 
-/** Some kinds warn whoever deletes without a propagation policy, before anything else is known. */
+/** Adds the warning of the kind for a deletion without a propagation policy. */
 export function warnWithoutPolicy({ definition }: Resource, { policy }: DeleteOptions, warnings: Set<string>): void {
   const { noPolicyWarning } = definition.strategy;
   if (policy === undefined && noPolicyWarning !== undefined) warnings.add(noPolicyWarning);
@@ -173,8 +173,8 @@ const foreground = 'foregroundDeletion';
 const finalizerOf = { Orphan: orphan, Foreground: foreground, Background: undefined };
 
 /**
- * The finalizers of an object once it is deleted in this way: the propagation policy of the request stands above a
- * propagation finalizer of the object, and that above the default of the kind.
+ * The finalizers of an object that is deleted: the propagation policy of the request takes precedence over a propagation
+ * finalizer of the object, and that over the default of the kind.
  */
 export function finalizersFor(
   { metadata }: ApiObject,
@@ -187,7 +187,7 @@ export function finalizersFor(
   const propagation = byDefault === 'Unsupported' ? undefined : policy === undefined ? fallback : finalizerOf[policy];
   const kept = before.filter((name) => !isPropagation(name));
   if (propagation !== undefined) kept.push(propagation);
-  // The same ones in another order are no change.
+  // Another order is no change.
   const known = new Set(before);
   return kept.length === before.length && kept.every((name) => known.has(name)) ? before : kept;
 }

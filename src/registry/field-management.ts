@@ -28,31 +28,32 @@ import {
   type Steps,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
-import { fromStorage, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
-import type { FieldNames, Subresource } from './definition.ts';
+import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
+import type { FieldNames } from './definition.ts';
 import type { CompiledVersion, Resource } from './resource.ts';
 import type { Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
-const ownedTypes = new WeakMap<Resource, Map<string, ManagedType>>();
+const managedTypes = new WeakMap<Resource, Map<string, ManagedType>>();
 
-/** The target's type as ownership sees it: the same one for all requests to the same endpoint. */
+/** The type by which fields of the target are managed; one for all requests to the same resource and subresource. */
 export function managedTypeOf(registry: RegistryContext, target: Target): ManagedType {
   const { resource, subresource } = target;
-  const known = ownedTypes.get(resource) ?? new Map<string, ManagedType>();
-  ownedTypes.set(resource, known);
+  const known = managedTypes.get(resource) ?? new Map<string, ManagedType>();
+  managedTypes.set(resource, known);
   let type = known.get(subresource);
   if (type === undefined) {
-    type = projectionOf(target) === undefined ? ownObject(registry, target) : ownView(target);
+    type = projectionOf(target) === undefined ? managedObjectType(registry, target) : managedProjectionType(target);
     known.set(subresource, type);
   }
   return type;
 }
 
-/** The stored object, in every version in which it is served. */
-function ownObject(registry: RegistryContext, { resource, subresource }: Target): ManagedType {
+/** The type of the stored object, in all of its versions. */
+function managedObjectType(registry: RegistryContext, target: Target): ManagedType {
+  const { resource } = target;
   const storage = formatGroupResource(resource.definition.storage);
-  const writable = writableIn(resource, subresource);
+  const writable = writableIn(target);
   const versions = new Map<string, ManagedVersion>();
   const places = new Map<string, Target>();
   for (const other of registry.resources) {
@@ -68,15 +69,15 @@ function ownObject(registry: RegistryContext, { resource, subresource }: Target)
           const from = places.get(object.apiVersion);
           return from === undefined ? object : fromStorage(place, toStorage(from, object));
         },
-        normalize: (object) => normalObject(registry, place, compiled, object),
+        normalize: (object) => normalize(registry, place, compiled, object),
       });
     }
   }
   return { names: registry.names, version: (apiVersion) => versions.get(apiVersion) };
 }
 
-/** The object as it would be stored, with every default. */
-function normalObject(
+/** The object as it would be stored, with all defaults. */
+function normalize(
   registry: RegistryContext,
   place: Target,
   { apiVersion, type }: CompiledVersion,
@@ -96,20 +97,25 @@ function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObjec
   return Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
 }
 
-/** What of some fields a write through the endpoint can change. */
-function writableIn({ definition, subresources }: Resource, subresource: string): ManagedVersion['writable'] {
-  const declared = subresource === '' ? definition : subresources.get(subresource)?.declared;
-  const { resetFields = [], writableFields }: Pick<Subresource, 'resetFields' | 'writableFields'> = declared ?? {};
-  if (writableFields !== undefined) return (fields) => within(fields, writableFields.map(fieldPathOf));
-  const guarded = subresource === '' && subresources.has('status') ? [['status'], ...resetFields] : resetFields;
-  const kept = setOf(...guarded.map(fieldPathOf));
-  return (fields: FieldSet) => recursiveDifference(fields, kept);
+/** Reduces a set of fields to those that a write to the target manages. */
+function writableIn(target: Target): ManagedVersion['writable'] {
+  const { definition, subresources } = target.resource;
+  const partial = partialWriteOf(target);
+  if (partial?.type === 'partialUpdate' && partial.writableFields !== undefined) {
+    const paths = partial.writableFields.map(fieldPathOf);
+    return (fields) => within(fields, paths);
+  }
+  const whole = target.subresource === '';
+  const { resetFields = [] } = whole ? definition : (partial ?? {});
+  const reset = whole && subresources.has('status') ? [['status'], ...resetFields] : resetFields;
+  const unmanaged = setOf(...reset.map(fieldPathOf));
+  return (fields: FieldSet) => recursiveDifference(fields, unmanaged);
 }
 
 const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyElement ? name : fieldElement(name)));
 
-/** What a view shows of the stored object: it has one version. */
-function ownView(target: Target): ManagedType {
+/** The type of a projection, which has one version. */
+function managedProjectionType(target: Target): ManagedType {
   const { kind, apiVersion, type } = requestKind(target);
   const version: ManagedVersion = {
     schema: type.schema,
@@ -129,19 +135,19 @@ export function writerOf({ target, options, context }: WriteRequest): Writer {
   };
 }
 
-/** The object as the target shows it, with who owns what of that. */
+/** The object as the target represents it, with the managed fields of that representation. */
 export function managedProjection(target: Target, object: ApiObject): ApiObject {
-  const shown = fromStorage(target, object);
-  if (projectionOf(target) === undefined) return shown;
-  const owners = toScaleManagedFields(
+  const converted = fromStorage(target, object);
+  if (projectionOf(target) === undefined) return converted;
+  const managedFields = toScaleManagedFields(
     object.metadata.managedFields,
     replicasIn(target),
     requestKind(target).apiVersion,
   );
-  return withManagedFields(shown, owners);
+  return withManagedFields(converted, managedFields);
 }
 
-/** Writes down who owns what the draft holds now; for an apply, which has told that itself, only what a view told. */
+/** Updates the managed fields of the pending object. An apply has done so itself: its projection is only mapped back. */
 export function* trackManagedFields(
   request: WriteRequest,
   pending: PendingObject,
@@ -152,17 +158,20 @@ export function* trackManagedFields(
   if (projection !== undefined && old !== undefined) {
     const type = managedTypeOf(registry, target);
     const before = managedProjection(target, old);
-    const owners =
+    const managedFields =
       change.verb === 'patch' && change.format === 'apply'
         ? projection.metadata.managedFields
         : yield* updateManagedFields({ type, writer: writerOf(request), before, after: projection });
     delete projection.metadata.managedFields;
     const { apiVersion } = versionOf(target);
-    setManagedFields(object, toParentManagedFields(old.metadata.managedFields, owners, replicasIn(target), apiVersion));
+    setManagedFields(
+      object,
+      toParentManagedFields(old.metadata.managedFields, managedFields, replicasIn(target), apiVersion),
+    );
     return;
   }
   if (change.verb === 'patch' && change.format === 'apply') return;
-  if (old !== undefined && sameButManagedFields(object, old) && !names(object.metadata.managedFields, old)) {
+  if (old !== undefined && sameButManagedFields(object, old) && !setsManagedFields(object, old)) {
     setManagedFields(object, old.metadata.managedFields);
     return;
   }
@@ -172,7 +181,7 @@ export function* trackManagedFields(
   setManagedFields(object, yield* updateManagedFields({ type, writer: writerOf(request), before, after }));
 }
 
-/** Writes down that the server itself owns what it has changed in a stored object, through a subresource. */
+/** Makes the server itself the manager, through a subresource, of the fields that it has changed in a stored object. */
 export function trackServerUpdate(
   registry: RegistryContext,
   resource: Resource,
@@ -189,16 +198,16 @@ export function trackServerUpdate(
   );
 }
 
-/** Whether these owners are given anew. */
-const names = (given: Json[] | undefined, { metadata }: ApiObject) =>
-  given !== undefined && !jsonEqual(given, metadata.managedFields);
+/** Whether a write sets other managed fields than the stored ones. */
+const setsManagedFields = ({ metadata: { managedFields } }: ApiObject, old: ApiObject): boolean =>
+  managedFields !== undefined && !jsonEqual(managedFields, old.metadata.managedFields);
 
 const sameButManagedFields = (object: ApiObject, old: ApiObject): boolean =>
   jsonEqual(withManagedFields(object, undefined), withManagedFields(old, undefined));
 
 /**
- * Whether an object is as it was. Then so are its owners, whatever time of a write they name: one that changes nothing is
- * no change.
+ * Whether a write leaves the object unchanged. Managed fields that differ in their times alone count as unchanged, and are
+ * set back to the stored ones.
  */
 export function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   const { managedFields } = object.metadata;
@@ -210,14 +219,14 @@ export function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   return true;
 }
 
-/** Where the scaled type keeps its replicas, in all of its versions. */
+/** The path of the replicas in the versions of the scaled resource. */
 function replicasIn(target: Target): ReplicasPath {
   const path = fieldPath(...(projectionOf(target)?.replicas ?? []));
   const versions = [...target.resource.versions.values()];
   return (apiVersion) => (versions.some((version) => version.apiVersion === apiVersion) ? path : undefined);
 }
 
-/** A copy that shares nothing with the object but who owns its fields, which is never changed in place. */
+/** A deep copy, except for the managed fields, which are never changed in place. */
 export function copyOf(object: ApiObject): ApiObject {
   return withManagedFields(
     jsonCopy<JsonObject>(withManagedFields(object, undefined)) as ApiObject,
@@ -225,13 +234,13 @@ export function copyOf(object: ApiObject): ApiObject {
   );
 }
 
-function setManagedFields({ metadata }: ApiObject, owners: Json[] | undefined): void {
-  // They come last.
+function setManagedFields({ metadata }: ApiObject, managedFields: Json[] | undefined): void {
+  // They are encoded last.
   delete metadata.managedFields;
-  if (owners !== undefined) metadata.managedFields = owners;
+  if (managedFields !== undefined) metadata.managedFields = managedFields;
 }
 
-function withManagedFields(object: ApiObject, owners: Json[] | undefined): ApiObject {
+function withManagedFields(object: ApiObject, managedFields: Json[] | undefined): ApiObject {
   const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata: owners === undefined ? metadata : { ...metadata, managedFields: owners } } as ApiObject;
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } } as ApiObject;
 }

@@ -11,17 +11,17 @@ import {
   validateObjectMetaUpdate,
 } from '../meta/index.ts';
 import { validate } from '../schema/index.ts';
-import { isWhole } from './convert.ts';
+import { partialWriteOf } from './convert.ts';
 import type { MetadataChecks } from './definition.ts';
 import type { Target } from './types.ts';
 import type { WriteRequest } from './write-request.ts';
 
-/** Finalizers that may stand without a domain, the product's own aside. */
+/** Finalizers that need no domain, in addition to that of the product. */
 const bareFinalizers = ['orphan', 'foregroundDeletion'];
 
 /**
- * What is wrong with an object that is about to be written: with its metadata, by the declaration of its type, and by
- * the rules of its kind. In steps, for the sake of large objects.
+ * The field errors of an object that is about to be written: of its metadata, by its schema, and by the validation of
+ * its kind. In steps, for large objects.
  */
 export function* findErrors(
   request: WriteRequest,
@@ -32,22 +32,26 @@ export function* findErrors(
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
   const { metadata } = object;
-  const ofMetadata = fieldErrors(() => findMetadataErrors(request, metadata, old));
+  const metadataErrors = fieldErrors(() => findMetadataErrors(request, metadata, old));
   yield;
-  const declared = fieldErrors(() => validate(object, storageVersion.type));
+  const schemaErrors = fieldErrors(() => validate(object, storageVersion.type));
   yield;
-  const part = partOf(target);
-  if (part?.validate !== undefined && old !== undefined) {
-    return [...ofMetadata, ...declared, ...fieldErrors(() => part.validate?.(object, old, context) ?? [])];
+  const partial = partialWriteOf(target);
+  if (partial?.type === 'partialUpdate' && old !== undefined) {
+    return [
+      ...metadataErrors,
+      ...schemaErrors,
+      ...fieldErrors(() => partial.partialUpdate.validate(object, old, context)),
+    ];
   }
-  // Kinds know a new object by its having no version: one that it claims to have is not for them to see.
-  const claims = old === undefined && metadata.resourceVersion !== undefined;
-  const judged = claims ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
-  const own = fieldErrors(() => strategy.validate?.(judged, context) ?? []);
-  if (old === undefined) return [...ofMetadata, ...declared, ...own];
+  // Validation tells a new object by its empty resourceVersion: one that a create has set is hidden from it.
+  const preset = old === undefined && metadata.resourceVersion !== undefined;
+  const validated = preset ? { ...object, metadata: { ...metadata, resourceVersion: '' } } : object;
+  const objectErrors = fieldErrors(() => strategy.validate?.(validated, context) ?? []);
+  if (old === undefined) return [...metadataErrors, ...schemaErrors, ...objectErrors];
   yield;
-  const ofChange = fieldErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);
-  return [...ofMetadata, ...declared, ...own, ...ofChange];
+  const updateErrors = fieldErrors(() => strategy.validateUpdate?.(object, old, context) ?? []);
+  return [...metadataErrors, ...schemaErrors, ...objectErrors, ...updateErrors];
 }
 
 function findMetadataErrors(
@@ -77,10 +81,7 @@ const repeated = (errors: readonly FieldError[], times: number): FieldError[] =>
   Array.from({ length: times }, () => errors).flat();
 
 function metadataChecksOf(target: Target): MetadataChecks {
-  const { definition, subresources } = target.resource;
-  if (isWhole(target)) return definition.strategy.metadataChecks ?? [1, 1];
-  return subresources.get(target.subresource)?.declared.metadataChecks ?? [0, 1];
+  const partial = partialWriteOf(target);
+  if (partial === undefined) return target.resource.definition.strategy.metadataChecks ?? [1, 1];
+  return partial.metadataChecks ?? [0, 1];
 }
-
-const partOf = ({ resource, subresource }: Target) =>
-  subresource === '' ? undefined : resource.subresources.get(subresource)?.declared.partialUpdate;

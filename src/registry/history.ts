@@ -6,8 +6,8 @@ const keptMs = 75_000;
 const keptAtMost = 8;
 
 /**
- * Snapshots that lists were cut from, so that their next pieces come from the same state at no cost. Whoever comes too
- * late reads that revision from the store.
+ * Recent snapshots of paged lists, from which their next pages are read at no cost. Once a snapshot is dropped, its
+ * revision is read from the store.
  */
 export class SnapshotHistory {
   readonly #clock: Clock;
@@ -18,14 +18,14 @@ export class SnapshotHistory {
     this.#clock = clock;
   }
 
-  /** The snapshot of exactly that revision, when it is still here. */
+  /** The snapshot of exactly that revision, if it is kept. */
   at(revision: number): Snapshot | undefined {
     return this.#kept.get(revision)?.snapshot;
   }
 
   keep(snapshot: Snapshot): void {
     const until = this.#clock.monotonic() + keptMs;
-    // Written anew, it stands last: the first one is the one that was asked for longest ago.
+    // Moved to the end: the first entry is the least recently used.
     this.#kept.delete(snapshot.revision);
     this.#kept.set(snapshot.revision, { snapshot, until });
     for (const revision of this.#kept.keys()) {

@@ -1,14 +1,11 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
 export { internalName } from './body.ts';
+export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
 export { consistentCache } from './context.ts';
 export {
-  AgeCell,
   type Allocations,
   type Allocator,
   allVerbs,
-  type CellContext,
-  type Column,
-  type Completion,
   type ConnectCall,
   type Connection,
   type CreateCall,
@@ -18,10 +15,12 @@ export {
   type OpenAllocations,
   type PartialUpdate,
   type Projection,
+  type ProjectionSubresource,
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
   type ServerObjects,
+  type StatusSubresource,
   type Strategy,
   type StrategyContext,
   type Subresource,
@@ -59,3 +58,4 @@ export type {
   WriteOptions,
   WriteResult,
 } from './types.ts';
+export { checkVerb, connectionOf, verbsOf } from './verbs.ts';

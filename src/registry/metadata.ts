@@ -4,8 +4,8 @@ type Given = { readonly [name in keyof ObjectMeta]: Json | undefined };
 const nothing: Given = {};
 
 /**
- * Metadata in the order in which it is written, with what is `changed` in place of what was given; what a client has no
- * say in and what is empty stays out.
+ * Metadata in the order in which it is encoded, with the `changed` fields replaced; empty fields and those that are not
+ * stored are left out.
  */
 export function metadataOf(given: Given, changed = nothing): ObjectMeta & JsonObject {
   const out: JsonObject = {};
@@ -16,7 +16,7 @@ export function metadataOf(given: Given, changed = nothing): ObjectMeta & JsonOb
   return out as ObjectMeta & JsonObject;
 }
 
-/** Every field of the metadata that is kept, in the order in which it is written. */
+/** The stored fields of the metadata, in the order in which they are encoded. */
 export const metaFields = [
   'name',
   'generateName',

@@ -2,29 +2,29 @@ import { maxShown, shorten } from '../meta/index.ts';
 import type { WriteOptions } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
-const advice =
+const warning =
   'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:';
 
-/** Takes references to owners that are there twice out of the draft, and warns whoever brought them. */
+/** Removes duplicate owner references from the pending object, with a warning. */
 export function dedupeOwnerReferences(
   { object }: PendingObject,
   { warnings }: WriteOptions,
   by: 'writer' | 'admission',
 ): void {
   const { ownerReferences = [] } = object.metadata;
-  // References that are the same have one uid.
+  // Duplicates have the same uid.
   if (new Set(ownerReferences.map(({ uid }) => uid)).size === ownerReferences.length) return;
   const seen = new Set<string>();
-  const double: string[] = [];
+  const duplicates: string[] = [];
   const left = ownerReferences.filter((reference) => {
-    // What has been decoded has its members in one order.
+    // Decoded references have their members in the same order.
     const text = JSON.stringify(reference);
-    if (seen.has(text)) double.push(reference.uid);
+    if (seen.has(text)) duplicates.push(reference.uid);
     return seen.size < seen.add(text).size;
   });
-  if (double.length === 0) return;
+  if (duplicates.length === 0) return;
   object.metadata.ownerReferences = left;
   const when = by === 'writer' ? '' : ' after mutating admission happens';
-  const uids = shorten(double.join(', '), maxShown);
-  warnings.add(`.metadata.ownerReferences contains duplicate entries${when}; ${advice} ${uids}`);
+  const uids = shorten(duplicates.join(', '), maxShown);
+  warnings.add(`.metadata.ownerReferences contains duplicate entries${when}; ${warning} ${uids}`);
 }

@@ -12,22 +12,22 @@ import {
 import type { RegistryContext } from './context.ts';
 import type { ReadOptions, WatchOptions, WriteOptions } from './types.ts';
 
-/** The 422 about a request's parameters, which are spoken of as an options object. */
+/** The 422 for query parameters, which are reported as fields of an options object. */
 export function invalidOptions(names: Names, kind: string, errors: readonly FieldError[]): StatusError {
   return statusError.invalid({ group: `meta.${names.domain}`, kind }, '', errors);
 }
 
-/** A truth value as query parameters spell it: present is true, unless it says `false` or `0`. */
+/** A boolean query parameter: true when present, unless its value is `false` or `0`. */
 export function readFlag(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   return text !== '0' && text.toLowerCase() !== 'false';
 }
 
-/** A whole number of 64 bits; undefined when absent. @throws StatusError 400 */
+/** An integer of 64 bits; undefined when absent. @throws StatusError 400 */
 export function readInteger(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [whole, sign = '', digits = ''] = /^([+-]?)0*([0-9]+)$/.exec(text) ?? [];
-  // Beyond 2^53 the last digits are lost, which no limit and no time has a use for.
+  // Precision is lost beyond 2^53, which does not matter for limits and times.
   if (whole !== undefined && digits.length <= maxDigits) {
     const value = BigInt(sign === '-' ? `-${digits}` : digits);
     if (BigInt.asIntN(64, value) === value) return Number(value);
@@ -37,16 +37,16 @@ export function readInteger(text: string | undefined): number | undefined {
 }
 
 const outOfRange = 'value out of range';
-/** No number of 64 bits has more. */
+/** The most digits that an integer of 64 bits has. */
 const maxDigits = 20;
 
-/** The whole numbers among the parameters of a list or watch; 0 when absent. @throws StatusError 400 */
+/** The numeric parameters of a list or watch; 0 when absent. @throws StatusError 400 */
 export function readNumbers({ limit, timeoutSeconds }: ReadOptions): { limit: number; seconds: number } {
   const seconds = readInteger(timeoutSeconds) ?? 0;
   return { limit: Math.max(0, readInteger(limit) ?? 0), seconds };
 }
 
-/** Why a text is no version, which is a number of 64 bits without a sign; undefined when it is one. */
+/** Why a text is no resourceVersion, an unsigned integer of 64 bits; undefined when it is one. */
 export function versionFault(text: string): string | undefined {
   const digits = /^0*([0-9]+)$/.exec(text)?.[1];
   const fits = digits !== undefined && digits.length <= maxDigits && BigInt(digits) >> 64n === 0n;
@@ -54,7 +54,7 @@ export function versionFault(text: string): string | undefined {
   return fault === '' ? undefined : `strconv.ParseUint: parsing ${quote(text)}: ${fault}`;
 }
 
-/** A resourceVersion as a number: 0 for `0`, undefined when absent or empty. Lists refuse others with a 400. */
+/** A resourceVersion as a number; undefined when absent or empty. @throws StatusError 400 for a list, else 500 */
 export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'watch'): number | undefined {
   if (text === undefined || text === '') return undefined;
   const fault = versionFault(text);
@@ -63,7 +63,7 @@ export function readVersion(text: string | undefined, verb: 'get' | 'list' | 'wa
   throw verb === 'list' ? statusError.badRequest(`invalid resource version: ${why}`) : new StatusError(500, '', why);
 }
 
-/** Refuses combinations of list parameters that have no meaning. @throws StatusError 422 */
+/** @throws StatusError 422 for list parameters that cannot be combined */
 export function checkListOptions(options: ReadOptions & { sendInitialEvents?: string }, names: Names): void {
   const { resourceVersion = '', resourceVersionMatch: match = '', continue: token = '' } = options;
   const errors: FieldError[] = [];
@@ -111,7 +111,7 @@ export function checkWatchOptions(
   if (errors.length > 0) throw invalidOptions(names, 'ListOptions', errors);
 }
 
-/** Query parameters of a write, as received, and the program that makes the request. */
+/** Query parameters of a write, as received, and the User-Agent header. */
 export interface WriteParameters {
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
@@ -122,7 +122,7 @@ export interface WriteParameters {
 
 const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions', apply: 'PatchOptions' };
 
-/** What the query parameters of a write mean. @throws StatusError 422 for what has no meaning */
+/** Reads the query parameters of a write. @throws StatusError 422 */
 export function readWriteOptions(
   verb: keyof typeof optionsKinds,
   parameters: WriteParameters,
@@ -159,9 +159,9 @@ export function readWriteOptions(
 }
 
 const maxManagerBytes = 128;
-/** How many odd characters of a manager's name are told. */
+/** How many invalid characters of a field manager are reported. */
 const maxManagerErrors = 128;
-/** How much of it each of them shows, in characters. */
+/** How many characters of the field manager each error shows. */
 const maxShownManager = 1024;
 
 function managerErrors(fieldManager: string): FieldError[] {
@@ -182,7 +182,7 @@ function managerErrors(fieldManager: string): FieldError[] {
   return errors;
 }
 
-/** `All` is the only dry run there is. A `dryRun` without a value asks for none. */
+/** `All` is the only dry run value. An empty one means no dry run. */
 export const isDryRun = (values: readonly string[]): boolean => values.includes('All');
 
 export function dryRunErrors(values: readonly string[]): FieldError[] {

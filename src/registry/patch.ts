@@ -19,7 +19,7 @@ import {
   shorten,
   statusError,
 } from '../meta/index.ts';
-import { type Patched, tell } from './body.ts';
+import { type Patched, reportStrictErrors } from './body.ts';
 import { requestKind, toStorage } from './convert.ts';
 import { copyOf, managedProjection, managedTypeOf, writerOf } from './field-management.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
@@ -32,7 +32,7 @@ const patchTypes: { readonly [format in PatchFormat]: string } = {
   apply: 'application/apply-patch+yaml',
 };
 
-/** @throws StatusError 415 for a format that the target does not know */
+/** @throws StatusError 415 for a patch format that the target does not support */
 export function checkPatchFormat({ resource }: Target, format: PatchFormat): void {
   if (format !== 'strategic' || resource.definition.custom !== true) return;
   const { strategic: _, ...known } = patchTypes;
@@ -41,21 +41,21 @@ export function checkPatchFormat({ resource }: Target, format: PatchFormat): voi
 
 type Patch = Change & { readonly verb: 'patch' };
 
-/** What a patch that is no apply makes of an object in the version of the request. @throws StatusError */
+/** Applies a JSON, merge or strategic merge patch to an object in the version of the request. @throws StatusError */
 export function* applyPatch(target: Target, change: Patch, before: JsonObject, options: WriteOptions): Steps<Patched> {
   checkMembers(change.patch);
-  const patched = yield* patchedBy(target, change, before, options);
+  const patched = yield* patchDocument(target, change, before, options);
   checkPatched(patched.document);
   return patched;
 }
 
-function* patchedBy(
+function* patchDocument(
   target: Target,
   { format, patch, findings = [], malformed }: Patch,
   before: JsonObject,
   { fieldValidation }: WriteOptions,
 ): Steps<Patched> {
-  // Who does not want to know of odd fields has the patch read in another way, which says less.
+  // With fieldValidation=Ignore the reference server parses patches by another parser, with shorter messages.
   const lenient = fieldValidation === 'Ignore';
   if (malformed !== undefined) {
     const why = format === 'merge' && lenient ? badMergePatch : malformed;
@@ -64,8 +64,11 @@ function* patchedBy(
   switch (format) {
     case 'json': {
       const operations = readOperations(patch);
-      const odd = lenient ? [] : [...findings, ...operationErrors(operations)];
-      return { document: applyJsonPatch(before, operations), findings: odd.map((finding) => `json patch ${finding}`) };
+      const strictErrors = lenient ? [] : [...findings, ...operationErrors(operations)];
+      return {
+        document: applyJsonPatch(before, operations),
+        findings: strictErrors.map((finding) => `json patch ${finding}`),
+      };
     }
     case 'strategic': {
       const { schema, names } = requestKind(target).type;
@@ -83,7 +86,7 @@ const badMergePatch = 'Invalid JSON Patch';
 const notAnObject = (value: Json): string =>
   `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 
-/** What an apply makes of the object that is there, its owners with it. @throws StatusError 400, 409, 500 */
+/** Applies an apply configuration to the object, with its managed fields. @throws StatusError 400, 409, 500 */
 export function* applied(request: WriteRequest, old: ApiObject | undefined): Steps<ApiObject> {
   const { registry, target, change, options } = request;
   if (change.verb !== 'patch') throw statusError.methodNotAllowed();
@@ -105,20 +108,20 @@ export function* applied(request: WriteRequest, old: ApiObject | undefined): Ste
     applyConfig,
     force: options.force,
   });
-  tell(findings, options, 'error strict decoding YAML');
+  reportStrictErrors(findings, options, 'error strict decoding YAML');
   yield;
   return toStorage(target, object === live ? copyOf(object) : object);
 }
 
-/** An apply says in full what it is about. */
+/** An apply configuration must name kind and apiVersion of the target. @throws StatusError 400 */
 function checkType(target: Target, applyConfig: JsonObject): void {
-  const spoken = requestKind(target);
+  const expected = requestKind(target);
   const text = (name: string) => {
     const value = Object.hasOwn(applyConfig, name) ? applyConfig[name] : undefined;
     return typeof value === 'string' ? shorten(value) : '';
   };
   const [apiVersion, kind] = [text('apiVersion'), text('kind')];
-  if (apiVersion === spoken.apiVersion && kind === spoken.kind) return;
+  if (apiVersion === expected.apiVersion && kind === expected.kind) return;
   const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
   throw statusError.badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
 }

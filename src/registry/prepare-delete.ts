@@ -7,7 +7,7 @@ import { metadataOf } from './metadata.ts';
 import type { Resource } from './resource.ts';
 import type { PendingObject } from './write-request.ts';
 
-/** What deleting makes of an object: a marked one that stays for now, or its last state. @throws StatusError 409 */
+/** Marks the object as deleted, or prepares its removal. @throws StatusError 409 */
 export function prepareDelete(
   registry: RegistryContext,
   resource: Resource,
@@ -44,7 +44,7 @@ export function prepareDelete(
   return { ...pending, object: marked(old, { finalizers, deletionTimestamp, deletionGracePeriodSeconds: 0 }) };
 }
 
-/** Where no garbage collector runs nothing would take away the finalizer of a kind that orphans its dependents. */
+/** Without a garbage collector nothing would remove the finalizer of a kind that orphans its dependents by default. */
 const propagationOf = ({ garbageCollectionPolicy: policy }: Strategy, { garbageCollector }: RegistryContext) =>
   policy === 'OrphanDependents' && !garbageCollector ? undefined : policy;
 
@@ -54,8 +54,8 @@ interface GraceMark {
 }
 
 /**
- * The mark of an object that gets time to end: on the way already it may get less time, never more. Undefined when its
- * time is over.
+ * The mark of a graceful deletion: a second delete may shorten the grace period, never extend it. Undefined when the
+ * object is to be removed; `pending` when nothing changes.
  */
 function graceOf(
   { metadata, ...rest }: ApiObject,
@@ -63,7 +63,7 @@ function graceOf(
   gracePeriod: (object: ApiObject, asked: number | undefined) => number,
   now: number,
 ): GraceMark | 'pending' | undefined {
-  // A negative time is the shortest there is.
+  // A negative grace period means one second.
   const asked = gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
   const { deletionTimestamp: until, deletionGracePeriodSeconds: given = 0 } = metadata;
   if (until === undefined) {
@@ -73,17 +73,17 @@ function graceOf(
   if (given === 0) return undefined;
   if (asked === undefined || asked >= given) return 'pending';
   const end = parseTime(until) + (asked - given) * 1000;
-  // A deletion that is to be graceful never ends in the past: whoever ends the object still gets a second.
+  // A graceful deletion never ends in the past: the kubelet still gets a second.
   if (end < now) return { deletionTimestamp: formatTime(now), deletionGracePeriodSeconds: Math.min(asked, 1) };
   return { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: asked };
 }
 
-/** No time is later than this can be written. */
+/** The latest time that can be formatted. */
 const lastTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 const after = (time: number, seconds: number): string => formatTime(Math.min(time + seconds * 1000, lastTime));
 
-/** The object with other metadata; the first mark is a change that counts. */
+/** A copy of the object with these metadata; the first mark increments the generation. */
 function marked(old: ApiObject, fields: Partial<ApiObject['metadata']>): ApiObject {
   const { metadata, ...rest } = copyOf(old);
   const { generation, deletionTimestamp } = metadata;

@@ -16,8 +16,8 @@ import {
 } from '../meta/index.ts';
 import { dropGated } from '../schema/index.ts';
 import { decodeBody, decodePatched } from './body.ts';
-import { projectionOf, requestKind } from './convert.ts';
-import type { Subresource } from './definition.ts';
+import { partialWriteOf, projectionOf, requestKind } from './convert.ts';
+import type { PartialUpdateSubresource, StatusSubresource } from './definition.ts';
 import { copyOf, managedProjection } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
 import { versionFault } from './parameters.ts';
@@ -26,7 +26,7 @@ import { prepareDelete } from './prepare-delete.ts';
 import type { Change, Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
-/** What the change makes of the object that is there, before defaults, admission and validation. */
+/** Applies the change to the stored object, before defaulting, admission and validation. */
 export function* preparePendingObject(request: WriteRequest, old: ApiObject | undefined): Steps<PendingObject> {
   const { change, registry, target, options } = request;
   switch (change.verb) {
@@ -34,7 +34,7 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
       return prepareCreate(request, decodeBody(registry, target, change.object, options), change.object.value);
     case 'update': {
       const body = decodeBody(registry, target, change.object, options);
-      checkPlace(target, body.metadata);
+      checkNamespaceAndName(target, body.metadata);
       if (old !== undefined) {
         if (projectionOf(target) === undefined) checkUid(target, body.metadata, old);
         return prepareUpdate(request, body, old);
@@ -51,7 +51,7 @@ export function* preparePendingObject(request: WriteRequest, old: ApiObject | un
       const patched = yield* applyPatch(target, change, managedProjection(target, old), options);
       yield;
       const body = decodePatched(registry, target, patched, change, options);
-      checkPlace(target, body.metadata);
+      checkNamespaceAndName(target, body.metadata);
       return prepareUpdate(request, body, old);
     }
     default:
@@ -65,7 +65,7 @@ function* prepareApply(request: WriteRequest, old: ApiObject | undefined): Steps
   if (old === undefined && target.subresource !== '') throw absent(target);
   const body = yield* applied(request, old);
   const { metadata } = body;
-  checkPlace(target, metadata);
+  checkNamespaceAndName(target, metadata);
   if (old !== undefined) return prepareUpdate(request, body, old);
   const { uid = '' } = metadata;
   if (uid !== '') {
@@ -78,8 +78,8 @@ function* prepareApply(request: WriteRequest, old: ApiObject | undefined): Steps
 
 const absent = ({ resource, name }: Target) => statusError.notFound(resource.id, name);
 
-/** A namespace that the body does not tell is that of the request; a cluster-scoped object has none. */
-export function placeNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
+/** Defaults the namespace to that of the request; removes it from a cluster-scoped object. @throws StatusError 400 */
+export function defaultNamespace({ resource, namespace }: Target, metadata: ObjectMeta): void {
   const given = metadata.namespace ?? '';
   if (resource.definition.namespaced && given !== '' && given !== namespace) {
     throw statusError.badRequest(
@@ -89,8 +89,8 @@ export function placeNamespace({ resource, namespace }: Target, metadata: Object
   metadata.namespace = resource.definition.namespaced ? namespace : '';
 }
 
-function checkPlace(target: Target, metadata: ObjectMeta): void {
-  placeNamespace(target, metadata);
+function checkNamespaceAndName(target: Target, metadata: ObjectMeta): void {
+  defaultNamespace(target, metadata);
   const { name = '' } = metadata;
   if (name === '') {
     throw statusError.badRequest(
@@ -104,7 +104,7 @@ function checkPlace(target: Target, metadata: ObjectMeta): void {
   }
 }
 
-/** A replacement that names a uid means that very object. */
+/** @throws StatusError 409 for a body whose uid is not that of the stored object */
 function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | undefined): void {
   const { resource, subresource, name } = target;
   const found = old?.metadata.uid ?? '';
@@ -114,12 +114,12 @@ function checkUid(target: Target, { uid = '' }: ObjectMeta, old: ApiObject | und
   if (projectionOf(target) !== undefined) {
     throw statusError.conflict({ group, resource: `${plural}/${subresource}` }, name, why);
   }
-  // So the wire tells what was found out beside the stored object.
-  const where = `StorageError: invalid object, Code: 4, Key: ${wireKey(target)}, ResourceVersion: 0`;
+  // The storage layer of the reference server reports it.
+  const where = `StorageError: invalid object, Code: 4, Key: ${referenceKey(target)}, ResourceVersion: 0`;
   throw statusError.conflict(resource.id, name, `${where}, AdditionalErrorMsg: ${why}`);
 }
 
-/** Resources that have another name in the keys that the wire tells. */
+/** Resources whose name in storage keys is not their plural. */
 const keyNames: { readonly [resource: string]: string } = {
   endpoints: 'services/endpoints',
   ingresses: 'ingress',
@@ -128,8 +128,8 @@ const keyNames: { readonly [resource: string]: string } = {
   services: 'services/specs',
 };
 
-/** The key of an object as the wire's messages tell it. */
-function wireKey({ resource: { definition }, namespace, name }: Target): string {
+/** The key of an object in the storage of the reference server, as its messages name it. */
+function referenceKey({ resource: { definition }, namespace, name }: Target): string {
   const { group, resource } = definition.storage;
   const plural = definition.custom === true ? `${group}/${resource}` : (keyNames[resource] ?? resource);
   return ['/registry', plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
@@ -147,7 +147,7 @@ function prepareCreate({ registry, target, context }: WriteRequest, object: ApiO
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
   const { metadata } = object;
-  placeNamespace(target, metadata);
+  defaultNamespace(target, metadata);
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
   object.metadata = metadataOf(metadata, {
     name: generated ? generateName(registry.random, metadata.generateName ?? '') : metadata.name,
@@ -157,14 +157,14 @@ function prepareCreate({ registry, target, context }: WriteRequest, object: ApiO
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
   });
-  const guarded = strategy.createsWithStatus !== true && hasStatus(target);
-  if (guarded && isJsonObject(sent) && sent['status'] !== undefined) {
+  const resetsStatus = strategy.createsWithStatus !== true && hasStatus(target);
+  if (resetsStatus && isJsonObject(sent) && sent['status'] !== undefined) {
     setField(object, 'status', storageVersion.type.decode({}).value['status']);
   }
   return { object, remove: false, generated };
 }
 
-const hasStatus = ({ resource }: Target) => resource.definition.subresources.some(({ name }) => name === 'status');
+const hasStatus = ({ resource }: Target) => resource.subresources.has('status');
 
 function setField(object: JsonObject, field: string, value: Json | undefined): void {
   if (value === undefined) delete object[field];
@@ -174,25 +174,24 @@ function setField(object: JsonObject, field: string, value: Json | undefined): v
 function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObject, old: ApiObject): PendingObject {
   const { metadata } = sent;
   const before = old.metadata;
-  const { projection, partialUpdate, ...declared } =
-    target.resource.subresources.get(target.subresource)?.declared ?? {};
   const pending = { remove: false, generated: false };
-  if (projection !== undefined) return { ...pending, object: copyOf(old), projection: sent };
+  if (projectionOf(target) !== undefined) return { ...pending, object: copyOf(old), projection: sent };
   checkVersion(target, change, metadata, before);
   const after = metadataOf(metadata, {
     uid: metadata.uid || before.uid,
     resourceVersion: before.resourceVersion,
     generation: before.generation,
     creationTimestamp: metadata.creationTimestamp ?? before.creationTimestamp,
-    // What is being deleted stays so.
+    // A deletion cannot be taken back.
     deletionTimestamp: before.deletionTimestamp ?? metadata.deletionTimestamp,
     deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds ?? before.deletionGracePeriodSeconds,
   });
-  if (target.subresource !== '') {
+  const partial = partialWriteOf(target);
+  if (partial !== undefined) {
     const object = copyOf(old);
-    object.metadata = metadataBelow(declared, after, object.metadata);
-    if (partialUpdate === undefined) setField(object, 'status', sent['status']);
-    else partialUpdate.apply(object, sent, context);
+    object.metadata = partialMetadata(partial, after, object.metadata);
+    if (partial.type === 'status') setField(object, 'status', sent['status']);
+    else partial.partialUpdate.apply(object, sent, context);
     return { ...pending, object };
   }
   sent.metadata = after;
@@ -202,34 +201,35 @@ function prepareUpdate({ target, change, context }: WriteRequest, sent: ApiObjec
   return { ...pending, object: sent };
 }
 
-/** The metadata after a write to a subresource: the given ones, but for those that it keeps. Owners are given in any case. */
-function metadataBelow(
-  { resetFields = [], writableFields }: Pick<Subresource, 'resetFields' | 'writableFields'>,
+/** The metadata after a write of a part: as sent, but for the fields that are reset. Managed fields are always as sent. */
+function partialMetadata(
+  partial: StatusSubresource | PartialUpdateSubresource,
   given: ObjectMeta & JsonObject,
   before: ObjectMeta & JsonObject,
 ): ObjectMeta & JsonObject {
-  const kept = writableFields === undefined ? resetFields : [['metadata']];
-  const names = kept.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
+  const whole = partial.type === 'partialUpdate' && partial.writableFields !== undefined;
+  const reset = whole ? [['metadata']] : (partial.resetFields ?? []);
+  const names = reset.flatMap(([field, ...inner]) => (field === 'metadata' ? [inner] : []));
   if (names.some(([name]) => name === undefined)) return metadataOf(before, { managedFields: given.managedFields });
   return metadataOf(given, Object.fromEntries(names.map(([name = '']) => [name, before[name]])));
 }
 
-/** Writes what was sent to a view into the object. @throws StatusError 409, 422 */
+/** Writes a projection that was sent into the object. @throws StatusError 409, 422 */
 export function completeProjection(
   { target, change, context }: WriteRequest,
   { object, projection: sent }: PendingObject,
 ): void {
-  const view = projectionOf(target);
-  if (view === undefined || sent === undefined) return;
-  const errors = fieldErrors(() => view.validate(sent, context));
+  const projection = projectionOf(target);
+  if (projection === undefined || sent === undefined) return;
+  const errors = fieldErrors(() => projection.validate(sent, context));
   if (errors.length > 0) throw statusError.invalid(requestKind(target), target.name, errors);
   checkUid(target, sent.metadata, object);
   checkVersion(target, change, sent.metadata, object.metadata);
-  view.write(object, sent);
+  projection.write(object, sent);
 }
 
-/** Whether a text names a version; none and 0 do not. @throws StatusError 500 for what is no number */
-function isVersion(text: string): boolean {
+/** Whether a resourceVersion is set: neither empty nor 0. @throws StatusError 500 when it is no number */
+function isVersionSet(text: string): boolean {
   const why = text === '' ? undefined : versionFault(text);
   if (why !== undefined) throw new StatusError(500, '', why);
   return Number(text) > 0;
@@ -238,14 +238,14 @@ function isVersion(text: string): boolean {
 function checkVersion(target: Target, change: Change, { resourceVersion = '' }: ObjectMeta, before: ObjectMeta): void {
   const { definition, id } = target.resource;
   if (resourceVersion === before.resourceVersion) return;
-  if (isVersion(resourceVersion)) throw statusError.modified(id, target.name);
+  if (isVersionSet(resourceVersion)) throw statusError.modified(id, target.name);
   if (definition.strategy.unconditionalUpdate !== false || change.verb === 'patch') return;
   throw statusError.invalid(definition, target.name, [
     fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
   ]);
 }
 
-/** What the kind itself does to the object once admission is through; counts a change of its generation. */
+/** Runs the strategy's preparation after mutating admission; increments the generation when the spec has changed. */
 export function completePendingObject(
   { target, change, context }: WriteRequest,
   pending: PendingObject,
@@ -260,9 +260,9 @@ export function completePendingObject(
     strategy.prepareCreate?.(object, context);
     return;
   }
-  const { subresource } = target;
-  if (subresource === '' || projectionOf(target) !== undefined) strategy.prepareUpdate?.(object, old, context);
-  else if (subresource === 'status') strategy.prepareStatusUpdate?.(object, old, context);
+  const partial = partialWriteOf(target);
+  if (partial === undefined) strategy.prepareUpdate?.(object, old, context);
+  else if (partial.type === 'status') strategy.prepareStatusUpdate?.(object, old, context);
   if (strategy.generation === true && specChanged(object, old)) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
@@ -275,7 +275,7 @@ export function completePendingObject(
     strategy.termination?.pending(object) !== true;
 }
 
-/** Whether two states differ in anything but metadata and status. */
+/** Whether two objects differ in more than metadata and status. */
 function specChanged(object: ApiObject, old: ApiObject): boolean {
   const skipped = (key: string) => key === 'metadata' || key === 'status' || key === 'kind' || key === 'apiVersion';
   for (const key of Object.keys(object)) if (!skipped(key) && !jsonEqual(object[key], old[key])) return true;
@@ -283,10 +283,10 @@ function specChanged(object: ApiObject, old: ApiObject): boolean {
   return false;
 }
 
-/** New objects have no version yet. */
+/** @throws StatusError 500 for a new object with a resourceVersion */
 export function rejectPresetResourceVersion({ object }: PendingObject): void {
   const { resourceVersion = '' } = object.metadata;
-  // What is no version at all is as good as none.
-  if (!/^[0-9]+$/.test(resourceVersion) || !isVersion(resourceVersion)) return;
+  // A resourceVersion that is no number is ignored.
+  if (!/^[0-9]+$/.test(resourceVersion) || !isVersionSet(resourceVersion)) return;
   throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
 }

@@ -1,5 +1,5 @@
 import type { AdmissionRequest } from '../admission/index.ts';
-import { type ApiObject, statusError } from '../meta/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
 import { projectionOf, requestKind, versionOf } from './convert.ts';
 import { readDeleteOptions, warnWithoutPolicy } from './delete-options.ts';
@@ -9,14 +9,13 @@ import type { Change, Target, WriteOptions } from './types.ts';
 
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
-/** Checks what can be checked before the object is known. */
+/** Checks what does not depend on the stored object. @throws StatusError */
 export function readWriteRequest(
   registry: RegistryContext,
   target: Target,
   change: Change,
   options: WriteOptions,
 ): WriteRequest {
-  if (target.resource.definition.namespaced && target.namespace === '') throw statusError.methodNotAllowed();
   checkName(target);
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, registry) : undefined;
@@ -51,18 +50,18 @@ export function admissionRequest(
   const { target, change, options, dryRun } = request;
   const { group, plural } = target.resource.definition;
   const { version } = versionOf(target).declared;
-  const spoken = requestKind(target);
+  const kind = requestKind(target);
   const deletes = change.verb === 'delete';
-  const view = projectionOf(target);
+  const projection = projectionOf(target);
   return {
     operation: old === undefined && !deletes ? 'CREATE' : operations[change.verb],
-    kind: { group: spoken.group, version: spoken.version, kind: spoken.kind },
+    kind: { group: kind.group, version: kind.version, kind: kind.kind },
     resource: { group, version, resource: plural },
     subresource: target.subresource,
     namespace: target.namespace,
     name: nameOf(pending),
     object: deletes ? undefined : (pending.projection ?? pending.object),
-    oldObject: old === undefined || view === undefined ? old : view.read(old),
+    oldObject: old === undefined || projection === undefined ? old : projection.read(old),
     user: options.requester,
     dryRun,
     warn: (text) => options.warnings.add(text),

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
-import { type Store, StoreError } from '../store/index.ts';
+import { StoreError } from '../store/index.ts';
 import { consistentCache, type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
+import type { Resource } from './resource.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, unreadable } from './stored/read.ts';
 import { formatToken, type Place, readToken } from './token.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
-/** The object itself, as new as the request asks for. @throws StatusError 404 when there is none */
+/** The object, at least as new as the requested resourceVersion. @throws StatusError 404 */
 export async function get(registry: RegistryContext, target: Target, options: ReadOptions): Promise<CachedObject> {
   const { resource, name } = target;
   checkName(target);
@@ -25,129 +26,129 @@ export async function get(registry: RegistryContext, target: Target, options: Re
   return object;
 }
 
-/** A collection, or a piece of one, as new as the request asks for. */
+/** A collection or a page of it: resolve where to start, choose the state to read, read it. */
 export async function list(registry: RegistryContext, target: Target, options: ReadOptions): Promise<ObjectList> {
-  const { resource } = target;
   const { limit } = readNumbers(options);
   checkListOptions(options, registry.names);
   const selection = select(target, options);
-  const { resourceVersionMatch: match = '', continue: token = '' } = options;
-  if (token !== '') {
-    if ((options.resourceVersion ?? '') !== '' && options.resourceVersion !== '0') {
-      throw statusError.badRequest('specifying resource version is not allowed when using continue');
-    }
-    return resume(registry, target, options, selection, limit);
+  const scope = scopeOf(target, options);
+  const start = options.continue ? resume(registry, options, scope) : begin(registry, options, limit);
+  const plan: ListPlan = {
+    resource: target.resource,
+    selection,
+    scope,
+    ...(await findState(registry, target.resource, start)),
+    after: start.after,
+    began: start.began,
+    limit: limit === 0 ? Number.POSITIVE_INFINITY : limit,
+  };
+  if (plan.snapshot !== undefined) return listSnapshot(registry, plan, plan.snapshot);
+  try {
+    return await listStore(registry, plan);
+  } catch (error) {
+    if (!options.continue || !(error instanceof StoreError) || error.code !== 'compacted') throw error;
+    throw expiredToken(registry, scope, plan);
   }
-  const revision = readVersion(options.resourceVersion, 'list');
-  const paged = limit === 0 ? undefined : { limit, scope: scopeOf(target, options), began: registry.clock.now() };
-  if (revision !== undefined && revision > 0 && (match === 'Exact' || (match === '' && limit > 0))) {
-    return exactly(registry, target, selection, revision, paged, '');
-  }
-  const cache = await (revision === undefined
-    ? consistentCache(registry, resource)
-    : waitForRevision(resource, revision));
-  return fromSnapshot(registry, target, selection, cache.snapshot(), paged, '');
 }
 
-/** How a list is cut: pieces of at most `limit`, whose tokens are good for `scope`, and when it began (ms since 1970). */
-interface Paging {
-  readonly limit: number;
-  readonly scope: string;
+/** Which state a request asks for, and from where on. */
+interface ListStart {
+  /** Undefined: the latest. */
+  readonly revision: number | undefined;
+  /** Whether the state is that of exactly `revision`, or any from then on. */
+  readonly exact: boolean;
+  /** The last key of the page before, without the prefix of its range; empty on the first page. */
+  readonly after: string;
+  /** When the first page was read (ms since 1970). */
   readonly began: number;
 }
 
-const tokenFor = ({ tokenKey }: RegistryContext, { scope, began }: Paging, revision: number, after: string): string =>
-  formatToken(tokenKey, scope, { revision, after, began });
+/** What one request for a list reads. */
+interface ListPlan extends State {
+  readonly resource: Resource;
+  readonly selection: Selection;
+  /** The request that its continue tokens are good for. */
+  readonly scope: string;
+  readonly after: string;
+  readonly began: number;
+  /** Infinity: no pages. */
+  readonly limit: number;
+}
+
+/** A state of a resource. */
+interface State {
+  readonly revision: number;
+  /** Undefined: the state is to be read from the history of the store. */
+  readonly snapshot: Snapshot | undefined;
+}
 
 const scopeOf = ({ resource, namespace }: Target, { labelSelector = '', fieldSelector = '' }: ReadOptions): string =>
   JSON.stringify([resource.keyPrefix, namespace, labelSelector, fieldSelector]);
 
-/** The next piece of a list. */
-async function resume(
-  registry: RegistryContext,
-  target: Target,
-  options: ReadOptions,
-  selection: Selection,
-  limit: number,
-): Promise<ObjectList> {
-  const scope = scopeOf(target, options);
-  const place = readToken(registry.tokenKey, scope, options.continue ?? '');
-  const { revision, after } = place;
-  const now = registry.clock.now();
-  if (revision === 0) {
-    const cache = await consistentCache(registry, target.resource);
-    const paged = limit === 0 ? undefined : { limit, scope, began: now };
-    return fromSnapshot(registry, target, selection, cache.snapshot(), paged, after);
-  }
-  if (registry.historyMs > 0 && now - place.began >= registry.historyMs) throw tooOld(registry, scope, place);
-  try {
-    const paged = limit === 0 ? undefined : { limit, scope, began: place.began };
-    return await exactly(registry, target, selection, revision, paged, after);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'compacted') throw error;
-    throw tooOld(registry, scope, place);
-  }
+/** The start of a first page. @throws StatusError 400 */
+function begin(registry: RegistryContext, options: ReadOptions, limit: number): ListStart {
+  const { resourceVersion, resourceVersionMatch: match = '' } = options;
+  const revision = readVersion(resourceVersion, 'list');
+  const exact = revision !== undefined && revision > 0 && (match === 'Exact' || (match === '' && limit > 0));
+  return { revision, exact, after: '', began: registry.clock.now() };
 }
 
-/** Tells that a list cannot be continued as it was, with a token for the rest of it as it is. */
-function tooOld(registry: RegistryContext, scope: string, place: Place): StatusError {
+/** The start of a page that a continue token names. @throws StatusError 400, 410 */
+function resume(registry: RegistryContext, options: ReadOptions, scope: string): ListStart {
+  if ((options.resourceVersion ?? '') !== '' && options.resourceVersion !== '0') {
+    throw statusError.badRequest('specifying resource version is not allowed when using continue');
+  }
+  const place = readToken(registry.tokenKey, scope, options.continue ?? '');
+  const { revision, after, began } = place;
+  const now = registry.clock.now();
+  if (revision === 0) return { revision: undefined, exact: false, after, began: now };
+  if (registry.historyMs > 0 && now - began >= registry.historyMs) throw expiredToken(registry, scope, place);
+  return { revision, exact: true, after, began };
+}
+
+/** The error for a list that can no longer be continued consistently, with a token for the rest at the latest revision. */
+function expiredToken(registry: RegistryContext, scope: string, { after, began }: Place): StatusError {
   return statusError.expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-    { continue: formatToken(registry.tokenKey, scope, { ...place, revision: 0 }) },
+    { continue: formatToken(registry.tokenKey, scope, { revision: 0, after, began }) },
   );
 }
 
-/** The state at one revision: a snapshot when one is at hand, else what the store remembers. */
-async function exactly(
+/** The state to read: in the cache, or, when it is older than what the cache has kept, in the store. */
+async function findState(
   registry: RegistryContext,
-  target: Target,
-  selection: Selection,
-  revision: number,
-  paged: Paging | undefined,
-  after: string,
-): Promise<ObjectList> {
-  const { resource } = target;
-  const cache = await waitForRevision(resource, revision);
-  const present = cache.snapshot();
-  const snapshot = present.revision === revision ? present : resource.history?.at(revision);
-  if (snapshot !== undefined) return fromSnapshot(registry, target, selection, snapshot, paged, after);
-  return fromStore(registry, target, selection, revision, paged, after);
+  resource: Resource,
+  { revision, exact }: ListStart,
+): Promise<State> {
+  const cache = await (revision === undefined
+    ? consistentCache(registry, resource)
+    : waitForRevision(resource, revision));
+  const latest = cache.snapshot();
+  if (revision === undefined || !exact || latest.revision === revision) {
+    return { revision: latest.revision, snapshot: latest };
+  }
+  return { revision, snapshot: resource.history?.at(revision) };
 }
 
-async function fromSnapshot(
-  registry: RegistryContext,
-  { resource }: Target,
-  selection: Selection,
-  snapshot: Snapshot,
-  paged: Paging | undefined,
-  after: string,
-): Promise<ObjectList> {
-  const { revision } = snapshot;
+async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot: Snapshot): Promise<ObjectList> {
+  const { resource, selection, revision, after, limit } = plan;
   const items = inRange(resource, selection, snapshot, after);
-  const { limit } = paged ?? {};
-  // One more than the page holds tells that there is more.
-  const most = limit === undefined ? Number.POSITIVE_INFINITY : limit + 1;
   const readable = resource.format.corrupt.size === 0;
-  if (limit === undefined && selection.matches === undefined && readable) return whole(revision, items);
-  const page = await gather(items, selection.matches, most);
-  if (paged === undefined) return whole(revision, page);
-  const more = page.length === most;
-  if (more) page.pop();
-  const last = page.at(-1);
-  if (!more || last === undefined) return whole(revision, page);
+  if (limit === Number.POSITIVE_INFINITY && selection.matches === undefined && readable) return whole(revision, items);
+  // One more than the page holds shows that another page follows.
+  const page = await gather(items, selection.matches, limit + 1);
+  if (page.length <= limit) return whole(revision, page);
+  page.pop();
   resource.history?.keep(snapshot);
-  const range = rangeOf(resource, selection);
-  const token = tokenFor(registry, paged, revision, last.key.slice(range.length));
-  const remaining = selection.filtered ? undefined : snapshot.count(range, last.key);
-  return { revision, items: page, continue: () => token, remaining: () => remaining };
+  return cut(registry, plan, page, (last) => snapshot.count(rangeOf(resource, selection), last));
 }
 
-/** So many objects are looked at before others get their turn. */
+/** How many objects are looked at before the event loop gets a turn. */
 const slice = 1_000;
 
 /**
- * Those that match, at most so many, without holding anybody up however few they are.
- * @throws StatusError 500 when one of them cannot be read, but for the last that there is room for
+ * The first `most` matching objects, with turns for the event loop however few match.
+ * @throws StatusError 500 for a corrupt object, unless it is the last of `most`
  */
 async function gather(
   items: Iterable<CachedObject>,
@@ -176,11 +177,11 @@ const whole = (revision: number, items: Iterable<CachedObject>): ObjectList => (
 });
 
 /**
- * The objects of a snapshot that namespace and name choose, in key order, found as they are asked for. Which of them
- * match is left to the caller, who may take time for it. `after` is a key without its range.
+ * The objects of a snapshot in the selection's namespace and of its name, lazily, in key order. The caller applies
+ * `matches`, in slices. `after` is a key without the prefix of the range.
  */
 export function inRange(
-  resource: Target['resource'],
+  resource: Resource,
   selection: Selection,
   snapshot: Snapshot,
   after = '',
@@ -194,44 +195,49 @@ export function inRange(
   return after === '' ? snapshot.range(range) : snapshot.range(range, range + after);
 }
 
-/** How many entries are asked of the store at a time. */
+/** A page that others follow; `countAfter` counts the objects of the range behind a key. */
+async function cut(
+  registry: RegistryContext,
+  { resource, selection, revision, scope, began }: ListPlan,
+  items: readonly CachedObject[],
+  countAfter: (key: string) => number | undefined | Promise<number | undefined>,
+): Promise<ObjectList> {
+  const last = items.at(-1)?.key ?? '';
+  const after = last.slice(rangeOf(resource, selection).length);
+  const token = formatToken(registry.tokenKey, scope, { revision, after, began });
+  const remaining = selection.filtered ? undefined : await countAfter(last);
+  return { revision, items, continue: () => token, remaining: () => remaining };
+}
+
+/** How many entries one call of the store reads. */
 const batch = 500;
 
-/** A list of an old state, read from the store piece by piece, with a turn for everybody else between them. */
-async function fromStore(
-  registry: RegistryContext,
-  { resource }: Target,
-  selection: Selection,
-  revision: number,
-  paged: Paging | undefined,
-  after: string,
-): Promise<ObjectList> {
-  const { format } = resource;
+/** Reads the state at an old revision from the store, in batches, with a turn for the event loop between them. */
+async function listStore(registry: RegistryContext, plan: ListPlan): Promise<ObjectList> {
+  const { store } = registry;
+  const { resource, selection, revision, after, limit } = plan;
   const prefix = rangeOf(resource, selection);
-  const limit = paged?.limit ?? Number.POSITIVE_INFINITY;
   const all = selection.name === '' && selection.matches === undefined;
   const page: CachedObject[] = [];
   let from = after === '' ? undefined : prefix + after;
   for (;;) {
-    const found = await registry.store.list({
+    const found = await store.list({
       prefix,
       revision,
-      // One more than the page needs tells that there is more.
+      // One more than the page needs shows that another page follows.
       limit: Math.min(batch, all ? limit - page.length + 1 : batch),
       ...(from === undefined ? {} : { after: from }),
     });
     for (const entry of found.entries) {
-      const object = describe(format, entry);
+      const object = describe(resource.format, entry);
       if (selection.name !== '' && object.name !== selection.name) continue;
       const corrupt = isCorrupt(object);
       if (!corrupt && selection.matches?.(object) === false) continue;
-      const last = page.at(-1);
-      if (paged !== undefined && page.length === limit && last !== undefined) {
-        const token = tokenFor(registry, paged, revision, last.key.slice(prefix.length));
-        const remaining = selection.filtered
-          ? undefined
-          : await countBehind(registry.store, prefix, last.key, revision);
-        return { revision, items: page, continue: () => token, remaining: () => remaining };
+      if (page.length === limit) {
+        return cut(registry, plan, page, async (last) => {
+          const counted = await store.list({ prefix, after: last, revision, limit: 0, count: true });
+          return counted.remaining;
+        });
       }
       if (corrupt) throw unreadable(object);
       page.push(object);
@@ -240,8 +246,4 @@ async function fromStore(
     if (!found.more || from === undefined) return whole(revision, page);
     await nextTurn();
   }
-}
-
-async function countBehind(store: Store, prefix: string, after: string, revision: number): Promise<number | undefined> {
-  return (await store.list({ prefix, after, revision, limit: 0, count: true })).remaining;
 }

@@ -94,16 +94,16 @@ describe('failures of the store', () => {
   });
 });
 
-describe('places', () => {
-  it('knows which verbs are served', async () => {
+describe('verbs', () => {
+  it('fail with 405 where others are served, and with 404 where none is', async () => {
     const { registry, target, create } = bench();
-    const review = target('reviews', { name: 'x' });
-    expect(await failure(registry.get(review, {}))).toMatchObject({
+    expect(await failure(registry.list(target('reviews'), {}))).toMatchObject({
       code: 405,
       reason: 'MethodNotAllowed',
       message: 'the server does not allow this method on the requested resource',
       details: {},
     });
+    expect(await failure(registry.get(target('reviews', { name: 'x' }), {}))).toMatchObject({ code: 404 });
     await create('deployments', { metadata: { name: 'd' } });
     const status = { name: 'd', subresource: 'status' };
     expect((await registry.get(target('deployments', status), {})).name).toBe('d');

@@ -2,21 +2,21 @@ import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject, type Names, quote, statusError } from '../meta/index.ts';
 import { rowText } from './cells.ts';
+import type { Column } from './column.ts';
 import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from './convert.ts';
-import type { Column } from './definition.ts';
 import { metadataText, readObject } from './stored/read.ts';
 import type { ObjectList, StreamEvent, Target } from './types.ts';
 
-/** In which shape objects are shown. */
+/** The form in which objects are sent. */
 export type Representation =
   | { readonly as: 'object' }
-  /** Their metadata alone: `PartialObjectMetadata`. */
+  /** `PartialObjectMetadata`. */
   | { readonly as: 'metadata'; readonly version: string }
-  /** Rows of a `Table`, made at the time `now` (ms since 1970). */
+  /** Rows of a `Table`, with ages at the time `now` (ms since 1970). */
   | { readonly as: 'table'; readonly version: string; readonly includeObject: IncludeObject; readonly now: number };
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** What a table is to hold besides its cells. @throws StatusError 400 */
+/** The query parameter `includeObject` of a table. @throws StatusError 400 */
 export function readIncludeObject(text: string | undefined): IncludeObject {
   if (text === undefined || text === '') return 'Metadata';
   if (text === 'None' || text === 'Metadata' || text === 'Object') return text;
@@ -25,56 +25,67 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
   );
 }
 
-/** The group and version of metadata and tables: they are spoken in each of theirs alike. */
+/** The apiVersion of partial metadata and tables, whose fields are the same in each version. */
 const metaVersion = (names: Names, version: string): string => JSON.stringify(`meta.${names.domain}/${version}`);
 
-/** One object, as the body of an answer. */
-export function representObject(target: Target, object: CachedObject, view: Representation): ByteString {
-  switch (view.as) {
+/** The body of a response with one object. */
+export function representObject(target: Target, object: CachedObject, representation: Representation): ByteString {
+  switch (representation.as) {
     case 'object':
       return encode(target, object);
     case 'metadata':
-      return partial(target, object, view.version);
+      return partial(target, object, representation.version);
     case 'table':
-      return table(target, view.version, String(object.revision), columnsText(target), row(target, object, view));
+      return table(
+        target,
+        representation.version,
+        String(object.revision),
+        columnsText(target),
+        row(target, object, representation),
+      );
   }
 }
 
 /**
- * Pieces of a list are about this long, and hold so many rows of a table at the most, made from so much JSON. Strings of
- * 128 KiB and more are large objects of the engine: putting a list together from such takes twice as long.
+ * The size of a piece of a list in bytes, the most rows of a table in it, and the most JSON parsed for these. V8 allocates
+ * strings of 128 KiB and more as large objects: a list of such pieces takes twice as long.
  */
 const pieceBytes = 64 * 1024;
 const pieceRows = 50;
-const readBytes = 256 * 1024;
+const parsedBytes = 256 * 1024;
 
-/**
- * A list, as the body of an answer, piece by piece. No piece takes long to make: whoever lets others run between two
- * of them holds no one up.
- */
-export function* representList(target: Target, list: ObjectList, view: Representation): Generator<ByteString> {
-  const { open, close } = frameOf(target, list, view);
+/** The body of a response with a list, in pieces that each take little time: the caller yields to the event loop between them. */
+export function* representList(
+  target: Target,
+  list: ObjectList,
+  representation: Representation,
+): Generator<ByteString> {
+  const { open, close } = frameOf(target, list, representation);
   let piece = open as string;
   let rows = 0;
-  let read = 0;
+  let parsed = 0;
   let separator = '';
   for (const object of list.items) {
-    piece += separator + item(target, object, view);
+    piece += separator + item(target, object, representation);
     separator = ',';
-    if (view.as !== 'object') {
+    if (representation.as !== 'object') {
       rows++;
-      read += object.bytes.length;
+      parsed += object.bytes.length;
     }
-    if (piece.length < pieceBytes && rows < pieceRows && read < readBytes) continue;
+    if (piece.length < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
     yield piece as ByteString;
     piece = '';
     rows = 0;
-    read = 0;
+    parsed = 0;
   }
   yield (piece + close) as ByteString;
 }
 
-function frameOf(target: Target, list: ObjectList, view: Representation): { open: ByteString; close: string } {
+function frameOf(
+  target: Target,
+  list: ObjectList,
+  representation: Representation,
+): { open: ByteString; close: string } {
   const { names, definition } = target.resource;
   const token = list.continue();
   const remaining = list.remaining();
@@ -83,18 +94,18 @@ function frameOf(target: Target, list: ObjectList, view: Representation): { open
     ...(token === '' ? {} : { continue: token }),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
   });
-  switch (view.as) {
+  switch (representation.as) {
     case 'object': {
       const { apiVersion } = versionOf(target);
       const head = `{"kind":${JSON.stringify(`${definition.kind}List`)},"apiVersion":${JSON.stringify(apiVersion)}`;
       return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
     }
     case 'metadata': {
-      const head = `{"kind":"PartialObjectMetadataList","apiVersion":${metaVersion(names, view.version)}`;
+      const head = `{"kind":"PartialObjectMetadataList","apiVersion":${metaVersion(names, representation.version)}`;
       return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
     }
     case 'table': {
-      const head = `{"kind":"Table","apiVersion":${metaVersion(names, view.version)}`;
+      const head = `{"kind":"Table","apiVersion":${metaVersion(names, representation.version)}`;
       const columns = columnsText(target);
       return {
         open: encodeText(`${head},"metadata":${metadata},"columnDefinitions":${columns},"rows":[`),
@@ -106,9 +117,9 @@ function frameOf(target: Target, list: ObjectList, view: Representation): { open
 
 const metadataMark = '"metadata":{';
 
-/** An object inside a list: its kind and version are those of the list. */
-function item(target: Target, object: CachedObject, view: Representation): string {
-  switch (view.as) {
+/** An item of a list, without kind and apiVersion. */
+function item(target: Target, object: CachedObject, representation: Representation): string {
+  switch (representation.as) {
     case 'object': {
       const { head } = target.resource.format;
       if (isStorageVersion(target) && object.bytes.startsWith(head)) {
@@ -118,20 +129,20 @@ function item(target: Target, object: CachedObject, view: Representation): strin
       return encodeText(stringifyJson(rest));
     }
     case 'metadata':
-      return partial(target, object, view.version);
+      return partial(target, object, representation.version);
     case 'table':
-      return row(target, object, view);
+      return row(target, object, representation);
   }
 }
 
 function partial(target: Target, object: CachedObject, version: string): ByteString {
   const { names, format } = target.resource;
   const head = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, version)},"metadata":`;
-  const view = projectionOf(target);
+  const projection = projectionOf(target);
   const metadata =
-    view === undefined
+    projection === undefined
       ? metadataText(format, object)
-      : encodeText(stringifyJson(view.read(readObject(format, object)).metadata as JsonObject));
+      : encodeText(stringifyJson(projection.read(readObject(format, object)).metadata as JsonObject));
   return `${head}${metadata}}` as ByteString;
 }
 
@@ -174,7 +185,7 @@ function table({ resource }: Target, version: string, revision: string, columns:
   return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
 }
 
-/** One row, as bytes. */
+/** A row of a table. */
 function row(
   target: Target,
   object: CachedObject,
@@ -182,42 +193,56 @@ function row(
 ): ByteString {
   const { names, definition, format } = target.resource;
   const { completion } = definition;
-  const shape = { columns: columnsOf(target), view: projectionOf(target), completion, names, format };
-  const shown = {
+  const shape = { columns: columnsOf(target), projection: projectionOf(target), completion, names, format };
+  const included = {
     None: () => 'null',
     Metadata: () => partial(target, object, version),
     Object: () => encode(target, object),
   };
-  return `{${rowText(shape, object, now)},"object":${shown[includeObject]()}}` as ByteString;
+  return `{${rowText(shape, object, now)},"object":${included[includeObject]()}}` as ByteString;
 }
 
-/** One event of a watch, with its line feed. `first`: the columns of a table are told with its first event alone. */
-export function representEvent(target: Target, event: StreamEvent, view: Representation, first: boolean): ByteString {
+/** A frame of a watch, with its line feed. `first`: the first event, which alone has the column definitions of a table. */
+export function representEvent(
+  target: Target,
+  event: StreamEvent,
+  representation: Representation,
+  first: boolean,
+): ByteString {
   const { object, type } = event;
-  if (object === undefined) return frame(type, bookmark(target, event, view, first));
-  if (view.as === 'object' && isStorageVersion(target)) return event.frame;
-  if (view.as !== 'table') return frame(type, representObject(target, object, view));
+  if (object === undefined) return frame(type, bookmark(target, event, representation, first));
+  if (representation.as === 'object' && isStorageVersion(target)) return event.frame;
+  if (representation.as !== 'table') return frame(type, representObject(target, object, representation));
   const columns = first ? columnsText(target) : 'null';
-  return frame(type, table(target, view.version, String(object.revision), columns, row(target, object, view)));
+  return frame(
+    type,
+    table(target, representation.version, String(object.revision), columns, row(target, object, representation)),
+  );
 }
 
 const frame = (type: string, object: ByteString): ByteString => `{"type":"${type}","object":${object}}\n` as ByteString;
 
-/** The object of a bookmark: nothing but a version, and whether the initial events end with it. */
-function bookmark(target: Target, event: StreamEvent, view: Representation, first: boolean): ByteString {
+/** The object of a bookmark: its resourceVersion, and the annotation of the one that ends the initial events. */
+function bookmark(target: Target, event: StreamEvent, representation: Representation, first: boolean): ByteString {
   const { names, definition } = target.resource;
   const metadata = {
     resourceVersion: String(event.revision),
     creationTimestamp: null,
     ...(event.endsInitialEvents === true ? { annotations: { [`${names.domain}/initial-events-end`]: 'true' } } : {}),
   };
-  if (view.as === 'object') {
+  if (representation.as === 'object') {
     return encodeText(stringifyJson({ kind: definition.kind, apiVersion: versionOf(target).apiVersion, metadata }));
   }
-  const text = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, view.version)},"metadata":${stringifyJson(metadata)}}`;
-  const shown = encodeText(text);
-  if (view.as === 'metadata') return shown;
+  const text = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, representation.version)},"metadata":${stringifyJson(metadata)}}`;
+  const object = encodeText(text);
+  if (representation.as === 'metadata') return object;
   const cells = stringifyJson(columnsOf(target).map(() => ''));
   const columns = first ? columnsText(target) : 'null';
-  return table(target, view.version, metadata.resourceVersion, columns, `{"cells":${cells},"object":${shown}}`);
+  return table(
+    target,
+    representation.version,
+    metadata.resourceVersion,
+    columns,
+    `{"cells":${cells},"object":${object}}`,
+  );
 }

@@ -23,36 +23,35 @@ import { SnapshotHistory } from './history.ts';
 import { describe, describeDeleted } from './stored/describe.ts';
 import { type CorruptReport, formatOf, newSharedState, type ObjectFormat, type SharedState } from './stored/format.ts';
 
-/** A definition in service: names expanded, schemas compiled, objects cached. */
+/** A definition as served: names expanded, schemas compiled, with the cache of its objects. */
 export interface Resource {
-  /** With the versions and subresources that are served: no version, when it is not served at all. */
+  /** With the served versions and subresources only; no versions when it is not served at all. */
   readonly definition: ResourceDefinition;
   readonly names: Names;
-  /** Group and plural name, as messages tell them. */
+  /** Group and plural name, as in messages. */
   readonly id: GroupResource;
   /** Keys of its objects begin with this: `/<resource>.<group>/`. */
   readonly keyPrefix: string;
-  /** Made on first use. */
+  /** Created on first use. */
   readonly cache: WatchCache;
-  /** Recent snapshots, for lists that are read in pieces; undefined when those come from the store. */
+  /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
   readonly history: SnapshotHistory | undefined;
-  /** How its objects are stored. */
+  /** The encoding of stored objects. */
   readonly format: ObjectFormat;
   readonly storageVersion: CompiledVersion;
-  /** Fields of the storage version that are dropped from what is written. */
+  /** Fields of the storage version that writes drop because their feature gate is off. */
   readonly gated: GatedFields | undefined;
-  /** Rules of the storage version that run beside those of the kind. */
+  /** Declarative validation of the storage version. */
   readonly declarativeRules: DeclarativeRules | undefined;
-  /** All that there are, by name: objects and who owns what of them may be in one that is not served. */
+  /** All versions by name: objects and managed fields may be in one that is not served. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
 }
 
-export interface CompiledSubresource {
-  readonly declared: Subresource;
-  /** The kind that is spoken there when it is not that of the resource. */
-  readonly own: RequestKind | undefined;
-}
+export type CompiledSubresource = Subresource & {
+  /** The kind of its bodies, where it is not that of the resource. */
+  readonly requestKind: RequestKind | undefined;
+};
 
 /** A kind in a version, as bodies name it. */
 export interface RequestKind {
@@ -71,7 +70,7 @@ export interface CompiledVersion {
   readonly type: CompiledType;
 }
 
-/** What all definitions that share their objects have in common. */
+/** What definitions that share their objects have in common. */
 interface Storage {
   readonly format: ObjectFormat;
   readonly history: SnapshotHistory | undefined;
@@ -91,7 +90,7 @@ export interface ResourceOptions {
   readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
-/** Resources of the definitions, in their order, and what closes the caches that were made for them. */
+/** The resources of the definitions, in their order, and a function that closes their caches. */
 export function makeResources(
   declared: readonly ResourceDefinition[],
   options: ResourceOptions,
@@ -131,7 +130,7 @@ function expand(definition: ResourceDefinition, names: Names): ResourceDefinitio
   };
 }
 
-/** The definition without the versions and subresources that are switched off. */
+/** The definition without the versions and subresources that are not served. */
 function servedPart(definition: ResourceDefinition, { features, serves }: ResourceOptions): ResourceDefinition {
   const { group, plural, versions, subresources } = definition;
   const isOn = ({ gate }: { readonly gate?: FeatureName }) => gate === undefined || features[gate];
@@ -150,12 +149,15 @@ function expandDeprecation(version: ResourceVersion, names: Names): ResourceVers
 
 function compileSubresource({ group }: ResourceDefinition, declared: Subresource, names: Names): CompiledSubresource {
   const { schema, kind, version = 'v1' } = declared;
-  if (schema === undefined) return { declared, own: undefined };
+  if (schema === undefined) return { ...declared, requestKind: undefined };
   const of = { group: declared.group ?? group, version };
-  return { declared, own: { ...of, kind, apiVersion: formatGroupVersion(of), type: compile(schema, names) } };
+  return {
+    ...declared,
+    requestKind: { ...of, kind, apiVersion: formatGroupVersion(of), type: compile(schema, names) },
+  };
 }
 
-/** The definition in whose version the objects of another are stored: mostly itself. */
+/** The definition that owns the storage version of another: mostly itself. */
 function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinition[]): ResourceDefinition {
   const { storage } = definition;
   return all.find((other) => other.group === storage.group && other.plural === storage.resource) ?? definition;
@@ -218,7 +220,7 @@ function makeResource(
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
   const gated = once(() => gatedFields(stored.schema, features));
-  const migrated = once(() => (features.DeclarativeValidation ? declarativeRules(storageVersion.type) : undefined));
+  const declarative = once(() => (features.DeclarativeValidation ? declarativeRules(storageVersion.type) : undefined));
   return {
     definition: served,
     names,
@@ -234,7 +236,7 @@ function makeResource(
       return gated();
     },
     get declarativeRules() {
-      return migrated();
+      return declarative();
     },
     versions: new Map(definition.versions.map((declared) => [declared.version, compiled(definition, declared)])),
     subresources: new Map(
@@ -243,7 +245,7 @@ function makeResource(
   };
 }
 
-/** What is made when it is first asked for. */
+/** A value that is computed on first use. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -11,21 +11,21 @@ import {
 import type { Resource } from './resource.ts';
 import type { ReadOptions, Target } from './types.ts';
 
-/** What a request chooses from a resource, compiled once. */
+/** The namespace, name and selectors of a request, compiled once. */
 export interface Selection {
   /** Empty: all of them. */
   readonly namespace: string;
   /** Empty: every name. */
   readonly name: string;
-  /** An indexed field that must have this value. */
+  /** An indexed field and the value that the selector requires. */
   readonly field: { readonly path: string; readonly value: string } | undefined;
-  /** What must hold on top of namespace and name; undefined: nothing. */
+  /** Whether an object of that namespace and name matches the selectors; undefined without selectors. */
   readonly matches: ((object: CachedObject) => boolean) | undefined;
-  /** The request has selectors: no one can tell how many more objects match. */
+  /** Whether there are selectors: `remainingItemCount` is unknown then. */
   readonly filtered: boolean;
 }
 
-/** @throws StatusError 400 for a selector that cannot be read or asks for a field that the kind does not offer */
+/** @throws StatusError 400 for a malformed selector, and for a field that is not selectable */
 export function select(target: Target, { labelSelector, fieldSelector }: ReadOptions): Selection {
   const { resource } = target;
   const labels = labelSelector ? parseLabelSelector(labelSelector) : undefined;
@@ -60,7 +60,7 @@ function indexedField(resource: Resource, fields: FieldSelector | undefined): Se
 function checkField({ definition }: Resource, path: string): void {
   const { selectableFields, namespaced, custom } = definition;
   if (path === 'metadata.name') return;
-  // A kind that says itself what can be asked for leaves out the namespace where it has none.
+  // A cluster-scoped kind with selectable fields of its own does not support the namespace.
   const own = custom === true || selectableFields.length > 0;
   if (path === 'metadata.namespace' && (namespaced || !own)) return;
   if (selectableFields.some((field) => field.path === path)) return;
@@ -77,24 +77,28 @@ function holds({ field, value, not }: FieldTerm, object: CachedObject): boolean 
   return ((actual ?? '') === value) !== not;
 }
 
-/** @throws StatusError 400 for a name that could not be a part of a path */
+/** @throws StatusError 400 for a name that is no path segment */
 export function checkName({ name }: Target): void {
   const faults = pathSegmentName(name);
   if (faults.length === 0) return;
   throw statusError.badRequest(`Name parameter invalid: ${quote(name)}: ${faults.join(';')}`);
 }
 
-/** All keys that a selection can mean begin with this. */
+/** The common prefix of the keys of a selection. */
 export function rangeOf({ definition, keyPrefix }: Resource, { namespace }: Pick<Selection, 'namespace'>): string {
   return definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
 }
 
-/** The one key that a selection can mean; undefined when it may be many. */
-export function keyOf(
+/** The key of an object. */
+export function objectKey(
   { definition, keyPrefix }: Resource,
-  selection: { namespace: string; name: string },
-): string | undefined {
-  const { namespace, name } = selection;
-  if (name === '' || (definition.namespaced && namespace === '')) return undefined;
-  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : `${keyPrefix}${name}`;
+  { namespace, name }: Pick<Selection, 'namespace' | 'name'>,
+): string {
+  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
+}
+
+/** The key of the only object that a selection can match; undefined when there may be several. */
+export function keyOf(resource: Resource, selection: Pick<Selection, 'namespace' | 'name'>): string | undefined {
+  if (selection.name === '' || (resource.definition.namespaced && selection.namespace === '')) return undefined;
+  return objectKey(resource, selection);
 }

@@ -4,18 +4,18 @@ import { isJsonObject, StatusError, statusError } from '../meta/index.ts';
 
 const signatureLength = 16;
 
-/** Where a list goes on. */
+/** Where a list continues. */
 export interface Place {
-  /** The revision of the list; 0: whatever is the latest. */
+  /** The revision of the list; 0: the latest. */
   readonly revision: number;
-  /** The last key already told, without the prefix of the range. */
+  /** The last key of the page before, without the prefix of its range. */
   readonly after: string;
   /** When the list began (milliseconds since 1970). */
   readonly began: number;
 }
 
-/** What a token says, as JSON: where the list goes on, when it began, which key vouches for it, and its word. */
-interface Spelled {
+/** The JSON of a token: where the list continues, when it began, the id of the key, and the signature. */
+interface TokenFields {
   readonly rv: number;
   readonly start: string;
   readonly began: number;
@@ -23,19 +23,19 @@ interface Spelled {
   readonly mac: string;
 }
 
-/** A text that only holders of `key` can make, good for the request that `scope` describes and no other. */
+/** A token signed with `key`, valid for the request that `scope` describes only. */
 export function formatToken(key: string, scope: string, { revision: rv, after, began }: Place): string {
   const mac = sign(key, scope, [rv, after, began]).toString('base64url');
-  const spelled: Spelled = { rv, start: after, began, key: keyId(key), mac };
-  return Buffer.from(JSON.stringify(spelled)).toString('base64url');
+  const fields: TokenFields = { rv, start: after, began, key: keyId(key), mac };
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
 /**
- * @throws StatusError 400 when the text is no such token; 410 when it may be one under another key, such as that of the
- *   server before it was started anew: the list is to be begun again.
+ * @throws StatusError 400 for an invalid token; 410 for one signed with another key, such as that of the server before a
+ *   restart.
  */
 export function readToken(key: string, scope: string, text: string): Place {
-  const { rv, start, began, key: id } = spelledIn(text);
+  const { rv, start, began, key: id } = decodeToken(text);
   if (typeof rv !== 'number' || typeof start !== 'string' || typeof began !== 'number' || typeof id !== 'string') {
     throw invalid();
   }
@@ -48,13 +48,13 @@ export function readToken(key: string, scope: string, text: string): Place {
   return place;
 }
 
-function spelledIn(text: string): Partial<Spelled> {
+function decodeToken(text: string): Partial<TokenFields> {
   const odd = text.search(/[^\w-]/);
   const end = odd >= 0 ? odd : text.length % 4 === 1 ? text.length - 1 : undefined;
   if (end !== undefined) throw invalid(`illegal base64 data at input byte ${end}`);
   try {
-    const spelled = parseJson(Buffer.from(text, 'base64url')).value;
-    return isJsonObject(spelled) ? (spelled as Partial<Spelled>) : {};
+    const fields = parseJson(Buffer.from(text, 'base64url')).value;
+    return isJsonObject(fields) ? (fields as Partial<TokenFields>) : {};
   } catch (error) {
     throw error instanceof StatusError ? invalid(error.message) : error;
   }
@@ -63,7 +63,7 @@ function spelledIn(text: string): Partial<Spelled> {
 const invalid = (why?: string) =>
   statusError.badRequest(`invalid continue token: continue key is not valid${why === undefined ? '' : `: ${why}`}`);
 
-/** Tells keys apart and says nothing about them. */
+/** Identifies a key without revealing it. */
 const keyId = (key: string): string => createHmac('sha256', key).update('key').digest().toString('base64url', 0, 4);
 
 function sign(key: string, scope: string, place: readonly [rv: number, start: string, began: number]): Buffer {

@@ -5,10 +5,10 @@ import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { CorruptReport } from './stored/format.ts';
 
-/** Whom a request is about: a resource in one of its versions, and how much of it. */
+/** What a request is for: a resource in one of its versions, and a namespace, name and subresource. */
 export interface Target {
   readonly resource: Resource;
-  /** The version in which the client speaks. */
+  /** The version of the request. */
   readonly version: string;
   /** Empty: cluster-scoped, or all namespaces. */
   readonly namespace: string;
@@ -34,18 +34,18 @@ export interface WatchOptions extends ReadOptions {
   readonly sendInitialEvents?: string;
 }
 
-/** A page of a collection. The objects are in the storage version; `view` says how to show them. */
+/** A page of a collection, its objects in the storage version. */
 export interface ObjectList {
   /** `metadata.resourceVersion` of the list. */
   readonly revision: number;
   readonly items: Iterable<CachedObject>;
-  /** The token for the next page; empty when there is none. */
+  /** The continue token of the next page; empty on the last one. */
   readonly continue: () => string;
-  /** How many objects follow this page; undefined when no one counted, or none do. */
+  /** How many objects follow the page; undefined on the last page, and when they were not counted. */
   readonly remaining: () => number | undefined;
 }
 
-/** What is to be done to an object, as data. Bodies are decoded JSON, not yet checked against the schema. */
+/** A change of an object, as data. Bodies are parsed JSON, not yet decoded by the schema. */
 export type Change =
   | { readonly verb: 'create'; readonly object: ObjectBody }
   | { readonly verb: 'update'; readonly object: ObjectBody }
@@ -54,22 +54,22 @@ export type Change =
       readonly format: PatchFormat;
       readonly patch: Json;
       readonly findings?: readonly string[];
-      /** Why the body could not be read, in which case there is no patch: told once the object is found. */
+      /** Why the body could not be parsed, in which case there is no patch: reported once the object is found. */
       readonly malformed?: string;
-      /** Of the body, in bytes. */
+      /** Size of the body in bytes. */
       readonly size?: number;
     }
   | { readonly verb: 'delete'; readonly options: JsonObject };
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
 
-/** A body as the codec read it. */
+/** A body as parsed by the codec. */
 export interface Body {
   readonly value: Json;
-  /** Strict findings of the codec, such as `duplicate field "metadata.name"`. */
+  /** Strict decoding errors of the codec, such as `duplicate field "metadata.name"`. */
   readonly findings: readonly string[];
-  /** The bytes of a JSON body that has findings: they are told in the order of the text. */
+  /** The bytes of a JSON body that has such errors: they are reported in the order of the text. */
   readonly json?: Uint8Array;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size?: number;
 }
 
@@ -82,9 +82,9 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
-  /** Takes what others own; for an apply alone. */
+  /** Takes over fields of other managers; for apply only. */
   readonly force: boolean;
-  /** Texts for `Warning` headers are put here, whatever becomes of the write. */
+  /** Texts for `Warning` headers are added here, whether or not the write succeeds. */
   readonly warnings: Set<string>;
   /**
    * What the request is about, for the check that the requester may `create` an object that an update or patch would
@@ -93,39 +93,39 @@ export interface WriteOptions {
   readonly attributes?: ResourcePlace | undefined;
 }
 
-/** A request that goes on to somewhere else. */
+/** A request that is passed on to a node or to what runs on it. */
 export interface Connecting {
   readonly requester: User;
   readonly query: Pick<URLSearchParams, 'get' | 'getAll' | 'has'>;
-  /** What the path has below the subresource, decoded. */
+  /** The path below the subresource, decoded. */
   readonly rest: string;
-  /** As those of a write. */
+  /** As for a write. */
   readonly warnings: Set<string>;
 }
 
 export interface WriteResult {
   readonly created: boolean;
   /**
-   * The object after the write, in the storage version, JSON; undefined for a delete that removed it at once, and for
-   * what was done instead of kept.
+   * The object after the write, in the storage version, JSON; undefined for a delete that removed it at once, and after
+   * a create handler.
    */
   readonly object: CachedObject | undefined;
-  /** For a delete that removed the object at once: what the `Success` status tells of it. */
+  /** For a delete that removed the object at once: the details of its `Success` status. */
   readonly deleted: { readonly name: string; readonly uid: string } | undefined;
 }
 
-/** Is told what happens inside, to count or log it. */
+/** Receives internal events, for metrics and logs. */
 export interface Observer {
   readonly admission: StepTimer;
-  /** The declared rules of a kind and those that it has by hand do not find the same about a field. */
+  /** Declarative and handwritten validation of a kind disagree about a field. */
   readonly mismatch: (difference: Mismatch) => void;
-  /** A declared rule failed where it should have judged. */
+  /** A declarative rule threw an error. */
   readonly ruleFailure: (kind: string, error: unknown) => void;
-  /** A stored object cannot be read. Told once for each key and revision. */
+  /** A stored object is corrupt. Reported once for each key and revision. */
   readonly corrupt: CorruptReport;
 }
 
-/** Holds no values: they may be secret. */
+/** Holds no values, which may be secret. */
 export interface Mismatch {
   readonly group: string;
   readonly kind: string;
@@ -134,17 +134,17 @@ export interface Mismatch {
   readonly declarative: readonly FieldErrorReason[];
 }
 
-/** Every verb on every resource. Throws nothing but StatusError. */
+/** Every verb of every resource. @throws StatusError and nothing else */
 export interface Registry {
   readonly resources: readonly Resource[];
-  /** The resource under a path's group, version and plural name; undefined when there is none. */
+  /** The resource that is served at the group, version and plural name of a path. */
   find(group: string, version: string, plural: string): Resource | undefined;
   get(target: Target, options: ReadOptions): Promise<CachedObject>;
   list(target: Target, options: ReadOptions): Promise<ObjectList>;
-  /** Batches of events in order, first those that bring the client up to date; ends when the timeout is over or `close` is called. */
+  /** Batches of events in order, the initial ones first; ends after its timeout or when `close` is called. */
   watch(target: Target, options: WatchOptions): Promise<WatchStream>;
   write(target: Target, change: Change, options: WriteOptions): Promise<WriteResult>;
-  /** Deletes what the selectors choose; the answer is the list of what was deleted, as it was. */
+  /** Deletes the objects that match the selectors; returns the list of them as they were. */
   deleteCollection(
     target: Target,
     options: ReadOptions,
@@ -152,20 +152,20 @@ export interface Registry {
     request: WriteOptions,
   ): Promise<ObjectList>;
   /**
-   * Where a request to the target goes on to: a subresource that stands for a node, or for what runs on it. Undefined
-   * when there is nothing to be had yet. The target's name may hold a scheme and a port: `https:web:8443`.
+   * The endpoint that a request to a connect subresource is passed on to; undefined when there is no content yet. The
+   * target's name may hold a scheme and a port: `https:web:8443`.
    */
   connect(target: Target, call: Connecting): Promise<Endpoint | undefined>;
   /**
-   * What the store would hold of a new object that the server makes by itself, to be written in a commit with others;
-   * neither admission nor validation see it.
+   * The store entry of a new object of the server itself, to be committed together with others; neither admitted nor
+   * validated.
    */
   newEntry(resource: Resource, object: JsonObject, fieldManager: string): NewEntry;
   readonly objects: ServerObjects;
   readonly features: Features;
-  /** The stored object as the client's version shows it: the stored bytes themselves when that is the storage version. */
+  /** The object in the version of the request: the stored bytes where that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
-  /** Ends every watch, cleanly, and stops following the store. */
+  /** Ends every watch cleanly and stops watching the store. */
   close(): void;
 }
 
@@ -174,15 +174,15 @@ export interface NewEntry {
   readonly value: Uint8Array;
 }
 
-/** What a watch tells. */
+/** An event of a watch. */
 export interface StreamEvent extends WatchEvent {
-  /** The bookmark that says: everything that was there at the start has been told. */
+  /** The bookmark behind the initial events. */
   readonly endsInitialEvents?: boolean;
 }
 
 /**
- * Fails with a StatusError when the changes can no longer be told without a gap (410) or the server goes down. Ends by
- * itself when its time is over or its client is too slow.
+ * Fails with a StatusError 410 when events are missing because of a compaction, and when the server shuts down. Ends after
+ * its timeout, and when its client is too slow.
  */
 export interface WatchStream extends AsyncIterable<readonly StreamEvent[]> {
   /** Ends the watch; an iteration under way ends cleanly. Idempotent. */

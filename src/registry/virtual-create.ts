@@ -3,11 +3,11 @@ import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError }
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import type { RegistryContext } from './context.ts';
-import { requestKind } from './convert.ts';
+import { requestKind, subresourceOf } from './convert.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
 import { trackManagedFields } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
-import { placeNamespace } from './prepare.ts';
+import { defaultNamespace } from './prepare.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
 import { serverObjects } from './server-objects.ts';
 import { describeText } from './stored/describe.ts';
@@ -15,47 +15,49 @@ import { storedText } from './stored/write.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import type { PendingObject } from './write-request.ts';
 
-/** What is to be done with what is posted to the target; undefined: it is kept, as objects are. */
-export function createHandlerOf({ resource, subresource }: Target): CreateHandler | undefined {
-  return subresource === '' ? resource.definition.onCreate : resource.subresources.get(subresource)?.declared.onCreate;
+/** The handler that carries out what is posted to the target; undefined where it is stored. */
+export function createHandlerOf(target: Target): CreateHandler | undefined {
+  if (target.subresource === '') return target.resource.definition.onCreate;
+  const subresource = subresourceOf(target);
+  return subresource?.type === 'create' ? subresource.onCreate : undefined;
 }
 
-/** Says what is answered to what is posted to the target; undefined: it is no virtual resource. */
+/** The review handler of a virtual resource; undefined for other targets. @throws StatusError 501 when it has none */
 export function reviewHandlerOf(
   { reviewHandlers }: RegistryContext,
   { resource, subresource }: Target,
 ): ReviewHandler | undefined {
   const { definition, id } = resource;
   if (definition.virtual !== true || subresource !== '') return undefined;
-  const answer = reviewHandlers.get(formatGroupResource(id));
-  if (answer === undefined) throw new StatusError(501, '', `${definition.plural} is not served by this server`);
-  return answer;
+  const handler = reviewHandlers.get(formatGroupResource(id));
+  if (handler === undefined) throw new StatusError(501, '', `${definition.plural} is not served by this server`);
+  return handler;
 }
 
-/** Does what was posted instead of keeping it. */
+/** Creates on a target with a create handler: nothing is stored. */
 export async function handleCreate(
   registry: RegistryContext,
   target: Target,
-  action: CreateHandler,
+  handler: CreateHandler,
   change: Posting,
   options: WriteOptions,
 ): Promise<WriteResult> {
   const { object, call } = await readPosted(registry, target, change, options);
-  await action(object, call);
+  await handler(object, call);
   return { created: true, object: undefined, deleted: undefined };
 }
 
-/** Answers what was posted instead of keeping it. */
+/** Creates on a virtual resource: the object that its review handler returns is the result, and nothing is stored. */
 export async function handleReview(
   registry: RegistryContext,
   target: Target,
-  answer: ReviewHandler,
+  handler: ReviewHandler,
   change: Posting,
   options: WriteOptions,
 ): Promise<WriteResult> {
   const { format } = target.resource;
   const { object, call } = await readPosted(registry, target, change, options);
-  const answered = describeText(format, '', storedText(format, await answer(object, call)), 0);
+  const answered = describeText(format, '', storedText(format, await handler(object, call)), 0);
   return { created: true, object: answered, deleted: undefined };
 }
 
@@ -66,7 +68,7 @@ interface Posted {
   readonly call: CreateCall;
 }
 
-/** What was posted, admitted and checked. */
+/** Decodes and admits the posted object. */
 async function readPosted(
   registry: RegistryContext,
   target: Target,
@@ -80,7 +82,7 @@ async function readPosted(
   if (target.name !== '' && (metadata.name ?? '') !== target.name) {
     throw statusError.badRequest(`name in URL does not match name in ${requestKind(target).kind} object`);
   }
-  placeNamespace(target, metadata);
+  defaultNamespace(target, metadata);
   object.metadata = metadataOf(metadata);
   const pending: PendingObject = { object, remove: false, generated: false };
   if (target.subresource === '') atOnce(trackManagedFields(request, pending, undefined));

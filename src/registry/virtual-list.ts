@@ -7,14 +7,14 @@ import { describeText } from './stored/describe.ts';
 import { storedText } from './stored/write.ts';
 import type { ObjectList, ReadOptions, Target } from './types.ts';
 
-/** The one object of that name of a virtual resource. @throws StatusError 404 */
+/** An object of a virtual resource. @throws StatusError 404 */
 export async function getVirtual(registry: RegistryContext, target: Target): Promise<CachedObject> {
   const found = (await made(registry, target)).find(({ name }) => name === target.name);
   if (found === undefined) throw statusError.notFound(target.resource.id, target.name);
   return found;
 }
 
-/** The objects of a virtual resource: always all that are chosen, in one piece. */
+/** Lists the matching objects of a virtual resource, always in one page. */
 export async function listVirtual(
   registry: RegistryContext,
   target: Target,

@@ -8,17 +8,17 @@ import { isCorrupt, unreadable } from './stored/read.ts';
 import type { StreamEvent, Target, WatchOptions, WatchStream } from './types.ts';
 
 const bookmarkMs = 60_000;
-/** No watch is longer (ms): timers cannot be. */
+/** The longest watch (ms): timers take no more. */
 const longestMs = 2 ** 31 - 1;
-/** How many objects that were there at the start are handed on at a time. */
+/** How many initial events a batch holds at most. */
 const initialBatch = 250;
-/** And how many are looked at for them before others get their turn. */
+/** How many objects are looked at for a batch before the event loop gets a turn. */
 const initialSlice = 1_000;
 
 /**
- * What brings a client up to date, then everything that changes. A version whose history the store has given up is a
- * failure of the first step of the iteration, as it is of any later one. The iteration of a client that is too slow
- * ends as if its time were over.
+ * Watches from a resourceVersion: initial events, then every change. The iteration throws a 410 when the history from that
+ * version on has been compacted, in its first step as in any later one. It ends for a client that is too slow as after
+ * its timeout.
  */
 export async function watch(registry: RegistryContext, target: Target, options: WatchOptions): Promise<WatchStream> {
   const { seconds } = readNumbers(options);
@@ -34,11 +34,11 @@ export async function watch(registry: RegistryContext, target: Target, options: 
     : revision === undefined
       ? consistentCache(registry, resource)
       : waitForRevision(resource, revision));
-  // From here on nothing is awaited, so that no change falls between the snapshot and the subscription.
+  // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
   const snapshot = cache.snapshot();
-  const begun = exact || initial === false ? [] : inRange(resource, selection, snapshot);
+  const initialObjects = exact || initial === false ? [] : inRange(resource, selection, snapshot);
   const stream = new Stream(
-    begun[Symbol.iterator](),
+    initialObjects[Symbol.iterator](),
     selection.matches,
     initial === true && bookmarks ? snapshot.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
@@ -47,7 +47,7 @@ export async function watch(registry: RegistryContext, target: Target, options: 
   const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);
   const end = () => stream.end();
-  // The last bookmark tells how far the store is; when it cannot be asked, how far the cache is.
+  // The last bookmark has the revision of the store, or that of the cache when the store fails.
   const over = bookmarks ? () => void consistentCache(registry, resource).then(end, end) : end;
   stream.endAfter(registry.clock.after(timeoutMs, over));
   return stream;
@@ -73,31 +73,31 @@ function subscribe(
   });
 }
 
-/** One watch: first the objects that were there, then the closing bookmark when one is due, then the subscription. */
+/** One watch: the initial events, the bookmark that ends them where one is asked for, then the subscription. */
 class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   readonly #initial: Iterator<CachedObject>;
   readonly #matches: Selection['matches'];
-  #closing: number | undefined;
-  /** How far the cache is; undefined when the client wants no bookmarks. */
+  #initialEnd: number | undefined;
+  /** The revision of the cache; undefined without bookmarks. */
   readonly #progress: (() => number) | undefined;
   readonly #subscription: Subscription;
   #cancel: (() => void) | undefined;
-  #begun = false;
+  #initialDone = false;
   #waiting = false;
   #ended = false;
-  /** Told last: everything up to it has been delivered. */
+  /** The revision of the last bookmark. */
   #last: number | undefined;
 
   constructor(
     initial: Iterator<CachedObject>,
     matches: Selection['matches'],
-    closing: number | undefined,
+    initialEnd: number | undefined,
     progress: (() => number) | undefined,
     subscription: Subscription,
   ) {
     this.#initial = initial;
     this.#matches = matches;
-    this.#closing = closing;
+    this.#initialEnd = initialEnd;
     this.#progress = progress;
     this.#subscription = subscription;
   }
@@ -106,11 +106,11 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     this.#cancel = cancel;
   }
 
-  /** The time is over: whoever waits for more is told how much of the history that was, and the iteration ends. */
+  /** Ends the iteration after the timeout, with a last bookmark for a client that has all events. */
   end(): void {
     if (this.#waiting && this.#progress !== undefined) {
       const { revision } = this.#subscription;
-      // A watch that starts in the future has nothing to tell of what comes before its start.
+      // No bookmark for a watch from a future resourceVersion that is not reached.
       if (revision <= this.#progress()) this.#last = revision;
     }
     this.close();
@@ -124,11 +124,11 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   }
 
   async next(): Promise<IteratorResult<readonly StreamEvent[]>> {
-    while (!this.#ended && !this.#begun) {
+    while (!this.#ended && !this.#initialDone) {
       const events = this.#take();
       if (events.length > 0) return { done: false, value: events };
-      // Where little matches, others get their turn all the same.
-      if (!this.#begun) await nextTurn();
+      // The event loop gets a turn, however few objects match.
+      if (!this.#initialDone) await nextTurn();
     }
     if (this.#ended) return this.#finish();
     this.#waiting = true;
@@ -147,18 +147,16 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
     return this.#finish();
   }
 
-  /**
-   * The next objects of the state at the start, and behind the last of them the bookmark that closes them. None may be
-   * among those that were looked at.
-   */
+  /** The next initial events, with the bookmark behind the last one; may be empty when no object of the slice matches. */
   #take(): StreamEvent[] {
     const events: StreamEvent[] = [];
     for (let seen = 0; seen < initialSlice && events.length < initialBatch; seen++) {
       const { done, value } = this.#initial.next();
       if (done === true) {
-        this.#begun = true;
-        if (this.#closing !== undefined) events.push({ ...bookmarkEvent(this.#closing), endsInitialEvents: true });
-        this.#closing = undefined;
+        this.#initialDone = true;
+        if (this.#initialEnd !== undefined)
+          events.push({ ...bookmarkEvent(this.#initialEnd), endsInitialEvents: true });
+        this.#initialEnd = undefined;
         break;
       }
       if (isCorrupt(value)) {
@@ -188,7 +186,7 @@ class Stream implements WatchStream, AsyncIterator<readonly StreamEvent[]> {
   }
 }
 
-/** @throws StatusError 500 when what one of them put cannot be read */
+/** @throws StatusError 500 when an object that was added or modified is corrupt */
 function checkReadable(events: readonly StreamEvent[]): void {
   for (const { type, object } of events) {
     if (object !== undefined && type !== 'DELETED' && isCorrupt(object)) throw unreadable(object);

@@ -4,7 +4,7 @@ import type { WriteContext } from './definition.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import type { Change, Target, WriteOptions } from './types.ts';
 
-/** A write as asked for: what does not depend on the object that is there. */
+/** A write, as far as it does not depend on the stored object. */
 export interface WriteRequest {
   readonly registry: RegistryContext;
   readonly target: Target;
@@ -14,24 +14,24 @@ export interface WriteRequest {
   readonly context: WriteContext;
   /** Set when the change is a deletion. */
   readonly deletion: DeleteOptions | undefined;
-  /** How long the body was, in bytes. */
+  /** Size of the body in bytes. */
   readonly size: number;
 }
 
-/** What is to be stored, in the storage version. */
+/** The object to commit, in the storage version. */
 export interface PendingObject {
   object: ApiObject;
-  /** What was sent to a view of the object: admission sees it instead, and only then is it written into the object. */
+  /** The object sent to a projection: admission gets it in place of `object`, into which it is written afterwards. */
   readonly projection?: ApiObject;
-  /** The object goes: `object` is its last state. */
+  /** The object is removed: `object` is its last state. */
   remove: boolean;
-  /** The object is stored once more, marked as deleted, and goes right after. */
+  /** The object is committed marked as deleted, and removed right after. */
   readonly deleteAfterMark?: boolean;
-  /** Its name was made up here. */
+  /** Its name was generated. */
   readonly generated: boolean;
 }
 
-/** Reverts a write that an admission plugin made on the side. */
+/** Reverts a side effect of an admission plugin. */
 export type Undo = () => Promise<void>;
 
 export const nameOf = ({ object }: PendingObject): string => object.metadata.name ?? '';

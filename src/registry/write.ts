@@ -5,23 +5,23 @@ import { attemptWrite } from './attempt.ts';
 import type { RegistryContext } from './context.ts';
 import { refuseReadable } from './delete-options.ts';
 import { admissionRequest, readWriteRequest } from './read-request.ts';
-import { keyOf } from './selection.ts';
+import { objectKey } from './selection.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, readObject } from './stored/read.ts';
 import { pauseFor } from './turns.ts';
 import type { Change, Target, WriteOptions, WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
 
-/** How often a write begins anew because another one was first. */
+/** How often a write is attempted again after a conflict. */
 const maxAttempts = 200;
-/** How many of these let others have turns: whoever was overtaken so often is not overtaken in a turn again. */
+/** How many attempts give the event loop turns: later ones do not, so that they are not overtaken again. */
 const patientAttempts = 3;
-/** How many names are made up for one object. */
+/** How many names are generated for one object. */
 const maxNames = 8;
 
 /**
- * Carries out one change. It begins anew from the object as it is by then whenever another writer was first; a change
- * that names the version it is meant for is refused by that.
+ * Carries out a change. After a conflict with another writer it is attempted again on the object as stored by then; a
+ * change with a resourceVersion fails with a 409 instead.
  */
 export async function write(
   registry: RegistryContext,
@@ -33,10 +33,10 @@ export async function write(
   if (request.deletion?.unsafe === true) return removeUnreadable(request);
   const creates = change.verb === 'create';
   const { cache } = target.resource;
-  // Whoever watches from the version of this write on shall find what happens after it.
+  // A watch from the resourceVersion of this write on needs the cache to have every later event.
   if (cache.revision === 0) await cache.loaded();
   let held = creates ? undefined : heldInCache(request);
-  // What the cache holds may be older than what is stored: by that alone nothing is refused, or taken to be unchanged.
+  // The cached object may be stale: an error or an unchanged object counts only once the store has the same revision.
   let current = creates;
   for (let attempt = 1; ; attempt++) {
     const pause = attempt <= patientAttempts ? pauseFor(request.size, held?.bytes.length) : undefined;
@@ -61,13 +61,13 @@ export async function write(
   }
 }
 
-/** An attempt that the client is to be told of, unless it was made on what is no longer stored. */
+/** A client error, which is reported unless the attempt was made on a stale object. */
 function refusalOf(error: unknown): { readonly kind: 'refused'; readonly error: StatusError } {
   if (error instanceof StatusError && error.code < 500) return { kind: 'refused', error };
   throw error;
 }
 
-/** Removes an object that cannot be read, without a word on what it says. */
+/** Removes a corrupt object. */
 async function removeUnreadable(request: WriteRequest): Promise<WriteResult> {
   const { registry, target, options } = request;
   const { resource, name } = target;
@@ -90,13 +90,10 @@ function nameTaken({ resource }: Target, name: string): StatusError {
   return new StatusError(code, reason, why, { ...details, retryAfterSeconds: 1 });
 }
 
-function heldInCache({ target: { resource, ...place } }: WriteRequest): CachedObject | undefined {
-  const key = keyOf(resource, place);
-  if (key === undefined) throw statusError.methodNotAllowed();
-  return resource.cache.snapshot().get(key);
-}
+const heldInCache = ({ target }: WriteRequest): CachedObject | undefined =>
+  target.resource.cache.snapshot().get(objectKey(target.resource, target));
 
 async function heldInStore({ registry, target }: WriteRequest): Promise<CachedObject | undefined> {
-  const { entry } = await registry.store.get(keyOf(target.resource, target) ?? '');
+  const { entry } = await registry.store.get(objectKey(target.resource, target));
   return entry === undefined ? undefined : describe(target.resource.format, entry);
 }

@@ -7,6 +7,7 @@ import {
   type ResourceDefinition,
   type ResourceVersion,
   type SelectableField,
+  type StatusSubresource,
   type Strategy,
   type Subresource,
   type Verb,
@@ -46,7 +47,7 @@ export interface KindDeclaration<S extends StructSchema> {
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
   /** Has a `status` of its own, written under `/status`; by default that keeps the spec. */
-  readonly status?: true | Pick<Subresource, 'resetFields' | 'metadataChecks'>;
+  readonly status?: true | Pick<StatusSubresource, 'resetFields' | 'metadataChecks'>;
   /** Can be scaled under `/scale`; how its selector reads when it is not a LabelSelector. */
   readonly scale?: true | ((object: ObjectOf<S>) => string);
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
@@ -66,7 +67,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
   const subresources = [...((declared.subresources ?? []) as unknown as readonly Subresource[])];
   if (declared.status !== undefined) {
     const own = declared.status === true ? {} : declared.status;
-    subresources.push({ name: 'status', verbs: reading, kind, resetFields: [['spec']], ...own });
+    subresources.push({ name: 'status', type: 'status', verbs: reading, kind, resetFields: [['spec']], ...own });
   }
   if (declared.scale !== undefined) {
     const selector = declared.scale === true ? undefined : (declared.scale as unknown as (object: ApiObject) => string);

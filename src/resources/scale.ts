@@ -8,7 +8,7 @@ import {
   selectorFromObject,
   validateObjectMeta,
 } from '../meta/index.ts';
-import type { Column, Subresource } from '../registry/index.ts';
+import type { Column, ProjectionSubresource } from '../registry/index.ts';
 import { age, name } from './cells.ts';
 import { Scale } from './types/autoscaling-v1.ts';
 
@@ -30,8 +30,9 @@ const columns: readonly Column[] = [
 /** How many there shall be and are of what an object makes: `spec.replicas`, `status.replicas` and its selector. */
 export function scale(
   selectorOf: (object: ApiObject) => string = labelSelectorOf,
-): Pick<Subresource, 'kind' | 'group' | 'version' | 'schema' | 'projection'> {
+): Omit<ProjectionSubresource, 'name' | 'verbs'> {
   return {
+    type: 'projection',
     kind: 'Scale',
     group: 'autoscaling',
     version: 'v1',

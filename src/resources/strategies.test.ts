@@ -88,7 +88,8 @@ test('the table names kinds that there are', () => {
 
 test.each(stored.map((definition) => [idOf(definition), definition] as const))('%s', (id, definition) => {
   const { strategy, subresources } = definition;
-  const { resetFields = [] } = subresources.find(({ name }) => name === 'status') ?? {};
+  const status = subresources.find((one) => one.type === 'status');
+  const { resetFields = [] } = status ?? {};
   expect({
     create: strategy.createOnUpdate === true,
     unconditional: strategy.unconditionalUpdate !== false,
@@ -151,8 +152,8 @@ test('how often metadata are checked', () => {
     Object.fromEntries(Object.entries(checks).map(([key, names]) => [key, [...names].sort()])),
   );
   const below = stored.flatMap(({ plural, subresources }) =>
-    subresources.flatMap(({ name, metadataChecks }) =>
-      metadataChecks === undefined ? [] : [[`${plural}/${name}`, metadataChecks.join()]],
+    subresources.flatMap((one) =>
+      'metadataChecks' in one ? [[`${plural}/${one.name}`, one.metadataChecks.join()]] : [],
     ),
   );
   expect(Object.fromEntries(below)).toEqual(checksBelow);

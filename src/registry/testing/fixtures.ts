@@ -89,7 +89,13 @@ function kind(
   };
 }
 
-const status = { name: 'status', verbs: ['get', 'patch', 'update'], kind: '', resetFields: [['spec']] } as const;
+const status = {
+  name: 'status',
+  type: 'status',
+  verbs: ['get', 'patch', 'update'],
+  kind: '',
+  resetFields: [['spec']],
+} as const;
 
 /** Namespaced, free data, nothing special: as config maps are. */
 export const notes = kind({

@@ -18,6 +18,7 @@ export const certificateSigningRequests = resource({
   subresources: [
     {
       name: 'approval',
+      type: 'partialUpdate',
       verbs: ['get', 'patch', 'update'],
       kind: 'CertificateSigningRequest',
       metadataChecks: [1, 1],

@@ -20,6 +20,7 @@ export const namespaces = resource({
   subresources: [
     {
       name: 'finalize',
+      type: 'partialUpdate',
       verbs: ['update'],
       kind: 'Namespace',
       resetFields: [['status']],

@@ -18,6 +18,7 @@ export const nodes = resource({
   subresources: [
     {
       name: 'proxy',
+      type: 'connect',
       verbs: ['create', 'delete', 'get', 'patch', 'update'],
       kind: 'NodeProxyOptions',
       connect: proxyNode,

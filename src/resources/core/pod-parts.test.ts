@@ -21,7 +21,7 @@ function findings(part: typeof resources, old: PodObject, change: (spec: NonNull
   const [sent, object] = [copy(), copy()];
   change(sent.spec ?? {});
   part.apply(object, sent, context);
-  const found = part.validate?.(object, old, context) ?? [];
+  const found = part.validate(object, old, context);
   return found.map(({ reason, field, message }): Finding => [reason.replace('FieldValue', ''), field, message]);
 }
 

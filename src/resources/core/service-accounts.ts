@@ -10,7 +10,14 @@ export const serviceAccounts = resource({
   schema: ServiceAccount,
   shortNames: ['sa'],
   subresources: [
-    { name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.{domain}', version: 'v1' },
+    {
+      name: 'token',
+      type: 'create',
+      verbs: ['create'],
+      kind: 'TokenRequest',
+      group: 'authentication.{domain}',
+      version: 'v1',
+    },
   ],
   columns: [name, age],
   strategy: {

@@ -29,6 +29,7 @@ export const services = resource({
   subresources: [
     {
       name: 'proxy',
+      type: 'connect',
       verbs: ['create', 'delete', 'get', 'patch', 'update'],
       kind: 'ServiceProxyOptions',
       connect: proxyService,

@@ -88,8 +88,7 @@ export function* representList(
   for (const object of list.items) {
     const json = itemText(target, object, view);
     const text = item === undefined ? json : item(json);
-    piece += items === 0 ? first : separator;
-    piece += typeof text === 'string' ? text : yield* inEmptyPieces(text);
+    piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
     size += json.length + (items++ === 0 ? 0 : 1);
     if (view.as !== 'object') {
       rows++;

@@ -1,6 +1,6 @@
 import {
   acceptsGzip,
-  bodyType,
+  bodyCodec,
   metaTransforms,
   negotiator,
   parseJson,
@@ -12,6 +12,7 @@ import {
   stringifyJson,
   stringifyYaml,
   type TypeMeta,
+  type WireFormat,
   writeProtobuf,
 } from '../../src/codec/index.ts';
 import { parseExact } from '../../src/codec/json-exact.ts';
@@ -144,9 +145,14 @@ const acceptHeaders = text([
   'application/vnd.orch.protobuf;stream=watch, */*;q=0.1',
   'text/html, application/yaml;q=0.9;pretty=1',
 ]);
+const codecs: WireFormat[] = [
+  { mediaTypes: ['application/json'], tables: true, watch: {} },
+  { mediaTypes: ['application/yaml'], tables: true, watch: undefined },
+  { mediaTypes: [names.protobufMediaType], tables: false, watch: {} },
+];
 const offer = {
-  types: ['json', 'yaml', 'protobuf'],
-  listed: ['json', 'yaml', 'protobuf'],
+  codecs,
+  listed: codecs,
   watchable: true,
   route: 'streams',
   transforms: metaTransforms(names),
@@ -160,7 +166,7 @@ const negotiation: Target = {
   run: (bytes) => {
     const header = Buffer.from(bytes).toString('latin1');
     acceptsGzip(header);
-    for (const route of ['none', 'plain', 'streams'] as const) negotiator({ ...offer, route }, names)(header);
+    for (const route of ['none', 'plain', 'streams'] as const) negotiator({ ...offer, route })(header);
   },
 };
 
@@ -172,7 +178,7 @@ const contentType: Target = {
   run: (bytes) => {
     const header = Buffer.from(bytes).toString('latin1');
     try {
-      bodyType(header, offer, names);
+      bodyCodec(header, offer);
     } finally {
       patchFormat(header, { strategic: true });
     }

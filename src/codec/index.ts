@@ -10,16 +10,16 @@ export {
   unrecognizedBody,
 } from './json.ts';
 export {
-  bodyType,
-  type MediaType,
+  type Accepted,
+  bodyCodec,
   metaTransforms,
   mostWanted,
   negotiator,
   type Offer,
   type PatchFormat,
   patchFormat,
-  type Representation,
   type Transform,
+  type WireFormat,
   wantsPretty,
 } from './negotiate.ts';
 export {

@@ -1,16 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor, type StatusError } from '../meta/index.ts';
-import { bodyType, metaTransforms, negotiator, type Offer, patchFormat, wantsPretty } from './negotiate.ts';
+import { bodyCodec, metaTransforms, negotiator, type Offer, patchFormat, wantsPretty } from './negotiate.ts';
+
+const json = { name: 'json', mediaTypes: ['application/json'], tables: true, watch: {} } as const;
+const yaml = { name: 'yaml', mediaTypes: ['application/yaml'], tables: true, watch: undefined } as const;
+const protobuf = {
+  name: 'protobuf',
+  mediaTypes: ['application/vnd.kubernetes.protobuf'],
+  tables: false,
+  watch: {},
+} as const;
+const ownProtobuf = { ...protobuf, mediaTypes: ['application/vnd.orch.protobuf', ...protobuf.mediaTypes] } as const;
 
 const names = namesFor('k8s.io');
-const collection: Offer = {
-  types: ['json', 'yaml'],
-  listed: ['json', 'yaml', 'protobuf'],
+const collection: Offer<typeof json | typeof yaml | typeof protobuf | typeof ownProtobuf> = {
+  codecs: [json, yaml],
+  listed: [json, yaml, protobuf],
   watchable: true,
   route: 'streams',
   transforms: metaTransforms(names),
 };
-const accept = negotiator(collection, names);
+const accept = negotiator(collection);
 const refusal = (run: () => unknown): StatusError => {
   try {
     run();
@@ -46,7 +56,7 @@ describe('Accept', () => {
     ['application/json;stream=watch', 'json', undefined],
   ])('%s', (header, mediaType, kind) => {
     const chosen = accept(header);
-    expect([chosen.mediaType, chosen.as?.kind]).toEqual([mediaType, kind]);
+    expect([chosen.codec.name, chosen.as?.kind]).toEqual([mediaType, kind]);
     // Asked again, the same value comes from memory.
     expect(accept(header)).toBe(chosen);
   });
@@ -69,7 +79,7 @@ describe('Accept', () => {
   });
 
   it('names the streams of collections alone, and looks for whole names first', () => {
-    const plain = negotiator({ ...collection, route: 'plain' }, names);
+    const plain = negotiator({ ...collection, route: 'plain' });
     for (const header of ['application/*', 'application/xml;q=1']) {
       const { code, message, details } = refusal(() => plain(header));
       expect([code, message, details]).toEqual([
@@ -78,21 +88,22 @@ describe('Accept', () => {
         {},
       ]);
     }
-    const unrouted = negotiator({ ...collection, route: 'none' }, names);
-    expect(unrouted('application/*').mediaType).toBe('json');
+    const unrouted = negotiator({ ...collection, route: 'none' });
+    expect(unrouted('application/*').codec.name).toBe('json');
     expect(refusal(() => unrouted('text/html')).message).toBe(
       'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
     );
   });
 
   it('keeps no more than it may, whatever clients send', () => {
-    for (let i = 0; i < 2000; i++) expect(accept(`application/json;x=${i}`).mediaType).toBe('json');
-    expect(accept(`application/yaml;x=${'y'.repeat(5000)}`).mediaType).toBe('yaml');
+    for (let i = 0; i < 2000; i++) expect(accept(`application/json;x=${i}`).codec.name).toBe('json');
+    expect(accept(`application/yaml;x=${'y'.repeat(5000)}`).codec.name).toBe('yaml');
   });
 
   it('speaks of the domain in force', () => {
     const own = namesFor('orch.io');
-    const choose = negotiator({ ...collection, transforms: metaTransforms(own) }, own);
+    const listed = [json, yaml, ownProtobuf];
+    const choose = negotiator({ ...collection, listed, transforms: metaTransforms(own) });
     expect(choose('application/json;as=Table;g=meta.orch.io;v=v1').as?.kind).toBe('Table');
     expect(refusal(() => choose(table)).message).toContain('application/vnd.orch.protobuf');
   });
@@ -121,11 +132,11 @@ describe('Content-Type', () => {
     ['Application/JSON; charset=utf-8', 'json'],
     ['application/yaml', 'yaml'],
   ])('%s is %s', (header, type) => {
-    expect(bodyType(header, collection, names)).toBe(type);
+    expect(bodyCodec(header, collection).name).toBe(type);
   });
   it('refuses others, as recorded', () => {
     for (const header of ['text/plain', 'application/vnd.kubernetes.protobuf']) {
-      const { code, message } = refusal(() => bodyType(header, collection, names));
+      const { code, message } = refusal(() => bodyCodec(header, collection));
       expect([code, message]).toEqual([
         415,
         'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',

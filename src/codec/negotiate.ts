@@ -1,64 +1,58 @@
-import { compatibleDomain, type Names, namesFor, StatusError, statusError } from '../meta/index.ts';
+import { type Names, StatusError, statusError } from '../meta/index.ts';
 
-/** Forms in which bodies travel. */
-export type MediaType = 'json' | 'yaml' | 'protobuf';
+/** What negotiation has to know of a wire codec. */
+export interface WireFormat {
+  /** The media types that name it. The first is the one that error messages list. */
+  readonly mediaTypes: readonly [string, ...string[]];
+  /** Whether it can encode a Table. */
+  readonly tables: boolean;
+  /** How it encodes watch events; undefined: it cannot. */
+  readonly watch: object | undefined;
+}
+
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
 
-/** Another kind that an answer can be asked to have: `;as=Table;g=meta.<domain>;v=v1`. */
+/** Another kind that a client can request in place of the object's own: `;as=Table;g=meta.<domain>;v=v1`. */
 export interface Transform {
   readonly kind: string;
   readonly group: string;
   readonly version: string;
 }
 
-/** What an endpoint can answer with. */
-export interface Offer {
-  /** What it produces, best first. */
-  readonly types: readonly MediaType[];
-  /** What it says it produces: it may list more than it does. */
-  readonly listed: readonly MediaType[];
-  /** Can be watched. */
+/** What an endpoint can respond with. */
+export interface Offer<T extends WireFormat> {
+  /** The codecs that it encodes with, the default first. */
+  readonly codecs: readonly T[];
+  /** The codecs that its 406 responses list; may be more than `codecs`. */
+  readonly listed: readonly T[];
+  /** Accepts `;stream=watch`. */
   readonly watchable: boolean;
   /**
-   * The way there is chosen by the names of the media types alone, before anybody looks at their parameters, and what is
-   * refused there is told so: with the streams of a collection, or without. `none`: everything is looked at at once.
+   * Some endpoints first compare whole media types, ignoring their parameters, and have a 406 message of their own for
+   * that: `streams` lists the watch streams of a collection there, `plain` does not, `none` has no such comparison.
    */
   readonly route: 'none' | 'plain' | 'streams';
   readonly transforms: readonly Transform[];
 }
 
-/** How one answer will be written. */
-export interface Representation {
-  readonly mediaType: MediaType;
-  /** The media type as the client spells it. */
-  readonly name: string;
-  /** The kind that the client wants instead of the object's own. */
+/** What was negotiated for a response. */
+export interface Accepted<T extends WireFormat> {
+  readonly codec: T;
+  /** Its media type, by the name that the client used. */
+  readonly mediaType: string;
+  /** The kind that the client requests in place of the object's own. */
   readonly as: Transform | undefined;
-  /** Indented, because the media type said so; see {@link wantsPretty} for the rest of the request. */
+  /** The media type has the parameter `pretty=1`. See {@link wantsPretty} for the rest of the request. */
   readonly pretty: boolean;
 }
 
-/** How many headers an endpoint remembers, and how long they may be. */
+/** How many Accept headers an endpoint remembers, and the longest of them (characters). */
 const MEMO_SIZE = 256;
 const MEMO_LENGTH = 1024;
 
 const JSON_TYPE = 'application/json';
 
-/** The media type as headers spell it. */
-function mediaTypeName(type: MediaType, names: Names): string {
-  return type === 'json' ? JSON_TYPE : type === 'yaml' ? 'application/yaml' : names.protobufMediaType;
-}
-
-/** What existing clients call the protobuf form, under every domain. */
-const compatibleProtobuf = namesFor(compatibleDomain).protobufMediaType;
-
-/** All names of a media type, that of the domain first. */
-function mediaTypeNames(type: MediaType, names: Names): string[] {
-  const own = mediaTypeName(type, names);
-  return type === 'protobuf' && own !== compatibleProtobuf ? [own, compatibleProtobuf] : [own];
-}
-
-/** Tables and bare metadata, which every resource can be shown as. */
+/** Table and PartialObjectMetadata, which are available for every resource. */
 export function metaTransforms(names: Names): Transform[] {
   const group = `meta.${names.domain}`;
   return ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'].flatMap((kind) =>
@@ -67,26 +61,26 @@ export function metaTransforms(names: Names): Transform[] {
 }
 
 /**
- * The choice among what an endpoint offers by the `Accept` header; no header accepts anything. The usual headers cost
- * one look into a map.
- * @returns a function that throws StatusError 406 when nothing fits
+ * Negotiates by the `Accept` header; without one everything is acceptable. Results are remembered by header, so that a
+ * common one costs a lookup.
+ * @returns a function that throws StatusError 406 when the endpoint offers nothing acceptable
  */
-export function negotiator(offer: Offer, names: Names): (accept: string | undefined) => Representation {
-  const memo = new Map<string, Representation>();
+export function negotiator<T extends WireFormat>(offer: Offer<T>): (accept: string | undefined) => Accepted<T> {
+  const memo = new Map<string, Accepted<T>>();
   return (header) => {
     const accept = header || '*/*';
     const known = memo.get(accept);
     if (known !== undefined) return known;
-    const chosen = choose(accept, offer, names);
+    const accepted = choose(accept, offer);
     if (accept.length <= MEMO_LENGTH) {
       if (memo.size >= MEMO_SIZE) memo.clear();
-      memo.set(accept, chosen);
+      memo.set(accept, accepted);
     }
-    return chosen;
+    return accepted;
   };
 }
 
-/** Of some media types the one that an `Accept` header asks for first; undefined when it asks for none of them. */
+/** The media type that an `Accept` header prefers; undefined when it accepts none of them. */
 export function mostWanted<T extends string>(accept: string | undefined, types: readonly T[]): T | undefined {
   for (const { range } of parseAccept(accept || '*/*')) {
     const found = types.find((type) => covers(range, type));
@@ -95,32 +89,32 @@ export function mostWanted<T extends string>(accept: string | undefined, types: 
   return undefined;
 }
 
-function choose(accept: string, offer: Offer, names: Names): Representation {
+function choose<T extends WireFormat>(accept: string, offer: Offer<T>): Accepted<T> {
   const clauses = parseAccept(accept);
-  const listed = offer.listed.map((type) => mediaTypeName(type, names));
-  const known = offer.listed.flatMap((type) => mediaTypeNames(type, names));
+  const listed = offer.listed.map(({ mediaTypes: [name] }) => name);
+  const known = offer.listed.flatMap(({ mediaTypes }) => mediaTypes);
   if (offer.route !== 'none' && !clauses.some(({ range }) => range === '*/*' || known.includes(range))) {
-    const streams = offer.route === 'plain' ? [] : listed.filter((type) => type !== 'application/yaml');
-    throw statusError.notAcceptable([...listed, ...streams.map((type) => `${type};stream=watch`)]);
+    const streaming = offer.route === 'plain' ? [] : offer.listed.filter(({ watch }) => watch !== undefined);
+    throw statusError.notAcceptable([...listed, ...streaming.map(({ mediaTypes: [name] }) => `${name};stream=watch`)]);
   }
   for (const clause of clauses) {
-    for (const mediaType of offer.types) {
-      const name = mediaTypeNames(mediaType, names).find((one) => covers(clause.range, one));
-      const found = name === undefined ? undefined : represent(clause, mediaType, offer);
-      if (name !== undefined && found !== undefined) return { ...found, name };
+    for (const codec of offer.codecs) {
+      const mediaType = codec.mediaTypes.find((one) => covers(clause.range, one));
+      const options = mediaType === undefined ? undefined : acceptedOptions(clause, codec, offer);
+      if (mediaType !== undefined && options !== undefined) return { codec, mediaType, ...options };
     }
   }
   throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${listed.join(', ')}`);
 }
 
-/** One media type, or range of them, of an `Accept` header, with its parameters. */
+/** A media range of an `Accept` header with its parameters. */
 interface Clause {
   readonly range: string;
   readonly parameters: ReadonlyMap<string, string>;
   readonly quality: number;
 }
 
-/** The clauses of a header, the most wanted first; among equals the more exact, then the earlier. None is ruled out by 0. */
+/** The clauses by quality, then by precision, then in their order. A quality of 0 does not exclude a type. */
 function parseAccept(accept: string): Clause[] {
   const vague = ({ range }: Clause) => (range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0);
   return accept
@@ -146,25 +140,24 @@ const covers = (range: string, type: string): boolean =>
   range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
 
 /** The representation that a clause asks for; undefined when the endpoint cannot give it. */
-function represent(
+function acceptedOptions(
   { parameters }: Clause,
-  mediaType: MediaType,
-  offer: Offer,
-): Omit<Representation, 'name'> | undefined {
+  codec: WireFormat,
+  { watchable, transforms }: Offer<WireFormat>,
+): Pick<Accepted<WireFormat>, 'as' | 'pretty'> | undefined {
   const stream = parameters.get('stream');
-  if (stream !== undefined && !(stream === 'watch' && offer.watchable)) return undefined;
+  if (stream !== undefined && !(stream === 'watch' && watchable)) return undefined;
   const pretty = parameters.get('pretty') === '1';
   const kind = parameters.get('as');
-  if (kind === undefined) return { mediaType, as: undefined, pretty };
-  // A table has no protobuf form.
-  if (kind === 'Table' && mediaType === 'protobuf') return undefined;
-  const as = offer.transforms.find(
+  if (kind === undefined) return { as: undefined, pretty };
+  if (kind === 'Table' && !codec.tables) return undefined;
+  const as = transforms.find(
     (t) => t.kind === kind && t.group === (parameters.get('g') ?? '') && t.version === (parameters.get('v') ?? ''),
   );
-  return as === undefined ? undefined : { mediaType, as, pretty };
+  return as === undefined ? undefined : { as, pretty };
 }
 
-/** Whether an answer is written for a person: by the `pretty` query parameter, else by the program that asks. */
+/** Whether a response is pretty-printed: by the `pretty` query parameter, otherwise by the user agent. */
 export function wantsPretty(pretty: string | undefined, userAgent: string | undefined): boolean {
   if (pretty !== undefined && pretty !== '') return /^(?:1|t|T|true|True|TRUE)$/.test(pretty);
   return userAgent !== undefined && /^(?:curl|Wget|Mozilla\/5\.0)/.test(userAgent);
@@ -174,18 +167,17 @@ const essence = (contentType: string | undefined): string =>
   (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
 /**
- * The form of a request's body; without a header it is JSON. `types` is what the endpoint reads, `listed` what it says.
- * @throws StatusError 415
+ * The codec of a request body, by its Content-Type; without one the body is JSON.
+ * @throws StatusError 415 that lists `listed`
  */
-export function bodyType(
+export function bodyCodec<T extends WireFormat>(
   contentType: string | undefined,
-  { types, listed }: Pick<Offer, 'types' | 'listed'>,
-  names: Names,
-): MediaType {
+  { codecs, listed }: Pick<Offer<T>, 'codecs' | 'listed'>,
+): T {
   const name = essence(contentType) || JSON_TYPE;
-  const found = types.find((type) => mediaTypeNames(type, names).includes(name));
+  const found = codecs.find(({ mediaTypes }) => mediaTypes.includes(name));
   if (found !== undefined) return found;
-  throw statusError.unsupportedMediaType(listed.map((type) => mediaTypeName(type, names)));
+  throw statusError.unsupportedMediaType(listed.map(({ mediaTypes: [first] }) => first));
 }
 
 const PATCHES: readonly (readonly [string, PatchFormat])[] = [
@@ -196,7 +188,7 @@ const PATCHES: readonly (readonly [string, PatchFormat])[] = [
 ];
 
 /**
- * The kind of a patch. Types that were defined at run time know no `strategic` one.
+ * The format of a patch by its Content-Type. Custom resources have no `strategic` one.
  * @throws StatusError 415
  */
 export function patchFormat(contentType: string | undefined, { strategic }: { strategic: boolean }): PatchFormat {

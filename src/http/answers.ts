@@ -2,9 +2,8 @@ import { prettyJson } from '../codec/index.ts';
 import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
 import type { ApiResponse } from './types.ts';
 
-/** Headers of answers that no cache may keep; shared by all of them. */
+/** The headers of all JSON responses: none may be cached. */
 export const jsonHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/json' } as const;
-export const yamlHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/yaml' } as const;
 const textHeaders = {
   'cache-control': 'no-cache, private',
   'content-type': 'text/plain; charset=utf-8',

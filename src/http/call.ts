@@ -1,17 +1,17 @@
 import type { Authenticator, Authorizer } from '../auth/index.ts';
 import type { Clock, Names, Random, User } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
-import type { ReadYaml } from './bodies.ts';
+import type { FindType } from './built-in-types.ts';
+import type { Codecs } from './codecs.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import type { AnswerFailure } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import type { NodeProxy } from './node-proxy.ts';
-import type { FindType } from './openapi.ts';
-import type { Protobuf } from './protobuf.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
+import type { ReadYaml } from './yaml-codec.ts';
 
 /** A request on its way: who makes it, and what it is about. */
 export interface Call {
@@ -28,7 +28,7 @@ export interface Call {
 export interface HandlerOptions {
   readonly registry: Registry;
   readonly names: Names;
-  /** Finds the built-in types: what has a protobuf form. */
+  /** Finds the built-in types, which have a protobuf encoding. */
   readonly findType: FindType;
   readonly authenticate: Authenticator;
   readonly authorize: Authorizer;
@@ -46,7 +46,7 @@ export interface HandlerOptions {
 
 /** What a handler works with: what it was given, and what it made of that. */
 export interface Serving extends HandlerOptions {
-  readonly protobuf: Protobuf;
+  readonly codecs: Codecs;
   readonly answerFailure: AnswerFailure;
   /** Throws 403 unless the requester may do this too to what the call is about. */
   readonly permit: (call: Call, verb: string) => Promise<void>;

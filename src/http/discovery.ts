@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { negotiator, prettyJson, stringifyYaml, type Transform, wantsPretty } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
+import { negotiator, type Transform } from '../codec/index.ts';
+import { bufferOf, formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
-import type { Protobuf } from './protobuf.ts';
+import { prettyCodec } from './media.ts';
 import type { Query } from './request-info.ts';
-import type { ApiResponse, RequestHeaders } from './types.ts';
+import type { ApiResponse, Chunk, RequestHeaders } from './types.ts';
+import type { WireCodec } from './wire-codec.ts';
 
 /** Says what there is: `/api`, `/apis` and the documents below them, plain and in the form that tells all at once. */
 export interface Discovery {
@@ -18,7 +19,7 @@ export interface Discovery {
 export function createDiscovery(
   groups: readonly Group[],
   names: Names,
-  protobuf: Protobuf,
+  codecs: readonly WireCodec[],
   serverAddress: () => string,
   hashes: boolean,
 ): Discovery {
@@ -34,26 +35,16 @@ export function createDiscovery(
     plain.set(rootOf(version), () => resourceList(version, hashes));
   }
   const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}` };
-  // Both versions have the same fields.
-  const declared = { kind: whole.kind, apiVersion: `${whole.group}/v2` };
-  const write = {
-    json: (value: JsonObject) => `${JSON.stringify(value)}\n`,
-    pretty: prettyJson,
-    yaml: stringifyYaml,
-    // There every object has a version.
-    protobuf: (value: JsonObject) =>
-      protobuf.write({ apiVersion: 'v1', ...value }, value['kind'] === whole.kind ? declared : undefined),
-  };
-  const offer = { types: mediaTypes, listed: mediaTypes, watchable: false, transforms: [] } as const;
-  const chooseRouted = negotiator({ ...offer, route: 'plain' }, names);
-  const choose = negotiator({ ...offer, route: 'none' }, names);
+  const offer = { codecs, listed: codecs, watchable: false, transforms: [] } as const;
+  const chooseRouted = negotiator({ ...offer, route: 'plain' });
+  const choose = negotiator({ ...offer, route: 'none' });
   const transforms = ['v2', 'v2beta1'].map((version) => ({ ...whole, version }));
-  const chooseAll = (route: 'none' | 'plain') => negotiator({ ...offer, route, transforms }, names);
+  const chooseAll = (route: 'none' | 'plain') => negotiator({ ...offer, route, transforms });
   const roots = new Map([
     ['/api', { choose: chooseAll('plain'), groups: core }],
     ['/apis', { choose: chooseAll('none'), groups: named }],
   ]);
-  const made = new Map<string, Document>();
+  const made = new Map<WireCodec, Map<string, Document>>();
   return {
     serve(path, headers, query) {
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
@@ -61,18 +52,20 @@ export function createDiscovery(
       if (make === undefined) return undefined;
       const root = roots.get(key);
       const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
-      const { mediaType, name, as, pretty } = accept(headers['accept']);
-      const lines = pretty || wantsPretty(query.get('pretty') ?? undefined, headers['user-agent']);
-      const form = mediaType === 'json' && lines ? 'pretty' : mediaType;
-      const id = `${form} ${as?.version} ${key}`;
-      let document = made.get(id);
+      const accepted = accept(headers['accept']);
+      const { mediaType, as } = accepted;
+      const codec = prettyCodec(accepted, query.get('pretty') ?? undefined, headers['user-agent']);
+      const documents = made.get(codec) ?? new Map<string, Document>();
+      made.set(codec, documents);
+      const id = `${as?.version} ${key}`;
+      let document = documents.get(id);
       if (document === undefined) {
-        const all = as !== undefined && root !== undefined;
-        document = documentOf(write[form](all ? groupDiscoveryList(root.groups, as) : make()));
-        made.set(id, document);
+        const value = as === undefined || root === undefined ? make() : groupDiscoveryList(root.groups, as);
+        document = documentOf(bufferOfChunk(codec.encodeValue(value)));
+        documents.set(id, document);
       }
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
-      const contentType = `${name}${parameters}`;
+      const contentType = `${mediaType}${parameters}`;
       return serveDocument(
         document,
         contentType,
@@ -83,7 +76,7 @@ export function createDiscovery(
   };
 }
 
-const mediaTypes = ['json', 'yaml', 'protobuf'] as const;
+const bufferOfChunk = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? bufferOf(chunk) : chunk);
 
 /** Whether a document is found on the same way as the resources: one that knows media types, and no method but GET. */
 export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)?|apis\/[^/]+\/[^/]+)\/?$/.test(path);

@@ -3,13 +3,13 @@ import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
+import { createCodecs } from './codecs.ts';
 import { countRequest, type Series } from './counters.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import { type FlowClass, flowClassOf } from './in-flight.ts';
-import { failureForms } from './media.ts';
+import { failureAnswers } from './media.ts';
 import type { Metrics } from './metrics.ts';
 import { pieces } from './pieces.ts';
-import { Protobuf } from './protobuf.ts';
 import { identify, type RequestInfo, selectedName } from './request-info.ts';
 import { Seat } from './seat.ts';
 import { TrackedBody } from './tracked-body.ts';
@@ -22,11 +22,11 @@ import { protocolCredentials } from './web-socket.ts';
 export function createHandler(options: HandlerOptions): Handler {
   const { authorize, clock, metrics, names, random, nonResource } = options;
   const compress = options.registry.features.APIResponseCompression;
-  const protobuf = new Protobuf(options.findType, names);
+  const codecs = createCodecs(options);
   const serving: Serving = {
     ...options,
-    protobuf,
-    answerFailure: failureForms(names, protobuf),
+    codecs,
+    answerFailure: failureAnswers(codecs.all),
     permit: ({ info, user }, verb) => authorized({ ...info, verb }, user, authorize, metrics),
   };
   const verbs = createVerbs(serving);

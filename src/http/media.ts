@@ -1,144 +1,128 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  metaTransforms,
-  negotiator,
-  type Offer,
-  prettyJson,
-  type Representation,
-  readOwnJson,
-  stringifyJson,
-  stringifyYaml,
-  stringifyYamlInSteps,
-  wantsPretty,
-} from '../codec/index.ts';
-import {
-  type ByteString,
-  decodeText,
-  encodeText,
-  type Json,
-  type JsonObject,
-  type Names,
-  type StatusError,
-} from '../meta/index.ts';
-import { inTurns, largeBytes } from '../registry/index.ts';
-import { jsonHeaders, yamlHeaders } from './answers.ts';
-import type { Protobuf } from './protobuf.ts';
+import { type Accepted, metaTransforms, negotiator, type Offer, type Transform, wantsPretty } from '../codec/index.ts';
+import type { JsonObject, Names, StatusError } from '../meta/index.ts';
+import { jsonHeaders } from './answers.ts';
 import type { RequestInfo } from './request-info.ts';
-import type { ApiRequest, ApiResponse, Chunk, RequestHeaders } from './types.ts';
+import type { ApiRequest, ApiResponse, RequestHeaders } from './types.ts';
+import type { StreamingCodec, WireCodec } from './wire-codec.ts';
 
-/** How an answer is written: as JSON unless it says otherwise. */
-export interface Form {
-  readonly yaml: boolean;
-  readonly protobuf: Protobuf | undefined;
-  /** The media type, where it is protobuf, as the client spells it. */
-  readonly protobufType?: string;
-  /** JSON over several lines. */
-  readonly pretty: boolean;
+/** How a response is encoded. */
+export interface Form<T extends WireCodec = WireCodec> {
+  readonly codec: T;
+  readonly contentType: string;
 }
 
-/** How an answer is written, and the kind in which objects are shown; undefined: their own. */
-export interface Chosen extends Form {
-  readonly as: Representation['as'];
+/** How a response is encoded, and the kind that replaces that of the objects; undefined: none does. */
+export interface Negotiated<T extends WireCodec = WireCodec> extends Form<T> {
+  readonly as: Transform | undefined;
 }
 
-/** Chooses how to answer a request. Throws 406 when nothing that the client takes can be had. */
-export type ChooseForm = (request: ApiRequest, info: RequestInfo) => Chosen;
+/** Negotiates the response to a request. @throws StatusError 406 */
+export type Negotiate<T extends WireCodec = WireCodec> = (request: ApiRequest, info: RequestInfo) => Negotiated<T>;
 
-const textTypes = ['json', 'yaml'] as const;
-const listed = ['json', 'yaml', 'protobuf'] as const;
+/** What an endpoint encodes with, and what its 406 responses list. */
+export type Offered<T extends WireCodec = WireCodec> = Pick<Offer<T>, 'codecs' | 'listed'>;
 
-/**
- * For what answers at once: JSON, YAML or, where there is such a form, protobuf; as objects, tables or metadata. The way
- * to a list is that to its watch.
- */
-export function objectForms(
-  names: Names,
-  protobuf: Protobuf | undefined,
-  route: Offer['route'],
-  transforms = metaTransforms(names),
-): ChooseForm {
-  const types = protobuf === undefined ? textTypes : listed;
-  const choose = negotiator({ types, listed, watchable: true, route, transforms }, names);
+/** For responses with one object or list. A list has the route of its watch, `streams`. */
+function negotiateObjects(
+  offered: Offered,
+  route: Offer<WireCodec>['route'],
+  transforms: readonly Transform[],
+): Negotiate {
+  const accept = negotiator({ ...offered, watchable: true, route, transforms });
   return ({ headers }, { query }) => {
-    const { mediaType, name, as, pretty } = choose(headers['accept']);
-    if (mediaType === 'protobuf') return { yaml: false, protobuf, protobufType: name, pretty: false, as };
-    const asked = query.size === 0 ? undefined : (query.get('pretty') ?? undefined);
-    const lines = pretty || wantsPretty(asked, headers['user-agent']);
-    return { yaml: mediaType === 'yaml', protobuf: undefined, pretty: lines, as };
+    const accepted = accept(headers['accept']);
+    const parameter = query.size === 0 ? undefined : (query.get('pretty') ?? undefined);
+    const codec = prettyCodec(accepted, parameter, headers['user-agent']);
+    return { codec, contentType: accepted.mediaType, as: accepted.as };
   };
 }
 
-/** The other kinds of objects that have no table. */
-export const metadataTransforms = (names: Names) => metaTransforms(names).filter(({ kind }) => kind !== 'Table');
+/** The codec, or its pretty form where the client asks for it. */
+export function prettyCodec(
+  { codec, pretty }: Pick<Accepted<WireCodec>, 'codec' | 'pretty'>,
+  parameter: string | undefined,
+  userAgent: string | undefined,
+): WireCodec {
+  return pretty || wantsPretty(parameter, userAgent) ? (codec.pretty ?? codec) : codec;
+}
 
-/** For watches: the pieces of YAML could not be told apart. */
-export function watchForms(names: Names, protobuf: Protobuf | undefined): ChooseForm {
-  const types = protobuf === undefined ? (['json'] as const) : (['json', 'protobuf'] as const);
-  const choose = negotiator(
-    { types, listed, watchable: true, route: 'streams', transforms: metaTransforms(names) },
-    names,
-  );
+/** For watches, which are never pretty. The Content-Type has the parameters of the stream. */
+function negotiateWatches({ codecs, listed }: Offered, transforms: readonly Transform[]): Negotiate<StreamingCodec> {
+  const streaming = codecs.filter((codec): codec is StreamingCodec => codec.watch !== undefined);
+  const accept = negotiator<WireCodec>({ codecs: streaming, listed, watchable: true, route: 'streams', transforms });
   return ({ headers }) => {
-    const { mediaType, name, as } = choose(headers['accept']);
-    if (mediaType === 'protobuf') return { yaml: false, protobuf, protobufType: name, pretty: false, as };
-    return { yaml: false, protobuf: undefined, pretty: false, as };
+    const { codec, mediaType, as } = accept(headers['accept']) as Accepted<StreamingCodec>;
+    return { codec, contentType: mediaType + codec.watch.parameters, as };
   };
 }
 
-/** A value as it goes over the wire. */
-function formatValue(value: Json, { yaml, protobuf, pretty }: Form): Chunk {
-  if (protobuf !== undefined) return protobuf.write(value as JsonObject);
-  if (yaml) return encodeText(stringifyYaml(value));
-  return encodeText(pretty ? prettyJson(value) : `${stringifyJson(value)}\n`);
+/** One for resources with a built-in type, another for custom resources, which fewer codecs can encode. */
+export interface ByType<T> {
+  readonly builtIn: T;
+  readonly custom: T;
 }
 
-/** JSON that this server wrote, in the wanted form; over a large text others have turns. */
-export function formatJson(json: ByteString, form: Form): Chunk | Promise<Chunk> {
-  const plain = !form.yaml && !form.pretty && form.protobuf === undefined;
-  if (plain) return `${json}\n` as ByteString;
-  return json.length < largeBytes ? formatValue(readOwnBytes(json), form) : formatLarge(json, form);
+/** How the requests for resources and the responses to them are encoded. */
+export interface Negotiation {
+  readonly bodies: ByType<Offered>;
+  readonly objects: ByType<Negotiate>;
+  /** For objects that are created but never read, such as reviews: they have no Table. */
+  readonly unread: ByType<Negotiate>;
+  readonly lists: ByType<Negotiate>;
+  readonly watches: ByType<Negotiate<StreamingCodec>>;
 }
 
-async function formatLarge(json: ByteString, form: Form): Promise<Chunk> {
-  const value = readOwnBytes(json);
-  await nextTurn();
-  return form.yaml ? encodeText(await inTurns(stringifyYamlInSteps(value), nextTurn)) : formatValue(value, form);
+export function createNegotiation(listed: readonly WireCodec[], names: Names): Negotiation {
+  const bodies: ByType<Offered> = {
+    builtIn: { codecs: listed, listed },
+    custom: { codecs: listed.filter(({ customResources }) => customResources), listed },
+  };
+  const byType = <T>(make: (offered: Offered) => T): ByType<T> => ({
+    builtIn: make(bodies.builtIn),
+    custom: make(bodies.custom),
+  });
+  const transforms = metaTransforms(names);
+  const metadata = transforms.filter(({ kind }) => kind !== 'Table');
+  return {
+    bodies,
+    objects: byType((offered) => negotiateObjects(offered, 'plain', transforms)),
+    unread: byType((offered) => negotiateObjects(offered, 'plain', metadata)),
+    lists: byType((offered) => negotiateObjects(offered, 'streams', transforms)),
+    watches: byType((offered) => negotiateWatches(offered, transforms)),
+  };
 }
 
-/** The value of JSON that this server wrote. */
-export function readOwnBytes(json: string): Json {
-  return readOwnJson(decodeText(json as ByteString));
+export function headersOf({ contentType }: Form): ApiResponse['headers'] {
+  if (contentType === jsonHeaders['content-type']) return jsonHeaders;
+  return { 'cache-control': 'no-cache, private', 'content-type': contentType };
 }
 
-export function headersOf({ yaml, protobufType }: Form): ApiResponse['headers'] {
-  if (protobufType !== undefined) return { 'cache-control': 'no-cache, private', 'content-type': protobufType };
-  return yaml ? yamlHeaders : jsonHeaders;
+/** A response with a small object that is not stored. */
+export function valueAnswer(status: number, value: JsonObject, form: Form): ApiResponse {
+  return { status, headers: headersOf(form), body: form.codec.encodeValue(value) };
 }
 
-/** Answers with a value. */
-export function valueAnswer(status: number, value: Json, form: Form): ApiResponse {
-  return { status, headers: headersOf(form), body: formatValue(value, form) };
-}
+/** The response to a request that failed. */
+export type AnswerFailure = (error: StatusError, headers: RequestHeaders) => ApiResponse;
 
-/** Answers with the Status of a failure, in the form that the client wants or else as JSON. */
-export function failureForms(names: Names, protobuf: Protobuf): AnswerFailure {
-  const choose = negotiator({ types: listed, listed, watchable: false, route: 'none', transforms: [] }, names);
+/** Responds with the Status of an error; in the first codec if the client accepts none. */
+export function failureAnswers(codecs: readonly WireCodec[]): AnswerFailure {
+  const accept = negotiator({ codecs, listed: codecs, watchable: false, route: 'none', transforms: [] });
+  const [fallback] = codecs as [WireCodec];
   const formOf = (headers: RequestHeaders): Form => {
-    const pretty = wantsPretty(undefined, headers['user-agent']);
+    let accepted = { codec: fallback, mediaType: fallback.mediaTypes[0] };
     try {
-      const { mediaType, name } = choose(headers['accept']);
-      if (mediaType === 'protobuf') return { yaml: false, protobuf, protobufType: name, pretty };
-      return { yaml: mediaType === 'yaml', protobuf: undefined, pretty };
+      accepted = accept(headers['accept']);
     } catch {
-      return { yaml: false, protobuf: undefined, pretty };
+      // The Status of the request's own error is more useful than a 406.
     }
+    const codec = prettyCodec({ ...accepted, pretty: false }, undefined, headers['user-agent']);
+    return { codec, contentType: accepted.mediaType };
   };
   return (error, headers) => {
-    const answer = valueAnswer(error.code, error.toStatus() as unknown as Json, formOf(headers));
+    const answer = valueAnswer(error.code, error.toStatus() as unknown as JsonObject, formOf(headers));
     const seconds = error.details?.retryAfterSeconds;
     if (seconds === undefined) return answer;
     return { ...answer, headers: { ...answer.headers, 'retry-after': String(seconds) } };
   };
 }
-
-export type AnswerFailure = (error: StatusError, headers: RequestHeaders) => ApiResponse;

@@ -2,13 +2,14 @@ import { encodeText, type JsonObject, type Names, statusError } from '../meta/in
 import type { Registry } from '../registry/index.ts';
 import { pageNotFound, prettyAnswer } from './answers.ts';
 import { apiGroupsOf, rootOf } from './api-groups.ts';
+import type { FindType } from './built-in-types.ts';
 import type { Call, NonResourceHandler } from './call.ts';
+import { createCodecs } from './codecs.ts';
 import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { createOpenApi, type FindType } from './openapi.ts';
+import { createOpenApi } from './openapi.ts';
 import type { Profiler } from './profiling.ts';
-import { Protobuf } from './protobuf.ts';
 
 export interface NonResourceOptions {
   readonly registry: Registry;
@@ -31,13 +32,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
   const { registry, names, health, metrics, profiler } = options;
   const groups = apiGroupsOf(registry, names);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
-  const discovery = createDiscovery(
-    groups,
-    names,
-    new Protobuf(options.findType, names),
-    options.serverAddress,
-    hashes,
-  );
+  const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
   const openApi = createOpenApi({
     groups,
     names,

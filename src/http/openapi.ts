@@ -11,13 +11,11 @@ import { setKey, statusError } from '../meta/index.ts';
 import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
 import { emptyBody } from './answers.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
+import type { FindType } from './built-in-types.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Dialect } from './openapi-operations.ts';
 import { listTypeOf, metaTypes, pathsOf, subresourceType } from './openapi-paths.ts';
 import type { ApiResponse, RequestHeaders } from './types.ts';
-
-/** A declared type by name (`autoscaling/v1.Scale`), beyond the kinds that the resources name themselves. */
-export type FindType = (name: string) => StructSchema | undefined;
 
 export interface OpenApiOptions {
   readonly groups: readonly Group[];

@@ -21,56 +21,40 @@ import {
   type WriteParameters,
   type WriteResult,
 } from '../registry/index.ts';
-import { type CompiledType, compile } from '../schema/index.ts';
+import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
 import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
+import { builtInSchema, hasBuiltInType } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
 import { connectAnswer } from './connect.ts';
-import { listResponse } from './list-response.ts';
 import {
-  type ChooseForm,
-  type Chosen,
-  formatJson,
+  type ByType,
+  createNegotiation,
   headersOf,
-  metadataTransforms,
-  objectForms,
+  type Negotiate,
+  type Negotiated,
+  type Negotiation,
   valueAnswer,
-  watchForms,
 } from './media.ts';
 import type { Query, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
+import type { WireCodec } from './wire-codec.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
   readonly deleteOptionsType: CompiledType;
-  readonly objects: Forms;
-  /** Those of objects that are created but never read, such as reviews: there are no tables of them. */
-  readonly unread: Forms;
-  readonly lists: Forms;
-  readonly watches: Forms;
+  readonly negotiation: Negotiation;
 }
 
-/** How answers can be written, with protobuf and where there is none. */
-interface Forms {
-  readonly all: ChooseForm;
-  readonly text: ChooseForm;
-}
-
-/** Answers requests for resources. Throws StatusError. */
+/** Serves requests for resources. Throws StatusError. */
 export function createVerbs(options: Serving): (call: Call) => ApiResponse | Promise<ApiResponse> {
-  const { names, registry, protobuf } = options;
+  const { names, registry, codecs, findType } = options;
   const verbs: Verbs = {
     ...options,
-    deleteOptionsType: compile(protobuf.known(deleteOptionsKind), names),
-    objects: { all: objectForms(names, protobuf, 'plain'), text: objectForms(names, undefined, 'plain') },
-    unread: {
-      all: objectForms(names, protobuf, 'plain', metadataTransforms(names)),
-      text: objectForms(names, undefined, 'plain', metadataTransforms(names)),
-    },
-    lists: { all: objectForms(names, protobuf, 'streams'), text: objectForms(names, undefined, 'streams') },
-    watches: { all: watchForms(names, protobuf), text: watchForms(names, undefined) },
+    deleteOptionsType: compile(builtInSchema(findType, deleteOptionsKind) as StructSchema, names),
+    negotiation: createNegotiation(codecs.all, names),
   };
   const groups = new Set(registry.resources.map(({ definition }) => definition.group));
   return (call) => {
@@ -122,25 +106,25 @@ type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
 
 const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
-    const form = formOf(verbs, verbs.objects, call, target);
+    const form = formOf(verbs, verbs.negotiation.objects, call, target);
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     checkShape(target, form, 'object');
-    const shown = formatJson(representObject(target, object, view), form);
-    const body = shown instanceof Promise ? await shown : shown;
+    const encoded = form.codec.encodeObject(representObject(target, object, view));
+    const body = encoded instanceof Promise ? await encoded : encoded;
     return { status: 200, headers: headersOf(form), body };
   },
 
   async list(verbs, call, target) {
-    const form = formOf(verbs, verbs.lists, call, target);
+    const form = formOf(verbs, verbs.negotiation.lists, call, target);
     const view = viewOf(verbs, call, form);
     const list = await verbs.registry.list(target, readOptions(call.info.query));
     checkShape(target, form, 'list');
-    return listResponse(target, list, view, form);
+    return { status: 200, headers: headersOf(form), body: await form.codec.encodeList(target, list, view) };
   },
 
   async watch(verbs, call, target) {
-    const form = formOf(verbs, verbs.watches, call, target);
+    const form = formOf(verbs, verbs.negotiation.watches, call, target);
     const view = viewOf(verbs, call, form);
     const opening = isWebSocket(call.request) ? openWebSocket(call.request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
@@ -148,26 +132,30 @@ const servers: { readonly [verb: string]: Serve } = {
     const { signal } = call.request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
-    const { log } = verbs;
-    const { protobuf, protobufType } = form;
-    const separate = opening !== undefined;
-    const body = new WatchBody({ stream, target, view, protobuf, separate, series: call.series, log });
-    if (opening !== undefined) {
-      return { ...opening, body: new MessageBody(body, protobuf === undefined ? 'text' : 'binary') };
-    }
-    const frames = protobufType === undefined ? form : { ...form, protobufType: `${protobufType};stream=watch` };
-    return { status: 200, headers: headersOf(frames), body };
+    const { watch: codec } = form.codec;
+    const { series } = call;
+    const body = new WatchBody({
+      stream,
+      target,
+      view,
+      codec,
+      separate: opening !== undefined,
+      series,
+      log: verbs.log,
+    });
+    if (opening === undefined) return { status: 200, headers: headersOf(form), body };
+    return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },
 
   async create(verbs, call, target) {
-    const form = formOf(verbs, isRead(target) ? verbs.objects : verbs.unread, call, target);
+    const form = formOf(verbs, isRead(target) ? verbs.negotiation.objects : verbs.negotiation.unread, call, target);
     const object = await readBody(verbs, call, target);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
 
   async update(verbs, call, target) {
-    const form = formOf(verbs, isRead(target) ? verbs.objects : verbs.unread, call, target);
+    const form = formOf(verbs, isRead(target) ? verbs.negotiation.objects : verbs.negotiation.unread, call, target);
     const object = await readBody(verbs, call, target);
     const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
@@ -175,14 +163,14 @@ const servers: { readonly [verb: string]: Serve } = {
 
   async patch(verbs, call, target) {
     const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
-    const form = formOf(verbs, verbs.objects, call, target);
+    const form = formOf(verbs, verbs.negotiation.objects, call, target);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
-    const change = await readPatch(call, format, verbs);
+    const change = await readPatch(call, format, verbs.codecs);
     return written(verbs, call, target, change, asked, form);
   },
 
   async delete(verbs, call, target) {
-    const form = formOf(verbs, verbs.objects, call, target);
+    const form = formOf(verbs, verbs.negotiation.objects, call, target);
     const options = await deleteOptions(verbs, call);
     const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
     if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
@@ -190,13 +178,13 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async deletecollection(verbs, call, target) {
-    const form = formOf(verbs, verbs.objects, call, target);
+    const form = formOf(verbs, verbs.negotiation.objects, call, target);
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
     const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     checkShape(target, form, 'list');
-    return listResponse(target, list, view, form);
+    return { status: 200, headers: headersOf(form), body: await form.codec.encodeList(target, list, view) };
   },
 };
 
@@ -207,7 +195,7 @@ async function written(
   target: Target,
   change: Change,
   options: WriteOptions,
-  form: Chosen,
+  form: Negotiated,
 ): Promise<ApiResponse> {
   const view = viewOf(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
@@ -218,8 +206,8 @@ async function written(
   if (result.object === undefined)
     return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
   checkShape(target, form, 'object');
-  const shown = formatJson(representObject(target, result.object, view), form);
-  const body = shown instanceof Promise ? await shown : shown;
+  const encoded = form.codec.encodeObject(representObject(target, result.object, view));
+  const body = encoded instanceof Promise ? await encoded : encoded;
   return { status, headers: headersOf(form), body };
 }
 
@@ -248,23 +236,23 @@ function typeOf({ resource, version, subresource }: Target): TypeMeta {
   return { apiVersion, kind: served?.kind ?? definition.kind };
 }
 
-function formOf(
-  { protobuf }: Verbs,
-  { all, text }: Forms,
-  { request, info }: Call,
-  { resource, version }: Target,
-): Chosen {
-  return (protobuf.speaks(resource, version) ? all : text)(request, info);
-}
+/** The one of two that fits the resource. */
+const forType = <T>({ findType }: Verbs, { builtIn, custom }: ByType<T>, { resource, version }: Target): T =>
+  hasBuiltInType(findType, resource, version) ? builtIn : custom;
 
-function readBody({ protobuf, names, readYaml }: Verbs, call: Call, target: Target): Promise<ObjectBody> {
-  const known = protobuf.speaks(target.resource, target.version) ? protobuf : undefined;
-  return readObjectBody(call, typeOf(target), { names, readYaml, protobuf: known });
-}
+const formOf = <T extends WireCodec>(
+  verbs: Verbs,
+  negotiate: ByType<Negotiate<T>>,
+  { request, info }: Call,
+  target: Target,
+): Negotiated<T> => forType(verbs, negotiate, target)(request, info);
+
+const readBody = (verbs: Verbs, call: Call, target: Target): Promise<ObjectBody> =>
+  readObjectBody(call, typeOf(target), forType(verbs, verbs.negotiation.bodies, target));
 
 const objectView: Representation = { as: 'object' };
 
-function viewOf({ clock }: Verbs, { info }: Call, { as }: Chosen): Representation {
+function viewOf({ clock }: Verbs, { info }: Call, { as }: Negotiated): Representation {
   if (as === undefined) return objectView;
   const { version } = as;
   if (as.kind !== 'Table') return { as: 'metadata', version };
@@ -273,7 +261,7 @@ function viewOf({ clock }: Verbs, { info }: Call, { as }: Chosen): Representatio
 }
 
 /** Metadata is asked for as what it is of. @throws StatusError 406, once it is known that there is something */
-function checkShape(target: Target, { as }: Chosen, shape: 'object' | 'list'): void {
+function checkShape(target: Target, { as }: Negotiated, shape: 'object' | 'list'): void {
   if (as === undefined || as.kind === 'Table') return;
   const list = shape === 'list';
   if (as.kind === (list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) return;
@@ -325,7 +313,7 @@ function writeOptions(
 
 /** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
-  const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs);
+  const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.negotiation.bodies.builtIn);
   const { query } = call.info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');

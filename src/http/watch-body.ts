@@ -1,40 +1,31 @@
-import { unframed } from '../codec/index.ts';
-import { type ByteString, encodeText, type JsonObject, StatusError, statusError } from '../meta/index.ts';
-import {
-  type Representation,
-  representEvent,
-  type StreamEvent,
-  type Target,
-  type WatchStream,
-} from '../registry/index.ts';
+import { type ByteString, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import type { Representation, StreamEvent, Target, WatchStream } from '../registry/index.ts';
 import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
-import { readOwnBytes } from './media.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
-import type { Protobuf } from './protobuf.ts';
 import type { Chunk } from './types.ts';
+import type { WatchCodec } from './wire-codec.ts';
 
 export interface WatchBodyOptions {
   readonly stream: WatchStream;
   readonly target: Target;
   readonly view: Representation;
-  /** Events are written in protobuf. */
-  readonly protobuf: Protobuf | undefined;
-  /** Each piece is one event, whole, and without a length before it: what carries the pieces keeps them apart. */
+  readonly codec: WatchCodec;
+  /** Each chunk is one whole event without its framing: the transport has messages. */
   readonly separate: boolean;
   readonly series: Series;
   readonly log: Log;
 }
 
-/** The events of a watch, in pieces of many small events or of a part of a large one. A failure is the last event. */
+/** The events of a watch in chunks: of several small events, or of a part of a large one. An error is the last event. */
 export class WatchBody implements AsyncIterableIterator<Chunk> {
   readonly #events: AsyncIterator<readonly StreamEvent[]>;
   readonly #options: WatchBodyOptions;
   readonly #take: (result: IteratorResult<readonly StreamEvent[]>) => IteratorResult<Chunk>;
   #batch: readonly StreamEvent[] = [];
-  /** How many events of the batch are written. */
+  /** How many events of the batch are encoded. */
   #written = 0;
-  /** What is written and has not been handed on. */
+  /** What is encoded and not yet returned. */
   #rest: Chunk | undefined;
   readonly #fail: (error: unknown) => IteratorResult<Chunk>;
   #first = true;
@@ -53,8 +44,11 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     this.#fail = (error) => {
       this.#over = true;
       if (!(error instanceof StatusError)) options.log.error('watch failed', { error });
-      const told = error instanceof StatusError ? error : statusError.internal('the watch failed');
-      return { done: false, value: errorFrame(told, options) };
+      const reported = error instanceof StatusError ? error : statusError.internal('the watch failed');
+      return {
+        done: false,
+        value: this.#framed(options.codec.encodeError(reported.toStatus() as unknown as JsonObject)),
+      };
     };
   }
 
@@ -76,7 +70,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
-  /** The next piece of the batch: whole events, or a part of one. */
+  /** The next chunk of the batch: whole events, or a part of one. */
   #piece(): Chunk {
     let bytes = this.#rest;
     this.#rest = undefined;
@@ -86,7 +80,7 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
     return sliceOf(bytes, 0, pieceBytes);
   }
 
-  /** As many events as there is room for in a piece, or one that is larger. */
+  /** As many events as fit into a chunk, or one that is larger. */
   #write(): Chunk {
     if (this.#options.separate) return this.#frame();
     const frames: Chunk[] = [];
@@ -100,36 +94,18 @@ export class WatchBody implements AsyncIterableIterator<Chunk> {
       frames.push(frame);
     }
     if (frames.length === 1) return frames[0] as Chunk;
-    if (this.#options.protobuf !== undefined) return Buffer.concat(frames as Uint8Array[]);
-    return frames.join('') as ByteString;
+    return typeof frames[0] === 'string' ? (frames.join('') as ByteString) : Buffer.concat(frames as Uint8Array[]);
   }
 
   #frame(): Chunk {
-    const { target, view, protobuf, separate } = this.#options;
+    const { target, view, codec } = this.#options;
     const event = this.#batch[this.#written++] as StreamEvent;
-    if (protobuf !== undefined) {
-      const frame = protobufFrame(target, event, view, protobuf);
-      return separate ? unframed(frame) : frame;
-    }
-    const frame = representEvent(target, event, view, this.#first);
+    const frame = codec.encodeFrame(target, event, view, this.#first);
     this.#first = false;
-    return frame;
+    return this.#framed(frame);
   }
-}
 
-function protobufFrame(target: Target, event: StreamEvent, view: Representation, protobuf: Protobuf): Uint8Array {
-  const { resource, version } = target;
-  const form = `${resource.definition.group}/${version} ${view.as}`;
-  return protobuf.frame(event, form, () => {
-    const { object } = readOwnBytes(representEvent(target, event, view, false)) as { object: JsonObject };
-    return object;
-  });
-}
-
-function errorFrame(error: StatusError, { protobuf, separate }: WatchBodyOptions): Chunk {
-  if (protobuf !== undefined) {
-    const frame = protobuf.failure(error.toStatus() as unknown as JsonObject);
-    return separate ? unframed(frame) : frame;
+  #framed(frame: Chunk): Chunk {
+    return this.#options.separate ? this.#options.codec.payload(frame) : frame;
   }
-  return encodeText(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
 }

@@ -11,13 +11,15 @@ import { namesFor, statusError } from '../meta/index.ts';
 import type { WatchStream } from '../registry/index.ts';
 import { findType } from '../resources/index.ts';
 import type { StructSchema } from '../schema/index.ts';
+import { jsonCodec } from './json-codec.ts';
 import { type Listener, listen } from './listener.ts';
-import { Protobuf } from './protobuf.ts';
+import { protobufCodec } from './protobuf-codec.ts';
 import { type Fixture, makeCertificates, makeFixture, realClock } from './testing/fixture.ts';
 import { sendMessages } from './tunnel.ts';
 import type { Chunk } from './types.ts';
 import { WatchBody } from './watch-body.ts';
 import { ClientFrames, closeFrame, MessageBody } from './web-socket.ts';
+import type { StreamingCodec } from './wire-codec.ts';
 
 const { ca, cert, key } = makeCertificates();
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -519,11 +521,11 @@ describe('what goes wrong with a watch', () => {
     ['protobuf', true],
   ])('is its last event, in %s too', async (_, inProtobuf) => {
     const names = namesFor('k8s.io');
-    const protobuf = inProtobuf ? new Protobuf(findType, names) : undefined;
+    const { watch: codec } = (inProtobuf ? protobufCodec(findType, names) : jsonCodec) as StreamingCodec;
     const failing = { next: () => Promise.reject(statusError.expired('too old')) };
     const stream = { [Symbol.asyncIterator]: () => failing, close: () => {} } as unknown as WatchStream;
     const unused = {} as never;
-    const options = { stream, target: unused, view: { as: 'object' }, series: unused, log: unused, protobuf } as const;
+    const options = { stream, target: unused, view: { as: 'object' }, series: unused, log: unused, codec } as const;
     const shown = async (separate: boolean) => (await new WatchBody({ ...options, separate }).next()).value as Chunk;
     const [alone, framed] = [await shown(true), await shown(false)];
     // Outside of WebSocket, what is in protobuf has its length before it.

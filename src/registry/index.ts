@@ -31,6 +31,8 @@ export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
 export { readWriteOptions, type WriteParameters } from './parameters.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';
 export {
+  type ListLayout,
+  listFields,
   type Representation,
   readIncludeObject,
   representEvent,

@@ -1,6 +1,14 @@
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ByteString, encodeText, type JsonObject, type Names, quote, statusError } from '../meta/index.ts';
+import {
+  type ByteString,
+  encodeText,
+  type JsonObject,
+  type Names,
+  quote,
+  type Steps,
+  statusError,
+} from '../meta/index.ts';
 import { rowText } from './cells.ts';
 import type { Column } from './column.ts';
 import { encode, fromStorage, isStorageVersion, projectionOf, versionOf } from './convert.ts';
@@ -25,8 +33,8 @@ export function readIncludeObject(text: string | undefined): IncludeObject {
   );
 }
 
-/** The apiVersion of partial metadata and tables, whose fields are the same in each version. */
-const metaVersion = (names: Names, version: string): string => JSON.stringify(`meta.${names.domain}/${version}`);
+/** The apiVersion of a Table or PartialObjectMetadata. */
+const metaVersion = (names: Names, version: string): string => `meta.${names.domain}/${version}`;
 
 /** The body of a response with one object. */
 export function representObject(target: Target, object: CachedObject, representation: Representation): ByteString {
@@ -54,76 +62,96 @@ const pieceBytes = 64 * 1024;
 const pieceRows = 50;
 const parsedBytes = 256 * 1024;
 
-/** The body of a response with a list, in pieces that each take little time: the caller yields to the event loop between them. */
+/** How a list is written around and between its items. */
+export interface ListLayout {
+  readonly head: ByteString;
+  /** Before the first item, and before every other one. */
+  readonly first: string;
+  readonly separator: string;
+  readonly tail: ByteString;
+  /** In place of `tail`, in a list without items. */
+  readonly emptyTail: ByteString;
+  /** Rewrites the JSON of an item; undefined: it is copied. */
+  readonly item?: (json: ByteString) => ByteString | Steps<ByteString>;
+}
+
+/**
+ * A list in pieces, as JSON unless `layout` says otherwise. No piece takes long to make, so that a caller who pauses
+ * between them blocks nobody. An item that is written in steps gives an empty piece for each of them.
+ */
 export function* representList(
   target: Target,
   list: ObjectList,
   representation: Representation,
+  layout: ListLayout = jsonLayout(listFields(target, list, representation)),
 ): Generator<ByteString> {
-  const { open, close } = frameOf(target, list, representation);
-  let piece = open as string;
+  const { head, first, separator, tail, emptyTail, item } = layout;
+  let piece = head as string;
+  let size = head.length;
+  let items = 0;
   let rows = 0;
   let parsed = 0;
-  let separator = '';
   for (const object of list.items) {
-    piece += separator + item(target, object, representation);
-    separator = ',';
+    const json = itemText(target, object, representation);
+    const text = item === undefined ? json : item(json);
+    piece += (items === 0 ? first : separator) + (typeof text === 'string' ? text : yield* inEmptyPieces(text));
+    size += json.length + (items++ === 0 ? 0 : 1);
     if (representation.as !== 'object') {
       rows++;
       parsed += object.bytes.length;
     }
-    if (piece.length < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
+    if (size < pieceBytes && rows < pieceRows && parsed < parsedBytes) continue;
     yield piece as ByteString;
     piece = '';
+    size = 0;
     rows = 0;
     parsed = 0;
   }
-  yield (piece + close) as ByteString;
+  yield (piece + (items === 0 ? emptyTail : tail)) as ByteString;
 }
 
-function frameOf(
-  target: Target,
-  list: ObjectList,
-  representation: Representation,
-): { open: ByteString; close: string } {
+/** The result of all steps; each of them gives an empty piece. */
+function* inEmptyPieces(steps: Steps<ByteString>): Generator<ByteString, ByteString> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield '' as ByteString;
+  }
+}
+
+function jsonLayout(fields: JsonObject): ListLayout {
+  const tail = ']}' as ByteString;
+  const head = encodeText(stringifyJson(fields).slice(0, -tail.length));
+  return { head, first: '', separator: ',', tail, emptyTail: tail };
+}
+
+/** The fields of a list in wire order. The last one, `items` or the `rows` of a table, is empty. */
+export function listFields(target: Target, list: ObjectList, representation: Representation): JsonObject {
   const { names, definition } = target.resource;
   const token = list.continue();
   const remaining = list.remaining();
-  const metadata = stringifyJson({
+  const metadata = {
     resourceVersion: String(list.revision),
     ...(token === '' ? {} : { continue: token }),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
-  });
-  switch (representation.as) {
-    case 'object': {
-      const { apiVersion } = versionOf(target);
-      const head = `{"kind":${JSON.stringify(`${definition.kind}List`)},"apiVersion":${JSON.stringify(apiVersion)}`;
-      return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
-    }
-    case 'metadata': {
-      const head = `{"kind":"PartialObjectMetadataList","apiVersion":${metaVersion(names, representation.version)}`;
-      return { open: encodeText(`${head},"metadata":${metadata},"items":[`), close: ']}' };
-    }
-    case 'table': {
-      const head = `{"kind":"Table","apiVersion":${metaVersion(names, representation.version)}`;
-      const columns = columnsText(target);
-      return {
-        open: encodeText(`${head},"metadata":${metadata},"columnDefinitions":${columns},"rows":[`),
-        close: ']}',
-      };
-    }
+  };
+  if (representation.as === 'object') {
+    return { kind: `${definition.kind}List`, apiVersion: versionOf(target).apiVersion, metadata, items: [] };
   }
+  const apiVersion = metaVersion(names, representation.version);
+  if (representation.as === 'metadata') return { kind: 'PartialObjectMetadataList', apiVersion, metadata, items: [] };
+  return { kind: 'Table', apiVersion, metadata, columnDefinitions: columnDefinitions(target), rows: [] };
 }
 
 const metadataMark = '"metadata":{';
 
-/** An item of a list, without kind and apiVersion. */
-function item(target: Target, object: CachedObject, representation: Representation): string {
+/** The JSON of an item of a list, which has no kind and apiVersion of its own, or of a row of a table. */
+function itemText(target: Target, object: CachedObject, representation: Representation): ByteString {
   switch (representation.as) {
     case 'object': {
       const { head } = target.resource.format;
       if (isStorageVersion(target) && object.bytes.startsWith(head)) {
-        return `{${object.bytes.slice(head.length - metadataMark.length)}`;
+        return `{${object.bytes.slice(head.length - metadataMark.length)}` as ByteString;
       }
       const { kind: _, apiVersion: __, ...rest } = fromStorage(target, readObject(target.resource.format, object));
       return encodeText(stringifyJson(rest));
@@ -137,7 +165,7 @@ function item(target: Target, object: CachedObject, representation: Representati
 
 function partial(target: Target, object: CachedObject, version: string): ByteString {
   const { names, format } = target.resource;
-  const head = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, version)},"metadata":`;
+  const head = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, version)}","metadata":`;
   const projection = projectionOf(target);
   const metadata =
     projection === undefined
@@ -167,20 +195,19 @@ function columnsOf(target: Target): readonly Column[] {
   return columns.length === 0 ? defaultColumns : columns;
 }
 
-function columnsText(target: Target): string {
-  return stringifyJson(
-    columnsOf(target).map(({ name, type, format = '', description = '', priority = 0 }) => ({
-      name,
-      type,
-      format,
-      description,
-      priority,
-    })),
-  );
-}
+const columnDefinitions = (target: Target): JsonObject[] =>
+  columnsOf(target).map(({ name, type, format = '', description = '', priority = 0 }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+
+const columnsText = (target: Target): string => stringifyJson(columnDefinitions(target));
 
 function table({ resource }: Target, version: string, revision: string, columns: string, rows: string): ByteString {
-  const head = `{"kind":"Table","apiVersion":${metaVersion(resource.names, version)}`;
+  const head = `{"kind":"Table","apiVersion":"${metaVersion(resource.names, version)}"`;
   const metadata = `"metadata":{"resourceVersion":${JSON.stringify(revision)}}`;
   return `${head},${metadata},"columnDefinitions":${encodeText(columns)},"rows":[${rows}]}` as ByteString;
 }
@@ -233,9 +260,9 @@ function bookmark(target: Target, event: StreamEvent, representation: Representa
   if (representation.as === 'object') {
     return encodeText(stringifyJson({ kind: definition.kind, apiVersion: versionOf(target).apiVersion, metadata }));
   }
-  const text = `{"kind":"PartialObjectMetadata","apiVersion":${metaVersion(names, representation.version)},"metadata":${stringifyJson(metadata)}}`;
-  const object = encodeText(text);
-  if (representation.as === 'metadata') return object;
+  const text = `{"kind":"PartialObjectMetadata","apiVersion":"${metaVersion(names, representation.version)}","metadata":${stringifyJson(metadata)}}`;
+  const included = encodeText(text);
+  if (representation.as === 'metadata') return included;
   const cells = stringifyJson(columnsOf(target).map(() => ''));
   const columns = first ? columnsText(target) : 'null';
   return table(
@@ -243,6 +270,6 @@ function bookmark(target: Target, event: StreamEvent, representation: Representa
     representation.version,
     metadata.resourceVersion,
     columns,
-    `{"cells":${cells},"object":${object}}`,
+    `{"cells":${cells},"object":${included}}`,
   );
 }

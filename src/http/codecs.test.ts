@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson, parseYaml, prettyJson } from '../codec/index.ts';
+import { type ByteString, bytesOf, type JsonObject, namesFor } from '../meta/index.ts';
+import { findType } from '../resources/index.ts';
+import { createCodecs } from './codecs.ts';
+import { type Fixture, makeFixture } from './testing/fixture.ts';
+
+const codecs = createCodecs({ findType, names: namesFor('k8s.io') });
+const object: JsonObject = {
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name: 'a', labels: { l: 'ü' } },
+  data: { text: 'two\nlines', number: '1' },
+};
+const stored = (value: JsonObject) => bytesOf(Buffer.from(JSON.stringify(value)));
+const bytes = (chunk: ByteString | Uint8Array) => (typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk);
+
+describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))('%s', (_, codec) => {
+  const decode = async (body: Uint8Array) => (await codec.decode(body, { apiVersion: '', kind: '' })).value;
+
+  it('decodes the objects and values that it encodes', async () => {
+    expect(await decode(bytes(await codec.encodeObject(stored(object))))).toEqual(object);
+    expect(await decode(bytes(codec.encodeValue(object)))).toEqual(object);
+  });
+
+  it('encodes an object of many fields as it does a small one', async () => {
+    const data = Object.fromEntries(Array.from({ length: 30_000 }, (_unused, i) => [`k${i}`, 'value']));
+    const large = { ...object, data };
+    const encoding = codec.encodeObject(stored(large));
+    expect(encoding instanceof Promise).toBe(codec !== codecs.json);
+    expect(bytes(await encoding)).toEqual(bytes(codec.encodeValue(large)));
+  });
+
+  it('reports a body that is none', async () => {
+    await expect((async () => decode(Buffer.from([0x7b, 0x00])))()).rejects.toMatchObject({ code: 400 });
+  });
+});
+
+describe('lists', () => {
+  const configMaps = '/api/v1/namespaces/default/configmaps';
+  let server: Fixture;
+  beforeAll(async () => {
+    server = await makeFixture();
+    for (let i = 0; i < 120; i++) {
+      const data = { text: `]}"\n- items: []\nü${'x'.repeat(1_000)}` };
+      await server.send('POST', configMaps, { body: { metadata: { name: `c${i}` }, data } });
+    }
+  });
+  afterAll(() => server.close());
+
+  const kinds = ['', ';as=Table;g=meta.k8s.io;v=v1', ';as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'];
+  const cases = kinds.flatMap((kind) => ['?limit=2', '?labelSelector=none', ''].map((query) => [kind, query] as const));
+  it.each(cases)('%s %s are the same in JSON, pretty JSON and YAML', async (kind, query) => {
+    const get = (accept: string, more = '') =>
+      server.send('GET', configMaps + query + more, { headers: { accept: accept + kind } });
+    const json = await get('application/json');
+    // The ages of a table and the continue tokens of a page are made anew for each response.
+    const steady = (text: string) =>
+      text.replace(/"?continue"?: ?"?[\w=+/-]+"?/g, 'continue').replace(/\b\d+s\b/g, 'age');
+    const value = JSON.parse(steady(json.text).replace('continue', '"continue":""')) as JsonObject;
+    const pretty = await get('application/json', `${query === '' ? '?' : '&'}pretty=1`);
+    expect(steady(pretty.text)).toBe(steady(prettyJson(parseJson(Buffer.from(json.text)).value)));
+    const yaml = await get('application/yaml');
+    expect(parseYaml(Buffer.from(steady(yaml.text).replace('continue', 'continue: ""'))).value).toEqual(value);
+    expect([pretty.pieces.length > 1, yaml.pieces.length > 1]).toEqual([query === '', query === '']);
+  });
+});

@@ -1,0 +1,54 @@
+import { parseJson, prettyJson, stringifyJson } from '../codec/index.ts';
+import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
+import { type ListLayout, listFields, representEvent, representList } from '../registry/index.ts';
+import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
+import type { TextCodec, WatchCodec } from './wire-codec.ts';
+
+/** One event on each line. */
+const watch: WatchCodec = {
+  parameters: '',
+  text: true,
+  encodeFrame: representEvent,
+  encodeError: (status) => encodeText(`${JSON.stringify({ type: 'ERROR', object: status })}\n`),
+  payload: (frame) => frame,
+};
+
+const common = {
+  mediaTypes: ['application/json'],
+  tables: true,
+  watch,
+  customResources: true,
+  envelope: false,
+  decode: (body: Uint8Array) => parseJson(body),
+} as const;
+
+const encodePretty = (value: JsonObject) => encodeText(prettyJson(value));
+
+const prettyCodec: TextCodec = {
+  ...common,
+  encodeValue: encodePretty,
+  encodeObject: (json) => fromJson(json, encodePretty),
+  encodeList: (target, list, view) =>
+    inPieces(representList(target, list, view, prettyLayout(listFields(target, list, view))), ''),
+};
+
+/** Copies the JSON bytes of objects, lists and events. */
+export const jsonCodec: TextCodec = {
+  ...common,
+  pretty: prettyCodec,
+  encodeValue: (value) => encodeText(`${stringifyJson(value)}\n`),
+  encodeObject: (json) => `${json}\n` as ByteString,
+  encodeList: (target, list, view) => inPieces(representList(target, list, view), '\n'),
+};
+
+function prettyLayout(fields: JsonObject): ListLayout {
+  const emptyTail = ']\n}' as ByteString;
+  return {
+    head: encodeText(prettyJson(fields).slice(0, -emptyTail.length)),
+    first: '\n    ',
+    separator: ',\n    ',
+    tail: '\n  ]\n}' as ByteString,
+    emptyTail,
+    item: (json) => encodeText(prettyJson(readOwnBytes(json)).replaceAll('\n', '\n    ')),
+  };
+}

@@ -1,0 +1,180 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  frameProtobufWatch,
+  ProtobufList,
+  readProtobuf,
+  type TypeMeta,
+  unframed,
+  writeProtobuf,
+} from '../codec/index.ts';
+import {
+  type ByteString,
+  compatibleDomain,
+  type Json,
+  type JsonObject,
+  type Names,
+  namesFor,
+  statusError,
+} from '../meta/index.ts';
+import {
+  listFields,
+  type ObjectList,
+  type Representation,
+  representEvent,
+  representObject,
+  type StreamEvent,
+  type Target,
+} from '../registry/index.ts';
+import type { StructSchema } from '../schema/index.ts';
+import { builtInSchema, type FindType } from './built-in-types.ts';
+import { fromJson, readOwnBytes } from './encode-steps.ts';
+import type { ApiResponse } from './types.ts';
+import type { StreamingCodec, WatchCodec } from './wire-codec.ts';
+
+/** Protobuf in the envelope `runtime.Unknown`, for the objects of built-in types. */
+export function protobufCodec(findType: FindType, names: Names): StreamingCodec {
+  const schemaOf = (type: TypeMeta): StructSchema => {
+    const schema = builtInSchema(findType, type);
+    if (schema === undefined) throw statusError.internal(`${type.kind} has no protobuf form`);
+    return schema;
+  };
+  const encode = (value: JsonObject): Uint8Array => {
+    const type = { apiVersion: value['apiVersion'] as string, kind: value['kind'] as string };
+    return writeProtobuf(schemaOf(type), type, value, names);
+  };
+  return {
+    mediaTypes: mediaTypes(names),
+    tables: false,
+    watch: watchCodec(encode),
+    customResources: false,
+    envelope: true,
+    decode: (body, expected) => readProtobuf(body, expected, (type) => builtInSchema(findType, type), names),
+    // Some discovery documents have no apiVersion in JSON.
+    encodeValue: (value) => encode({ apiVersion: 'v1', ...value }),
+    encodeObject: (json) => fromJson(json, encode),
+    encodeList(target, list, view) {
+      const { apiVersion, kind, metadata } = listFields(target, list, view) as unknown as ListFields;
+      const schema = schemaOf({ apiVersion, kind: kind.replace(/List$/, '') });
+      const written = new ProtobufList(schema, schemaOf({ apiVersion: 'v1', kind: 'ListMeta' }), names);
+      const write = (object: Item) => written.item(readOwnBytes(representObject(target, object, view)));
+      const head = (size: number) => written.head({ apiVersion, kind }, metadata, size);
+      return encodeItems(list, schema, write, head, written.tail);
+    },
+  };
+}
+
+type ListFields = TypeMeta & { readonly metadata: JsonObject };
+
+/** The name of the domain, and the one that existing clients use under every domain. */
+function mediaTypes(names: Names): [string, ...string[]] {
+  const own = names.protobufMediaType;
+  const compatible = namesFor(compatibleDomain).protobufMediaType;
+  return own === compatible ? [own] : [own, compatible];
+}
+
+// Lists
+
+type Item = ObjectList['items'] extends Iterable<infer T> ? T : never;
+
+/** Others have a turn after so much JSON was encoded (bytes). */
+const strideBytes = 128 * 1024;
+/** The size of a chunk, and how much of the beginning of a list is kept from being encoded twice (bytes). */
+const chunkBytes = 64 * 1024;
+const keptBytes = 1024 * 1024;
+
+/**
+ * A list begins with its length. The encoded size of an object is kept with it in the cache, so that only objects
+ * without one are encoded before the list is sent, and those of its beginning are encoded once.
+ */
+async function encodeItems(
+  list: ObjectList,
+  schema: StructSchema,
+  write: (object: Item) => ByteString,
+  headOf: (size: number) => ByteString,
+  tail: ByteString,
+): Promise<ApiResponse['body']> {
+  const items: Item[] = [];
+  const kept: ByteString[] = [];
+  let size = 0;
+  let read = 0;
+  for (const object of list.items) {
+    read += 64;
+    if (object.sizeOf !== schema) {
+      const item = write(object);
+      if (size < keptBytes && kept.length === items.length) kept.push(item);
+      object.size = item.length;
+      object.sizeOf = schema;
+      read += object.bytes.length;
+    }
+    size += object.size ?? 0;
+    items.push(object);
+    if (read < strideBytes) continue;
+    read = 0;
+    await nextTurn();
+  }
+  const head = headOf(size);
+  if (size > chunkBytes) return streamItems(items, kept, write, head, tail);
+  return [head, ...items.map((object, i) => kept[i] ?? write(object)), tail].join('') as ByteString;
+}
+
+async function* streamItems(
+  items: readonly Item[],
+  kept: readonly ByteString[],
+  write: (object: Item) => ByteString,
+  head: ByteString,
+  tail: ByteString,
+): AsyncGenerator<ByteString> {
+  let chunk: string = head;
+  for (const [i, object] of items.entries()) {
+    chunk += kept[i] ?? write(object);
+    if (chunk.length < chunkBytes) continue;
+    yield chunk as ByteString;
+    chunk = '';
+    await nextTurn();
+  }
+  yield (chunk + tail) as ByteString;
+}
+
+// Watches
+
+/** How many bytes of recent frames are kept for other watchers. */
+const recentBytes = 4 * 1024 * 1024;
+
+function watchCodec(encode: (value: JsonObject) => Uint8Array): WatchCodec {
+  const recent = new RecentFrames();
+  return {
+    parameters: ';stream=watch',
+    text: false,
+    encodeFrame(target, event, view) {
+      const { resource, version } = target;
+      return recent.frame(event, `${resource.definition.group}/${version} ${view.as}`, () =>
+        frameProtobufWatch(event.type, encode(eventObject(target, event, view))),
+      );
+    },
+    encodeError: (status) => frameProtobufWatch('ERROR', encode(status)),
+    payload: (frame) => unframed(frame as Uint8Array),
+  };
+}
+
+const eventObject = (target: Target, event: StreamEvent, view: Representation): JsonObject =>
+  (readOwnBytes(representEvent(target, event, view, false)) as { readonly object: Json })['object'] as JsonObject;
+
+/** The frames of recent events, so that an event is encoded once for all watchers of a representation. */
+class RecentFrames {
+  readonly #byRepresentation = new Map<string, Map<StreamEvent, Uint8Array>>();
+  #bytes = 0;
+
+  frame(event: StreamEvent, representation: string, encode: () => Uint8Array): Uint8Array {
+    const found = this.#byRepresentation.get(representation)?.get(event);
+    if (found !== undefined) return found;
+    const frame = encode();
+    this.#bytes += frame.length;
+    if (this.#bytes > recentBytes) {
+      this.#byRepresentation.clear();
+      this.#bytes = frame.length;
+    }
+    const frames = this.#byRepresentation.get(representation) ?? new Map<StreamEvent, Uint8Array>();
+    this.#byRepresentation.set(representation, frames.set(event, frame));
+    return frame;
+  }
+}

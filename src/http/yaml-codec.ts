@@ -1,0 +1,48 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ParsedBody, parseYaml, parseYamlAsJson, stringifyYaml, stringifyYamlInSteps } from '../codec/index.ts';
+import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
+import { inTurns, type ListLayout, listFields, representList } from '../registry/index.ts';
+import { fromJson, inPieces, readOwnBytes } from './encode-steps.ts';
+import type { TextCodec } from './wire-codec.ts';
+
+/** Reads a YAML document. @throws StatusError 400, 429 or 503 */
+export type ReadYaml = (bytes: Uint8Array) => ParsedBody | Promise<ParsedBody>;
+
+const encode = (value: JsonObject) => encodeText(stringifyYaml(value));
+const encodeLarge = async (value: JsonObject) => encodeText(await inTurns(stringifyYamlInSteps(value), nextTurn));
+
+/** YAML cannot be watched: its documents have no framing. A body that is JSON is read at once, any other with `read`. */
+export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
+  mediaTypes: ['application/yaml'],
+  tables: true,
+  watch: undefined,
+  customResources: true,
+  envelope: false,
+  decode: (body) => parseYamlAsJson(body) ?? read(body),
+  encodeValue: encode,
+  encodeObject: (json) => fromJson(json, encode, encodeLarge),
+  encodeList: (target, list, view) =>
+    inPieces(representList(target, list, view, yamlLayout(listFields(target, list, view))), ''),
+});
+
+/** Keys are sorted, which puts `items` before the kind of the list and `rows` last. */
+function yamlLayout(fields: JsonObject): ListLayout {
+  const name = Object.hasOwn(fields, 'rows') ? 'rows' : 'items';
+  const after = fieldsText(fields, (key) => key > name);
+  return {
+    head: encodeText(`${fieldsText(fields, (key) => key < name)}${name}:`),
+    first: '\n- ',
+    separator: '\n- ',
+    tail: encodeText(`\n${after}`),
+    emptyTail: encodeText(` []\n${after}`),
+    *item(json: ByteString) {
+      const text = yield* stringifyYamlInSteps(readOwnBytes(json));
+      return encodeText(text.trimEnd().replaceAll('\n', '\n  '));
+    },
+  };
+}
+
+function fieldsText(fields: JsonObject, included: (key: string) => boolean): string {
+  const entries = Object.entries(fields).filter(([key]) => included(key));
+  return entries.length === 0 ? '' : stringifyYaml(Object.fromEntries(entries));
+}

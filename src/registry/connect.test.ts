@@ -54,8 +54,8 @@ async function made() {
   return { connect, seen };
 }
 
-describe('a request that goes on', () => {
-  it('has its parameters read as the type of its options says', async () => {
+describe('a connect request', () => {
+  it('decodes its query parameters by the schema of its options', async () => {
     const { connect } = await made();
     await connect(
       'text',
@@ -93,7 +93,7 @@ describe('a request that goes on', () => {
     expect(await failure(connect('text', query))).toMatchObject({ code: 400, reason: 'BadRequest', message });
   });
 
-  it('is admitted with its options, unless it is a mere read', async () => {
+  it('passes admission with its options, unless it only reads text', async () => {
     const { connect, seen } = await made();
     await connect('text');
     expect(seen).toEqual([]);

@@ -7,7 +7,7 @@ import { serverObjects } from './server-objects.ts';
 import type { Connecting, Target } from './types.ts';
 import { connectSubresourceOf } from './verbs.ts';
 
-/** Where a request to a subresource goes on to, once admission has let it. @throws StatusError */
+/** Runs admission for a connect request and returns the endpoint that it is proxied to. @throws StatusError */
 export async function connect(
   registry: RegistryContext,
   target: Target,

@@ -4,10 +4,10 @@ import { applyMergePatch } from '../merge/index.ts';
 import { type ApiObject, isJsonObject, type Json, type JsonObject, type Names, StatusError } from '../meta/index.ts';
 import { standardFlowObjects } from '../resources/index.ts';
 
-/** Who owns what the server makes itself. */
+/** The field manager of the server's own objects. */
 export const ownManager = 'apiserver';
 
-/** An object that the server has of its own accord. */
+/** An object that the server creates at start. */
 export interface BootstrapObject {
   readonly resource: string;
   readonly apiVersion: string;
@@ -18,7 +18,7 @@ export interface BootstrapObject {
     readonly labels?: { [key: string]: string };
     readonly annotations?: { [key: string]: string };
   };
-  /** Who owns it: the server itself unless told otherwise. */
+  /** Its field manager. Default: `ownManager`. */
   readonly manager?: string;
   /** Its other fields. */
   readonly fields?: JsonObject;
@@ -27,8 +27,8 @@ export interface BootstrapObject {
 const flowManager = 'api-priority-and-fairness-config-producer-v1';
 
 /**
- * What every server has, whatever was deleted before: its namespaces, the priorities of what it cannot do without, its
- * flows, and more of the kind. What is there already stays as it is.
+ * Creates the objects that every server has, again when they were deleted: the system namespaces, the system priority
+ * classes, the mandatory and suggested flow control objects, and `more`. Existing objects are not changed.
  */
 export async function createBootstrapObjects(
   client: Client,
@@ -59,7 +59,7 @@ export async function createBootstrapObjects(
 
 export const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code;
 
-/** Undefined when such objects are not served. */
+/** Creates the object; undefined when its resource is not served. */
 async function createOwn(client: Client, object: BootstrapObject): Promise<ApiObject | undefined> {
   const { resource, apiVersion, kind, metadata, fields, manager = ownManager } = object;
   const { namespace } = metadata;
@@ -73,8 +73,8 @@ async function createOwn(client: Client, object: BootstrapObject): Promise<ApiOb
 }
 
 /**
- * The object is there and says what it should; what else it says stays. `first` are fields that it is made with and
- * that may be as they are afterwards. Undefined when such objects are not served. @throws StatusError
+ * Creates the object, or patches the labels and fields that differ; its other fields stay. `first` are fields of a new
+ * object that are not reconciled afterwards. Undefined when its resource is not served. @throws StatusError
  */
 export async function ensureObject(
   client: Client,
@@ -91,15 +91,17 @@ export async function ensureObject(
   if (found === undefined)
     return createOwn(client, { ...object, fields: applyMergePatch(fields, first) as JsonObject });
   const wanted: JsonObject = { ...(labels === undefined ? {} : { metadata: { labels } }), ...fields };
-  if (says(found, wanted)) return found;
+  if (includes(found, wanted)) return found;
   return client.patch(place, 'merge', wanted, { fieldManager: ownManager });
 }
 
-/** Whether a value holds all that is wanted; lists must be of the same length. */
-function says(found: Json | undefined, wanted: Json): boolean {
+/** Whether a value includes the wanted one; lists must have the same length. */
+function includes(found: Json | undefined, wanted: Json): boolean {
   if (Array.isArray(wanted)) {
-    return Array.isArray(found) && found.length === wanted.length && wanted.every((item, i) => says(found[i], item));
+    return (
+      Array.isArray(found) && found.length === wanted.length && wanted.every((item, i) => includes(found[i], item))
+    );
   }
   if (!isJsonObject(wanted)) return found === wanted;
-  return isJsonObject(found) && Object.entries(wanted).every(([key, value]) => says(found[key], value));
+  return isJsonObject(found) && Object.entries(wanted).every(([key, value]) => includes(found[key], value));
 }

@@ -13,17 +13,23 @@ import type { Registry } from '../registry/index.ts';
 import { requestedOrganizations } from '../resources/index.ts';
 import type { ServerSettings } from './flags.ts';
 
-interface Surroundings {
+interface InitializerOptions {
   readonly names: Names;
   readonly random: Random;
   readonly authorize: Authorizer;
   readonly settings: Pick<ServerSettings, 'defaultNotReadyTolerationSeconds' | 'defaultUnreachableTolerationSeconds'>;
-  /** Asked only once a write is on its way. */
+  /** Called no earlier than in a write: plugins are made before the registry. */
   readonly registry: () => Registry;
 }
 
-/** What plugins are handed, out of the registry that they are a part of. */
-export function pluginInitializer({ names, random, authorize, settings, registry }: Surroundings): PluginInitializer {
+/** What admission plugins are given: the server's objects, its authorizer and its settings. */
+export function pluginInitializer({
+  names,
+  random,
+  authorize,
+  settings,
+  registry,
+}: InitializerOptions): PluginInitializer {
   let kinds: Map<string, KindPlace> | undefined;
   return {
     names,
@@ -64,7 +70,7 @@ async function createNamespace({ objects }: Registry, name: string): Promise<voi
   await objects.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
-/** The quota as it was written; undefined when its resourceVersion was no longer the given one. */
+/** Updates `status.used`; undefined when the quota was deleted, or its resourceVersion is no longer the given one. */
 async function writeUsed({ objects }: Registry, quota: ApiObject, used: JsonObject): Promise<ApiObject | undefined> {
   const status = { ...(isJsonObject(quota['status']) ? quota['status'] : {}), used };
   try {

@@ -85,7 +85,7 @@ function finish(
     bytes,
     labels,
     fields,
-    // There from the start, so that all objects have one shape.
+    // Present from the start, so that all objects have one hidden class.
     cells: undefined,
     cellsOf: undefined,
     size: undefined,
@@ -133,7 +133,7 @@ function fieldsOf(
   }
 }
 
-/** Whether cached bytes are those stored ones, with the resourceVersion at `at`. */
+/** Whether `bytes` are the stored ones with the resourceVersion inserted at `at`. */
 function isStored(stored: ByteString, revision: number, bytes: ByteString, at: number): boolean {
   const rest = at + versionText(revision).length;
   return (

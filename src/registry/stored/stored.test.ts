@@ -30,11 +30,11 @@ const object = fc
   .record({ metadata, data: fc.dictionary(text, text) })
   .map((value) => JSON.parse(JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', ...value })) as ApiObject);
 
-/** As many as make a set worth remembering. */
+/** As many fields as the managed-fields cache asks for. */
 const manyFields = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f:${i}`, {}]));
 
-describe('stored and cached bytes', () => {
-  it('hold the same object, with its version, and what filters need', () => {
+describe('the stored form and the cached form of an object', () => {
+  it('hold the same object; the cached form has its resourceVersion, labels and metadata text', () => {
     fc.assert(
       fc.property(object, (value) => {
         const cached = describeEntry(format, entryOf(storedText(format, value)));
@@ -52,24 +52,24 @@ describe('stored and cached bytes', () => {
     );
   });
 
-  it('are read the same whatever is remembered of their owners', () => {
-    const owner = fc.record({
+  it('are read the same whatever the managed-fields cache holds for the key', () => {
+    const entry = fc.record({
       manager: text,
       operation: fc.constant('Apply'),
       fieldsType: fc.constant('FieldsV1'),
       fieldsV1: fc.dictionary(text, fc.constant({})).map((set) => ({ ...set, ...manyFields })),
     });
-    const owners = fc
-      .option(fc.array(owner, { minLength: 1, maxLength: 3 }), { nil: undefined })
+    const entries = fc
+      .option(fc.array(entry, { minLength: 1, maxLength: 3 }), { nil: undefined })
       .map((given) => given && (JSON.parse(JSON.stringify(given)) as Json[]));
     fc.assert(
-      fc.property(object, owners, owners, owners, (value, own, inside, remembered) => {
-        // A field of the object may have the name and the text that its owners have.
+      fc.property(object, entries, entries, entries, (value, own, inside, cachedEntries) => {
+        // A field of the object may have the name and the text of its managedFields.
         const whole = JSON.parse(JSON.stringify({ ...value, spec: { managedFields: inside } })) as ApiObject;
         if (own !== undefined) whole.metadata.managedFields = own;
         const cached = describeEntry(format, entryOf(storedText(format, whole)));
         const expected = { ...whole, metadata: { ...whole.metadata, resourceVersion: '7' } };
-        for (const known of [remembered, inside, own]) {
+        for (const known of [cachedEntries, inside, own]) {
           format.shared.managedFields.remember(cached.key, known);
           expect(readObject(format, cached)).toEqual(expected);
         }
@@ -77,7 +77,7 @@ describe('stored and cached bytes', () => {
     );
   });
 
-  it('are read with the very sets that were written in this registry, not in another', () => {
+  it('share the field sets that were written last within a registry, not with another', () => {
     const fieldsV1 = { 'f:data': manyFields };
     const managedFields = [{ manager: 'ü', operation: 'Apply', fieldsType: 'FieldsV1', fieldsV1 }];
     const value = note('one', {}) as ApiObject;
@@ -93,7 +93,7 @@ describe('stored and cached bytes', () => {
     expect(readObject(format, cached).metadata.managedFields).toEqual(managedFields);
   });
 
-  it('tell the selectable fields of whatever they hold, announced or not, and read nothing twice', async () => {
+  it('have the right selectable fields, computed once for an object whose commit is under way', async () => {
     let read = 0;
     const value = (of: ApiObject) => {
       read += 1;
@@ -124,7 +124,7 @@ describe('stored and cached bytes', () => {
     expect(selecting.underway.size).toBe(0);
   });
 
-  it('change nothing but the version when the object is deleted', () => {
+  it('change only in the resourceVersion when the object is deleted', () => {
     fc.assert(
       fc.property(object, fc.integer({ min: 8, max: 10 ** 9 }), (value, revision) => {
         const cached = describeEntry(format, entryOf(storedText(format, value)));
@@ -138,7 +138,7 @@ describe('stored and cached bytes', () => {
     );
   });
 
-  it('keep integers that no double holds', () => {
+  it('keep integers beyond 2^53 exact', () => {
     const value = {
       kind: 'ConfigMap',
       apiVersion: 'v1',
@@ -150,7 +150,7 @@ describe('stored and cached bytes', () => {
     expect(readObject(format, describeEntry(format, entryOf(stored)))['n']).toBe(2n ** 60n);
   });
 
-  it('read a value that was written in another order', () => {
+  it('accept a stored value with another order of fields', () => {
     const foreign =
       '{"apiVersion":"v1","metadata":{"labels":{"a":"b"},"uid":"u","name":"one"},"kind":"ConfigMap","x":1}';
     const cached = describeEntry(format, entryOf(foreign));
@@ -170,7 +170,7 @@ describe('stored and cached bytes', () => {
     '[]',
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{',
     '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"u","labels":{"a"}}}',
-  ])('of a broken value tell the name: %s', (broken) => {
+  ])('have only the name of a value that cannot be read: %s', (broken) => {
     const cached = describeEntry(format, entryOf(broken));
     expect(isCorrupt(cached)).toBe(true);
     expect(readObject(format, cached)).toEqual({
@@ -181,7 +181,7 @@ describe('stored and cached bytes', () => {
     expect(readObject(format, describeDeleted(format, cached, 12)).metadata.resourceVersion).toBe('12');
   });
 
-  it('are one byte a character', () => {
+  it('are UTF-8 with one character for each byte', () => {
     const cached = describeText(format, 'k', storedText(format, note('ü', { ä: '€' }) as ApiObject), 0);
     expect(cached.bytes).toBe(encodeText(storedText(format, note('ü', { ä: '€' }) as ApiObject)));
   });

@@ -328,8 +328,8 @@ describe('declared rules beside those written by hand', () => {
           group: '',
           kind: 'ReplicationController',
           field: 'spec.replicas',
-          byHand: [],
-          declared: ['FieldValueInvalid'],
+          handwritten: [],
+          declarative: ['FieldValueInvalid'],
         },
       },
     ]);

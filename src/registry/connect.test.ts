@@ -54,8 +54,8 @@ async function made() {
   return { connect, seen };
 }
 
-describe('a request that goes on', () => {
-  it('has its parameters read as the type of its options says', async () => {
+describe('a request to a connect subresource', () => {
+  it('has its query parameters decoded by its options type', async () => {
     const { connect } = await made();
     await connect(
       'text',
@@ -88,12 +88,12 @@ describe('a request that goes on', () => {
     ['ports=80,x', 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'],
     ['ports=65536', 'cannot convert to []int32: strconv.ParseUint: parsing "65536": value out of range'],
     ['since=today', 'parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006"'],
-  ])('is refused with %s', async (query, message) => {
+  ])('fails with %s', async (query, message) => {
     const { connect } = await made();
     expect(await failure(connect('text', query))).toMatchObject({ code: 400, reason: 'BadRequest', message });
   });
 
-  it('is admitted with its options, unless it is a mere read', async () => {
+  it('is admitted with its options, except for a text', async () => {
     const { connect, seen } = await made();
     await connect('text');
     expect(seen).toEqual([]);

@@ -3,7 +3,7 @@ import { fieldError } from '../meta/index.ts';
 import type { OpenAllocations, Strategy } from './definition.ts';
 import { bench, merge, note, remove } from './testing/fixtures.ts';
 
-// What there is once only is written with the object that takes it. A note takes the seat that it names, or any.
+// Allocated values are written in the commit of the object. A note allocates the seat that it names, or any.
 const seat = (number: string) => `/seats/${number}`;
 
 interface Note {
@@ -52,8 +52,8 @@ function seats(disturb: (attempt: number) => number = () => 0) {
   return { ...made, opened, taken };
 }
 
-describe('claims', () => {
-  it('are written in the commit of the object, and given back in that of its end', async () => {
+describe('allocations', () => {
+  it('are written in the commit of the object, and released in that of its removal', async () => {
     const { create, change, write, taken, store } = seats();
     const { metadata, data } = (await create('configmaps', note('a', { seat: 'any' }))) as ReturnType<typeof note> & {
       metadata: { resourceVersion: string };
@@ -67,7 +67,7 @@ describe('claims', () => {
     expect(await taken()).toEqual([]);
   });
 
-  it('are not written when the object is refused, or there already, or rehearsed', async () => {
+  it('are not written when the object is invalid, exists already, or in a dry run', async () => {
     const { create, taken, opened } = seats();
     await create('configmaps', note('a', { seat: '1' }));
     await expect(create('configmaps', note('b', { seat: '1' }))).rejects.toMatchObject({
@@ -83,9 +83,9 @@ describe('claims', () => {
     expect(await taken()).toEqual([seat('1')]);
   });
 
-  it('are made anew when another writer was first at them', async () => {
+  it('are attempted again when another writer was first', async () => {
     const { create, opened } = seats((attempt) => (attempt < 20 ? 5 : 0));
-    // More often than a name is made up, which is not what is wrong here.
+    // More often than a name is generated: the name is not what conflicts.
     const { metadata } = await create('configmaps', {
       metadata: { generateName: 'n-' },
       data: { seat: 'any' },
@@ -94,7 +94,7 @@ describe('claims', () => {
     expect(opened).toHaveLength(20);
   });
 
-  it('are given up in the end', async () => {
+  it('fail after too many conflicts', async () => {
     const { create } = seats(() => 5);
     await expect(create('configmaps', note('a', { seat: '1' }))).rejects.toMatchObject({
       code: 409,
@@ -103,7 +103,7 @@ describe('claims', () => {
   });
 });
 
-it('takes along what has its name', async () => {
+it('deletes dependents of the same name in the commit', async () => {
   const { create, write, names } = seats();
   for (const name of ['a', 'b']) await create('deployments', { metadata: { name } });
   await create('configmaps', note('a'));

@@ -29,7 +29,7 @@ const shown = (columns: readonly Column[], object: ReturnType<typeof note>, now:
     }
   ).cells;
 
-it('are made once, and tell each time how long ago it was', () => {
+it('are computed once, with the age at the time of each table', () => {
   made = 0;
   const columns = [
     text,
@@ -43,7 +43,7 @@ it('are made once, and tell each time how long ago it was', () => {
   expect(made).toBe(1);
 });
 
-it('are made anew where one of them asks what time it is', () => {
+it('are computed for each table where one reads the time', () => {
   made = 0;
   const columns = [text, column((_, { now }) => now)];
   const object = note('x');
@@ -52,14 +52,14 @@ it('are made anew where one of them asks what time it is', () => {
   expect(made).toBe(2);
 });
 
-it('are those of the columns, and of the object as it is', () => {
+it('are computed again for other columns and another state of the object', () => {
   const object = note('x');
   expect(shown([text], object, 0)).toEqual(['x']);
   expect(shown([text, text], object, 0)).toEqual(['x', 'x']);
   expect(shown([text], note('y'), 0)).toEqual(['y']);
 });
 
-it('are empty where they cannot be made', () => {
+it('are empty where the cell function fails', () => {
   const broken = column(() => {
     throw new Error('no such field');
   });

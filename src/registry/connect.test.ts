@@ -88,7 +88,7 @@ describe('a connect request', () => {
     ['ports=80,x', 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'],
     ['ports=65536', 'cannot convert to []int32: strconv.ParseUint: parsing "65536": value out of range'],
     ['since=today', 'parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006"'],
-  ])('is refused with %s', async (query, message) => {
+  ])('fails with %s', async (query, message) => {
     const { connect } = await made();
     expect(await failure(connect('text', query))).toMatchObject({ code: 400, reason: 'BadRequest', message });
   });

@@ -13,7 +13,7 @@ const unreadable = (key: string) => ({
   message: `Internal error occurred: the stored object "${key}" cannot be read`,
 });
 
-/** Two objects, of which `bad` is overwritten with bytes that nobody can read. */
+/** Two objects, of which `bad` is overwritten with bytes that cannot be decoded. */
 async function holding() {
   const reports: [string, number][] = [];
   const observer = {
@@ -29,7 +29,7 @@ async function holding() {
   return { ...made, reports, spoil };
 }
 
-describe('a stored object that cannot be read', () => {
+describe('a corrupt object', () => {
   const bad = unreadable('/configmaps/ns/bad');
 
   it('fails every read and write of it', async () => {
@@ -43,7 +43,7 @@ describe('a stored object that cannot be read', () => {
   });
 
   it.each(['{', '"n":12345678901234567890,'])(
-    'fails a write of it where only that reads it whole: %s',
+    'fails a write, which alone decodes it as a whole: %s',
     async (inside) => {
       const { read, write, store } = await holding();
       const { entry } = await store.get('/configmaps/ns/bad');
@@ -63,13 +63,13 @@ describe('a stored object that cannot be read', () => {
     { fieldSelector: 'metadata.name!=bad' },
     { limit: '2' },
     { resourceVersion: '0' },
-  ])('fails the list that it may belong to: %j', async (options) => {
+  ])('fails a list that may include it: %j', async (options) => {
     const { names, spoil } = await holding();
     await spoil();
     expect(await failure(names('configmaps', options))).toMatchObject(bad);
   });
 
-  it('fails lists of old versions in which it stands, and no others', async () => {
+  it('fails lists of old resourceVersions that include it, and no others', async () => {
     const { names, spoil, create } = await holding();
     const before = String((await spoil()) - 1);
     await create('configmaps', note('d'));
@@ -79,7 +79,7 @@ describe('a stored object that cannot be read', () => {
     expect(await failure(exact(String(Number(before) + 1)))).toMatchObject(bad);
   });
 
-  it('fails no list of other objects, nor the pages before it', async () => {
+  it('fails neither lists of other objects nor the pages before it', async () => {
     const { names, spoil } = await holding();
     await spoil();
     expect((await names('configmaps', {}, { namespace: 'other' })).names).toEqual([]);
@@ -90,7 +90,7 @@ describe('a stored object that cannot be read', () => {
     expect(await failure(names('configmaps', { limit: '1', continue: token }))).toMatchObject(bad);
   });
 
-  it('can be read again once it has been written anew', async () => {
+  it('can be read again once it has been overwritten', async () => {
     const { names, store, spoil } = await holding();
     const { entry } = await store.get('/configmaps/ns/bad');
     await spoil();
@@ -134,24 +134,24 @@ describe('a stored object that cannot be read', () => {
       [{ fieldSelector: 'metadata.name=bad' }],
     ];
 
-    it.each(all)('ends it where it is found among the objects at the start: %j', async (options) => {
+    it.each(all)('fails the watch among the initial events: %j', async (options) => {
       const { events } = await watching(options, true);
       expect(await failure(events.next())).toMatchObject(unreadable('/deployments.apps/ns/bad'));
       expect(await events.next()).toEqual({ done: true, value: undefined });
     });
 
-    it.each(all)('ends it when it comes: %j', async (options) => {
+    it.each(all)('fails the watch as a live event: %j', async (options) => {
       const { events } = await watching({ ...options, resourceVersion: '5' }, false);
       expect(await failure(events.next())).toMatchObject(unreadable('/deployments.apps/ns/bad'));
       expect(await events.next()).toEqual({ done: true, value: undefined });
     });
 
-    it('ends it when it is replayed', async () => {
+    it('fails the watch as a replayed event', async () => {
       const { events } = await watching({ resourceVersion: '4' }, true);
       expect(await failure(events.next())).toMatchObject(unreadable('/deployments.apps/ns/bad'));
     });
 
-    it('does not concern another namespace or name', async () => {
+    it('does not affect a watch of another namespace or name', async () => {
       for (const place of [{ namespace: 'other' }, { name: 'good' }]) {
         const { write, events } = await watching({ resourceVersion: '5' }, false, place);
         const object = { value: deployment('good', 'n'), findings: [] };
@@ -161,7 +161,7 @@ describe('a stored object that cannot be read', () => {
       }
     });
 
-    it('is told by its name when it is deleted', async () => {
+    it('has its name in the DELETED event', async () => {
       const made = await holding();
       const revision = await made.spoil();
       await failure(made.names('configmaps'));

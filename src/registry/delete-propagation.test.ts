@@ -10,7 +10,7 @@ const kinds = {
   ignored: { garbageCollectionPolicy: 'Unsupported' },
 } as const;
 
-/** What is left of the metadata of an object that had these finalizers; undefined when it is gone. */
+/** The metadata of an object with these finalizers after its deletion; undefined when it is removed. */
 async function deleted(
   kind: keyof typeof kinds,
   options: JsonObject,
@@ -49,7 +49,7 @@ describe('propagation finalizers', () => {
     expect((await deleted(kind, options, before))?.finalizers).toEqual(after);
   });
 
-  it('are not put by default where no garbage collector runs', async () => {
+  it('are not added by default without a garbage collector', async () => {
     expect(await deleted('orphaning', {}, [], false)).toBeUndefined();
     expect((await deleted('orphaning', { propagationPolicy: 'Orphan' }, [], false))?.finalizers).toEqual([orphan]);
     expect((await deleted('orphaning', {}, [orphan], false))?.finalizers).toEqual([orphan]);
@@ -78,7 +78,7 @@ describe('the warning for deletions without a propagation policy', () => {
   });
 });
 
-describe('a grace period that is made shorter', () => {
+describe('a grace period that is shortened', () => {
   const left = async (seconds: number, asked: number) => {
     const { change, create, clock } = bench();
     await create('pings', { apiVersion: 'v1', kind: 'Ping', metadata: { name: 'p', finalizers: [own] } });

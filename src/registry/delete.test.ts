@@ -5,7 +5,7 @@ import { bench, failure, how, merge, note, remove } from './testing/fixtures.ts'
 const finalizers = (...names: string[]) => ({ finalizers: names.map((name) => `example.com/${name}`) });
 
 describe('delete', () => {
-  it('removes the object and tells which one it was', async () => {
+  it('removes the object and returns its name and uid', async () => {
     const { create, write, read } = bench();
     const { metadata } = await create('configmaps', note('one'));
     const result = await write('configmaps', { name: 'one' }, remove());
@@ -18,7 +18,7 @@ describe('delete', () => {
     });
   });
 
-  it('gives the object back where the kind does so', async () => {
+  it('returns the object for a kind that does so', async () => {
     const { create, change } = bench();
     const made = await create('namespaces', { metadata: { name: 'n' } });
     expect(await change('namespaces', 'n', remove())).toEqual({
@@ -27,7 +27,7 @@ describe('delete', () => {
     });
   });
 
-  it('only marks an object that has finalizers; the last of them takes it along', async () => {
+  it('marks an object with finalizers; the removal of the last one removes it', async () => {
     const { create, change, read, store } = bench();
     const made = await create('configmaps', note('f', {}, finalizers('one', 'two')));
     const marked = await change('configmaps', 'f', remove());
@@ -56,7 +56,7 @@ describe('delete', () => {
     expect(await store.revision()).toBe(5);
   });
 
-  it('counts the mark as a generation where generations are counted', async () => {
+  it('increments the generation with the mark', async () => {
     const { create, change } = bench();
     await create('deployments', { metadata: { name: 'd', ...finalizers('one') } });
     expect((await change('deployments', 'd', remove())).metadata.generation).toBe(2);
@@ -79,13 +79,13 @@ describe('delete', () => {
     expect(metadata['finalizers']).toEqual(kept);
   });
 
-  it('changes its mind about dependents', async () => {
+  it('replaces the propagation finalizer by that of a later policy', async () => {
     const { create, change, write } = bench();
     await create('configmaps', note('o'));
     await change('configmaps', 'o', remove({ propagationPolicy: 'Orphan' }));
     const changed = await change('configmaps', 'o', remove({ propagationPolicy: 'Foreground' }));
     expect(changed.metadata.finalizers).toEqual(['foregroundDeletion']);
-    // Without a word on it, what was said before holds.
+    // Without a policy the earlier one holds.
     expect((await change('configmaps', 'o', remove())).metadata.finalizers).toEqual(['foregroundDeletion']);
     expect(
       (await write('configmaps', { name: 'o' }, remove({ propagationPolicy: 'Background' }))).deleted,
@@ -106,13 +106,13 @@ describe('delete', () => {
       'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Background": orphanDependents and deletionPropagation cannot be both set',
     ],
     [
-      'another kind of options',
+      'a body of another kind',
       { kind: 'ConfigMap', apiVersion: 'v1' },
       400,
       'no kind "ConfigMap" is registered for version "v1" in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"',
     ],
     [
-      'a dry run that is none',
+      'an unknown dry run value',
       { dryRun: ['Some'] },
       422,
       'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
@@ -126,7 +126,7 @@ describe('delete', () => {
       ) as string,
     ],
     [
-      'another version',
+      'another resourceVersion',
       { preconditions: { resourceVersion: '1' } },
       409,
       'Operation cannot be fulfilled on ConfigMap "p": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (2). The object might have been modified',
@@ -156,7 +156,7 @@ describe('deletecollection', () => {
     return [...list.items].map(({ name }) => name);
   };
 
-  it('deletes what the selectors choose and tells what it was', async () => {
+  it('deletes the matching objects and returns them', async () => {
     const made = bench();
     for (const name of ['a', 'b', 'c', 'd']) {
       await made.create('configmaps', note(name, {}, { labels: { odd: String(name === 'a' || name === 'c') } }));
@@ -169,14 +169,14 @@ describe('deletecollection', () => {
     expect(await drop(made, {})).toEqual([]);
   });
 
-  it('is a bounded number of steps, however many there are', async () => {
+  it('takes a bounded number of steps for any number of objects', async () => {
     const made = bench();
     await Promise.all(Array.from({ length: 100 }, (_, i) => made.create('configmaps', note(`n${i}`))));
     expect(await drop(made, {})).toHaveLength(100);
     expect((await made.names('configmaps')).names).toEqual([]);
   });
 
-  it('refuses options without a meaning before it deletes anything', async () => {
+  it('refuses invalid options before it deletes anything', async () => {
     const made = bench();
     await made.create('configmaps', note('a'));
     expect(await failure(drop(made, {}, { propagationPolicy: 'Sideways' }))).toMatchObject({ code: 422 });
@@ -184,7 +184,7 @@ describe('deletecollection', () => {
   });
 });
 
-describe('an object that cannot be read', () => {
+describe('the unsafe deletion of a corrupt object', () => {
   const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
   const holding = async (unsafe: boolean) => {
     const made = bench({ features: { AllowUnsafeMalformedObjectDeletion: unsafe } });
@@ -193,7 +193,7 @@ describe('an object that cannot be read', () => {
     return made;
   };
 
-  it('goes when that is asked for and allowed', async () => {
+  it('removes it with the option and its feature gate', async () => {
     const { names, write } = await holding(true);
     expect(await failure(names('configmaps'))).toMatchObject({ code: 500 });
     expect(await failure(write('configmaps', { name: 'bad' }, remove()))).toMatchObject({ code: 500 });
@@ -202,14 +202,14 @@ describe('an object that cannot be read', () => {
     expect(await failure(write('configmaps', { name: 'bad' }, remove(unsafe)))).toMatchObject({ code: 404 });
   });
 
-  it('stays without the feature: the option is as if it were not there', async () => {
+  it('is ignored without the feature gate', async () => {
     const { store, write } = await holding(false);
     expect(await failure(write('configmaps', { name: 'bad' }, remove(unsafe)))).toMatchObject({ code: 500 });
     expect((await write('configmaps', { name: 'good' }, remove({ ...unsafe, dryRun: ['All'] }))).deleted).toBeDefined();
     expect((await store.get('/configmaps/ns/bad')).entry).toBeDefined();
   });
 
-  it('is the only one that goes so', async () => {
+  it('is refused for an object that is not corrupt', async () => {
     const { write } = await holding(true);
     expect(await failure(write('configmaps', { name: 'good' }, remove(unsafe)))).toMatchObject({
       code: 422,
@@ -224,7 +224,7 @@ describe('an object that cannot be read', () => {
     ['orphanDependents', false],
     ['preconditions', {}],
     ['propagationPolicy', 'Background'],
-  ])('goes by no option beside: %s', async (name, value) => {
+  ])('cannot be combined with the option %s', async (name, value) => {
     const { write } = await holding(true);
     expect(await failure(write('configmaps', { name: 'bad' }, remove({ ...unsafe, [name]: value })))).toMatchObject({
       code: 422,
@@ -232,7 +232,7 @@ describe('an object that cannot be read', () => {
     });
   });
 
-  it('does not go with a collection', async () => {
+  it('is refused for a collection', async () => {
     const { registry, target } = await holding(true);
     expect(await failure(registry.deleteCollection(target('configmaps'), {}, unsafe, how))).toMatchObject({
       code: 422,
@@ -241,8 +241,8 @@ describe('an object that cannot be read', () => {
   });
 });
 
-describe('an object with a time to live', () => {
-  it('is gone when the time is over since it was last written', async () => {
+describe('an object with a TTL', () => {
+  it('expires that long after its last write', async () => {
     const { create, change, clock, names } = bench();
     await create('configmaps', note('stays'));
     await create('pings', { metadata: { name: 'p' } });
@@ -257,8 +257,8 @@ describe('an object with a time to live', () => {
   });
 });
 
-describe('an object that gets time to end', () => {
-  it('is seen marked before it goes', async () => {
+describe('graceful deletion', () => {
+  it('shows watches the marked object before its removal', async () => {
     const { create, registry, target, write } = bench();
     const { metadata } = await create('pings', { metadata: { name: 'p' } });
     const stream = await registry.watch(target('pings'), { resourceVersion: metadata.resourceVersion ?? '' });
@@ -273,7 +273,7 @@ describe('an object that gets time to end', () => {
     expect(seen).toEqual(['MODIFIED 0', 'DELETED 0']);
   });
 
-  it('never gets more than a calendar holds', async () => {
+  it('never ends after the year 9999', async () => {
     const { create, change } = bench();
     await create('pings', { metadata: { name: 'p' } });
     const marked = await change('pings', 'p', remove({ gracePeriodSeconds: Number.MAX_SAFE_INTEGER }));

@@ -3,7 +3,7 @@ import type { JsonObject } from '../meta/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { bench, failure, merge, update } from './testing/fixtures.ts';
 
-// A lease may name who should hold it next where leaders are elected together.
+// A lease has a preferred holder with coordinated leader election.
 const gate = 'CoordinatedLeaderElection';
 const lease = (spec: JsonObject = {}): JsonObject => ({
   metadata: { name: 'l' },
@@ -12,22 +12,22 @@ const lease = (spec: JsonObject = {}): JsonObject => ({
 const made = (on: boolean, store?: ReturnType<typeof bench>['store']) =>
   bench({ definitions: builtinResources, features: { [gate]: on }, ...(store === undefined ? {} : { store }) });
 
-describe('a field whose feature is off', () => {
-  it('is dropped from a new object, and from one that had no such field', async () => {
+describe('a field whose feature gate is off', () => {
+  it('is dropped from a new object, and from one without it', async () => {
     const { create, change } = made(false);
     expect((await create('leases', lease({ holderIdentity: 'a' })))['spec']).toEqual({ holderIdentity: 'a' });
     const patched = await change('leases', 'l', merge({ spec: { preferredHolder: 'c', holderIdentity: 'b' } }));
     expect(patched['spec']).toEqual({ holderIdentity: 'b' });
   });
 
-  it('is as if it had not been sent: nothing is written when nothing else changed', async () => {
+  it('is ignored: an update of nothing else changes nothing', async () => {
     const { create, change } = made(false);
     const before = await create('leases', lease({ holderIdentity: 'a' }));
     const after = await change('leases', 'l', merge({ spec: { preferredHolder: 'c' } }));
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  it('can be changed and removed where it was set while the feature was on', async () => {
+  it('can be changed and removed where it was set while the gate was on', async () => {
     const { create, store } = made(true);
     await create('leases', lease());
     const { change } = made(false, store);
@@ -41,7 +41,7 @@ describe('a field whose feature is off', () => {
   });
 });
 
-describe('a declared rule that fails', () => {
+describe('a declarative rule that throws', () => {
   const controller = {
     metadata: { name: 'r' },
     spec: {
@@ -72,13 +72,13 @@ describe('a declared rule that fails', () => {
     return { ...bed, failures, told: [['ReplicationController', error]] };
   };
 
-  it('is told of, and stops nothing', async () => {
+  it('is reported, and the write succeeds', async () => {
     const { create, failures, told } = failing(false);
     await create('replicationcontrollers', controller);
     expect(failures).toEqual(told);
   });
 
-  it('refuses what it should have judged alone', async () => {
+  it('fails the write where it has taken over', async () => {
     const { create, failures, told } = failing(true);
     const refused = await failure(create('replicationcontrollers', controller));
     expect(refused).toMatchObject({ code: 422, details: { causes: [{ reason: 'InternalError' }] } });
@@ -87,14 +87,14 @@ describe('a declared rule that fails', () => {
 });
 
 describe('a version that is not served', () => {
-  it('is still one in which fields are owned', async () => {
+  it('still has managed fields', async () => {
     const before = bench();
     const widget = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 } };
     const sent = { verb: 'create', object: { value: widget, findings: [] } } as const;
     await before.write('widgets', { version: 'v2' }, sent, { fieldManager: 'maker' });
     const { change, registry } = bench({ store: before.store, serves: (_, version) => version === 'v1' });
     const { metadata } = await change('widgets', 'w', merge({ metadata: { labels: { a: 'b' } } }));
-    // Both at the same time, so by name.
+    // Of the same time, so ordered by name.
     const owners = (metadata.managedFields ?? []) as { manager?: string; apiVersion?: string }[];
     expect(owners.map(({ manager, apiVersion }) => [manager, apiVersion])).toEqual([
       ['', 'example.com/v1'],

@@ -4,7 +4,7 @@ import { apply, bench, failure, json, merge, note, remove, strategic, update } f
 
 // spec/resource-api.md, "Server-side apply" and "Field ownership".
 
-/** Who owns what: `manager operation [subresource]` and the fields. */
+/** The managed fields: `manager operation [subresource]` and the field set. */
 function owners({ metadata }: ApiObject): JsonObject {
   const entries = (metadata.managedFields ?? []).filter((entry) => isJsonObject(entry)) as JsonObject[];
   return Object.fromEntries(
@@ -36,15 +36,15 @@ function setup() {
   return { ...it, send };
 }
 
-describe('owners of what is written', () => {
-  it('a create owns everything that it sets', async () => {
+describe('managed fields of a write', () => {
+  it('a create manages every field that it sets', async () => {
     const { create } = setup();
     expect(owners(await create('configmaps', note('c', { a: '1' }), by('one')))).toEqual({
       'one Update': withData('a'),
     });
   });
 
-  it('a replacement takes over what it changes', async () => {
+  it('an update takes over the fields that it changes', async () => {
     const { create, send } = setup();
     await create('configmaps', note('c', { a: '1', b: '1' }), by('one'));
     const after = await send('two', update(note('c', { a: '1', b: '2' })));
@@ -55,13 +55,13 @@ describe('owners of what is written', () => {
     ['a JSON Patch', json([{ op: 'add', path: '/data/b', value: '2' }])],
     ['a merge patch', merge({ data: { b: '2' } })],
     ['a strategic merge patch', strategic({ data: { b: '2' } })],
-  ])('%s owns what it adds', async (_, change) => {
+  ])('%s manages the fields that it adds', async (_, change) => {
     const { create, send } = setup();
     await create('configmaps', note('c', { a: '1' }), by('one'));
     expect(owners(await send('two', change))).toEqual({ 'one Update': withData('a'), 'two Update': data('b') });
   });
 
-  it('a write to status is told apart, and owns nothing of the rest', async () => {
+  it('a write to status has an entry of its own, without other fields', async () => {
     const { create, send } = setup();
     await create('deployments', deployment({ spec: { image: 'i' } }), by('one'));
     const change = merge({ spec: { image: 'other' }, status: { ready: 1 } });
@@ -70,14 +70,14 @@ describe('owners of what is written', () => {
     });
   });
 
-  it('a write to the object owns nothing of its status', async () => {
+  it('a write to the object manages no field of its status', async () => {
     const { create, send } = setup();
     await create('deployments', deployment({ spec: { image: 'i' } }), by('one'));
     const after = await send('two', merge({ spec: { image: 'j' }, status: { ready: 1 } }), 'deployments/d');
     expect(owners(after)['two Update']).toEqual({ 'f:spec': { 'f:image': {} } });
   });
 
-  it('one empty entry clears them, and a list of none does not', async () => {
+  it('one empty entry clears them, an empty list does not', async () => {
     const { create, send } = setup();
     const made = await create('configmaps', note('c', { a: '1' }), by('one'));
     const sent = (managedFields: Json) => note('c', { a: '1' }, { managedFields });
@@ -85,7 +85,7 @@ describe('owners of what is written', () => {
     expect((await send('two', update(sent([{}])))).metadata.managedFields).toBeUndefined();
   });
 
-  it('nothing is written when nothing changes, whoever and whenever it is', async () => {
+  it('nothing is written when nothing changes, for any manager at any time', async () => {
     const { create, send, clock, store } = setup();
     const made = await create('configmaps', note('c'), by('one'));
     clock.advance(5_000);
@@ -102,7 +102,7 @@ describe('owners of what is written', () => {
 });
 
 describe('apply', () => {
-  it('creates what is not there, in no dry run', async () => {
+  it('creates an absent object, but not in a dry run', async () => {
     const { write, read } = setup();
     const rehearsed = await write('configmaps', { name: 'c' }, apply(note('c')), { ...by('one'), dryRun: true });
     expect(rehearsed.created).toBe(true);
@@ -135,7 +135,7 @@ describe('apply', () => {
     });
     expect(asked).toEqual([['tester', { ...attributes, verb: 'create' }]]);
     expect(await failure(read('configmaps', 'c'))).toMatchObject({ code: 404 });
-    // That is asked of what is known to be valid.
+    // The permission is checked once the object is valid.
     const invalid = apply({ ...note('c'), metadata: { name: 'c', labels: { 'bad key!': '' } } });
     expect(await failure(write('configmaps', { name: 'c' }, invalid, limited))).toMatchObject({
       code: 422,
@@ -146,7 +146,7 @@ describe('apply', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('removes what it no longer says, and keeps what others own', async () => {
+  it('removes fields that are no longer applied, and keeps those of other managers', async () => {
     const { create, send } = setup();
     await create('configmaps', note('c', { x: '1' }), by('one'));
     await send('two', apply(note('c', { a: '1', b: '1' })));
@@ -155,7 +155,7 @@ describe('apply', () => {
     expect(owners(after)).toEqual({ 'one Update': withData('x'), 'two Apply': data('b') });
   });
 
-  it('refuses to take what another owns, unless forced', async () => {
+  it('conflicts over the fields of another manager, unless forced', async () => {
     const { create, send } = setup();
     await create('configmaps', note('c', { a: '1' }), by('one'));
     const change = apply(note('c', { a: '2' }));
@@ -174,7 +174,7 @@ describe('apply', () => {
     expect(await send('one', apply(note('c')))).toEqual(made);
   });
 
-  it('changes neither what is stored nor what was sent when it fails', async () => {
+  it('changes neither the stored object nor the body when it fails', async () => {
     const { create, read, send } = setup();
     const made = await create('deployments', deployment({ spec: { node: 'n' } }), by('one'));
     const intent = deployment({ spec: { node: 'other' } });
@@ -184,7 +184,7 @@ describe('apply', () => {
     expect(await read('deployments', 'd')).toEqual(made);
   });
 
-  it('goes to the status alone there', async () => {
+  it('writes the status only to the status subresource', async () => {
     const { create, send } = setup();
     await create('deployments', deployment({ spec: { image: 'i' } }), by('one'));
     const intent = deployment({ spec: { image: 'no' }, status: { ready: 2 } });
@@ -195,7 +195,7 @@ describe('apply', () => {
     expect(await failure(send('two', missing, 'deployments/x/status'))).toMatchObject({ code: 404 });
   });
 
-  it('follows an owner into another version', async () => {
+  it('converts the fields of a manager of another version', async () => {
     const { write, target, registry } = setup();
     const widget = (fields: JsonObject, version: string) => ({
       apiVersion: `example.com/${version}`,
@@ -237,7 +237,7 @@ describe('apply', () => {
     expect(await failure(setup().send('one', apply(body)))).toMatchObject({ code: 400, message });
   });
 
-  it('means one very object when it says so', async () => {
+  it('fails with a conflict for another uid', async () => {
     const { send } = setup();
     const of = (meta: JsonObject) => apply(note('c', {}, meta));
     expect(await failure(send('one', of({ uid: 'u' })))).toMatchObject({
@@ -251,7 +251,7 @@ describe('apply', () => {
     expect(await failure(send('one', of({ uid: 'u' })))).toMatchObject({ code: 422 });
   });
 
-  it('tells of odd text as it is asked to', async () => {
+  it('reports strict decoding errors as fieldValidation says', async () => {
     const { write } = setup();
     const change = { ...apply(note('c')), findings: ['key "a" already set in map'] } as ReturnType<typeof apply>;
     const strict = { ...by('one'), fieldValidation: 'Strict' } as const;
@@ -265,7 +265,7 @@ describe('apply', () => {
   });
 });
 
-it('a strategic merge patch that leaves no such object is told as it was sent', async () => {
+it('the error of a strategic merge patch with an invalid result shows the patch', async () => {
   const { create, send } = setup();
   await create('deployments', deployment({}), by('one'));
   expect(await failure(send('one', strategic({ spec: { replicas: 'three' } }), 'deployments/d'))).toMatchObject({

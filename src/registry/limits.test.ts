@@ -8,7 +8,7 @@ import type { Change } from './types.ts';
 
 const Box = struct('core/v1.Box', { ...notes.versions[0]?.schema?.fields, content: field(9, anyValue) });
 
-/** What anyone may put anything into. */
+/** A kind that takes any fields. */
 const boxes: ResourceDefinition = {
   ...notes,
   plural: 'boxes',
@@ -87,7 +87,7 @@ describe('the depth of a patched object', () => {
     ['strategic', strategic],
   ])('is limited in a %s patch', (_, patch) => refuses(patch({ content: nested(600) })));
 
-  it('is told before a patch that makes no object of the kind', () =>
+  it('is reported before a result that is no object of the kind', () =>
     refuses(
       json([
         ...Array.from({ length: 30 }, (_, i) => ({
@@ -124,7 +124,7 @@ describe('the members of an object', () => {
     );
   });
 
-  it('are limited in what a patch says and makes of an object', async () => {
+  it('are limited in a patch and in its result', async () => {
     const { change, read } = bench({ definitions: [boxes] });
     const made = await change('boxes', {}, create(box([list(most)])));
     const nulls = Object.fromEntries(Object.keys(map(most + 1)).map((key) => [key, null]));
@@ -137,7 +137,7 @@ describe('the members of an object', () => {
   });
 });
 
-describe('an object that nests as deep as a body may', () => {
+describe('an object of the greatest depth', () => {
   // Sixteen digits are read by the parser that counts levels.
   const deepest = () => box(nested(MAX_DEPTH - 2, '9007199254740993'), { labels: { a: '9007199254740993' } });
 
@@ -158,7 +158,7 @@ describe('an object that nests as deep as a body may', () => {
 });
 
 describe('the size of an object', () => {
-  it('leaves room for what deleting it adds', async () => {
+  it('leaves room for what a deletion adds', async () => {
     const { change, read } = bench({ definitions: [boxes] });
     const sized = (length: number) => create(box('x'.repeat(length), { finalizers: ['a/b'] }));
     const refusal = (await failure(change('boxes', {}, sized(2.09e6)))) as StatusError;
@@ -175,13 +175,13 @@ describe('the size of an object', () => {
   });
 });
 
-describe('what a refusal tells', () => {
+describe('the message of an error', () => {
   const sizeOf = (error: unknown): number => {
     if (!(error instanceof StatusError)) throw error;
     return JSON.stringify(error.toStatus()).length;
   };
 
-  it('is bounded, however many fields are wrong', async () => {
+  it('is bounded for any number of field errors', async () => {
     const { change } = bench({ definitions: [boxes] });
     const bad = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`-${i}`, '-']));
     for (const meta of [{ labels: bad }, { annotations: bad }, { finalizers: Object.keys(bad) }]) {
@@ -191,7 +191,7 @@ describe('what a refusal tells', () => {
     }
   });
 
-  it('is bounded where the kind has rules of its own', async () => {
+  it('is bounded for the validation of a kind', async () => {
     const { change } = bench({ definitions: builtinResources });
     const none = (length: number) => Array.from({ length }, () => ({}));
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
@@ -208,7 +208,7 @@ describe('what a refusal tells', () => {
     }
   });
 
-  it('is bounded, however long the wrong values are', async () => {
+  it('is bounded for invalid values of any length', async () => {
     const { change } = bench({ definitions: [boxes] });
     const long = '\u0001'.repeat(3e6);
     for (const meta of [{ name: long }, { generateName: long, name: '' }, { labels: { [long]: long } }]) {
@@ -218,7 +218,7 @@ describe('what a refusal tells', () => {
     }
   });
 
-  it('is bounded, however much of the patch means nothing', async () => {
+  it('is bounded for any number of unknown fields in a patch', async () => {
     const { change, write } = bench({ definitions: [boxes] });
     await change('boxes', {}, create(box(1)));
     const odd = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`${i}${'x'.repeat(30_000)}`, 1]));

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { bench, note } from './testing/fixtures.ts';
 
-/** More than are looked at in one turn. */
+/** More objects than are looked at in one turn. */
 const count = 5_000;
 
 async function filled() {
@@ -13,7 +13,7 @@ async function filled() {
   return made;
 }
 
-/** How often others had their turn until the work was done. */
+/** How many turns the event loop had until the work was done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let over = false;
   const done = work.finally(() => {
@@ -28,7 +28,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-it('lets others run while it looks for the few objects that match', async () => {
+it('gives the event loop turns while a list looks for matching objects', async () => {
   const made = await filled();
   const list = (labelSelector: string, limit?: string) =>
     made.names('configmaps', { labelSelector, ...(limit === undefined ? {} : { limit }) });
@@ -40,7 +40,7 @@ it('lets others run while it looks for the few objects that match', async () => 
   expect(page['metadata']).toHaveProperty('continue');
 });
 
-it('lets others run while a watch looks for them', async () => {
+it('gives the event loop turns while a watch looks for initial events', async () => {
   const made = await filled();
   const stream = await made.registry.watch(made.target('configmaps'), { labelSelector: 'i=4321' });
   const events = stream[Symbol.asyncIterator]();

@@ -19,14 +19,14 @@ const continueOf = ({ list }: { list: JsonObject }) => metadata(list)['continue'
 const noToken = 'invalid continue token: continue key is not valid';
 
 describe('get', () => {
-  it('gives the object as it was written, with its version', async () => {
+  it('returns the object as written, with its resourceVersion', async () => {
     const { create, read } = bench();
     const created = await create('configmaps', note('one', { b: '2', a: 'ä "quoted"' }));
     expect(await read('configmaps', 'one')).toEqual(created);
     expect(created['data']).toEqual({ a: 'ä "quoted"', b: '2' });
   });
 
-  it('knows nothing of what is not there', async () => {
+  it('fails with 404 for an absent object', async () => {
     const { read } = bench();
     expect(await failure(read('configmaps', 'absent'))).toMatchObject({
       code: 404,
@@ -36,7 +36,7 @@ describe('get', () => {
     });
   });
 
-  it('takes any version for 0 and waits for one that is to come', async () => {
+  it('returns any version for 0, and waits for a future one', async () => {
     const { create, read, registry, target } = bench();
     const { metadata: meta } = await create('configmaps', note('one'));
     expect((await read('configmaps', 'one', { resourceVersion: '0' })).metadata.name).toBe('one');
@@ -53,7 +53,7 @@ describe('get', () => {
     });
   });
 
-  it('gives up on a version that does not come', async () => {
+  it('fails with 504 for a future version that is not reached', async () => {
     const { create, read, clock } = bench();
     await create('configmaps', note('one'));
     await read('configmaps', 'one');
@@ -73,7 +73,7 @@ describe('get', () => {
 });
 
 describe('list', () => {
-  it('is in key order, without the kind in its items', async () => {
+  it('is in key order, its items without a kind', async () => {
     const { names, create } = await five();
     await create('configmaps', note('bb'));
     const { names: found, list } = await names('configmaps');
@@ -89,7 +89,7 @@ describe('list', () => {
     await write('configmaps', { namespace: 'other' }, { verb: 'create', object: elsewhere });
     expect((await names('configmaps', {}, { namespace: '' })).names).toEqual(['a', 'b', 'c', 'd', 'e', 'z']);
     expect((await names('configmaps', {}, { namespace: 'other' })).names).toEqual(['z']);
-    // One namespace is not the beginning of another's name.
+    // A namespace is not matched as a prefix of another one.
     expect((await names('configmaps', {}, { namespace: 'n' })).names).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe('list', () => {
     expect((await names('configmaps', { fieldSelector }, { namespace: '' })).names).toEqual(expected);
   });
 
-  it('selects by the fields of the kind', async () => {
+  it('selects by the selectable fields of the kind', async () => {
     const { create, write, names } = bench();
     for (const [name, node] of [
       ['p', 'n1'],
@@ -225,7 +225,7 @@ describe('list', () => {
     ['deployments', 'spec.x'],
     ['namespaces', 'metadata.namespace'],
     ['widgets', 'spec.size'],
-  ])('tells of a field that %s do not offer: %s', async (resource, field) => {
+  ])('refuses a field that is not selectable of %s: %s', async (resource, field) => {
     const { names } = bench();
     expect(await failure(names(resource, { fieldSelector: `${field}=1` }))).toMatchObject({
       code: 400,
@@ -234,8 +234,8 @@ describe('list', () => {
   });
 });
 
-describe('a list in pieces', () => {
-  it('shows one state throughout', async () => {
+describe('a list in pages', () => {
+  it('shows one state on all pages', async () => {
     const { create, write, names } = await five();
     const one = await names('configmaps', { limit: '2' });
     expect(one.names).toEqual(['a', 'b']);
@@ -250,7 +250,7 @@ describe('a list in pieces', () => {
     expect(metadata(three.list)).toEqual({ resourceVersion: '6' });
   });
 
-  it('goes on from the store when the snapshot is gone, and says so when the state is', async () => {
+  it('continues from the store once the snapshot is dropped, and fails with 410 once it is compacted', async () => {
     const { create, write, names, clock, store } = await five();
     const one = await names('configmaps', { limit: '2' });
     const token = metadata(one.list)['continue'] as string;
@@ -271,7 +271,7 @@ describe('a list in pieces', () => {
     expect(rest.names).toEqual(['bb', 'c', 'e']);
   });
 
-  it('reads one entry more than the piece from the store, whatever follows', async () => {
+  it('reads one entry more than the page from the store', async () => {
     const made = bench();
     const list = made.store.list.bind(made.store);
     let entries = 0;
@@ -289,7 +289,7 @@ describe('a list in pieces', () => {
     expect(entries).toBe(3);
   });
 
-  it('counts what remains only when no selector is in the way', async () => {
+  it('counts the remaining items only without selectors', async () => {
     const { names } = await five();
     const some = await names('configmaps', { limit: '1', labelSelector: 'app=y' });
     expect(some.names).toEqual(['c']);
@@ -299,7 +299,7 @@ describe('a list in pieces', () => {
     expect(metadata(all.list)).toEqual({ resourceVersion: '6' });
   });
 
-  it('is whole when the limit is not above zero or not reached', async () => {
+  it('has one page when the limit is zero, negative or not reached', async () => {
     const { names } = await five();
     expect((await names('configmaps', { limit: '-1' })).names).toHaveLength(5);
     expect(metadata((await names('configmaps', { limit: '5' })).list)).toEqual({ resourceVersion: '6' });
@@ -321,7 +321,7 @@ describe('a list in pieces', () => {
         'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
     });
     expect(await failure(page(first))).toMatchObject({ code: 410 });
-    // The token of the error does not expire; the list that it begins does.
+    // The token of the error does not expire; the list that it starts does.
     clock.advance(3_600_000);
     const rest = await page(expired.metadata.continue);
     expect(rest.names).toEqual(['c']);
@@ -350,7 +350,7 @@ describe('a list in pieces', () => {
     }
   });
 
-  it('is continued by any server over the store that has the key', async () => {
+  it('is continued by any server of the store with the same key', async () => {
     const { create, names, store } = bench({ tokenKey: 'shared' });
     for (const name of ['a', 'b', 'c']) await create('configmaps', note(name));
     const token = continueOf(await names('configmaps', { limit: '1' }));
@@ -358,7 +358,7 @@ describe('a list in pieces', () => {
     expect((await other.names('configmaps', { continue: token })).names).toEqual(['b', 'c']);
   });
 
-  it('takes a token for the request it was made for alone', async () => {
+  it('takes a token only for the request that it was made for', async () => {
     const { names } = await five();
     const token = metadata((await names('configmaps', { limit: '2' })).list)['continue'] as string;
     const spelled = JSON.parse(Buffer.from(token, 'base64url').toString()) as { start: string };
@@ -368,7 +368,7 @@ describe('a list in pieces', () => {
     expect(await failure(names('configmaps', { continue: token, labelSelector: 'a' }))).toMatchObject(invalid);
     expect(await failure(names('deployments', { continue: token }))).toMatchObject(invalid);
     expect(await failure(names('configmaps', { continue: tampered }))).toMatchObject(invalid);
-    // A server that was started anew does not know the token: the client is to begin again.
+    // A restarted server has another key: the client has to list again.
     expect(await failure(bench({ tokenKey: 'another' }).names('configmaps', { continue: token }))).toMatchObject({
       code: 410,
       reason: 'Expired',
@@ -381,8 +381,8 @@ describe('a list in pieces', () => {
   });
 });
 
-describe('a list of a version', () => {
-  it('is exactly that state when asked for', async () => {
+describe('a list at a resourceVersion', () => {
+  it('is exactly that state with match Exact', async () => {
     const { write, names } = await five();
     await write('configmaps', { name: 'a' }, remove());
     const exact = await names('configmaps', { resourceVersion: '6', resourceVersionMatch: 'Exact' });
@@ -396,7 +396,7 @@ describe('a list of a version', () => {
     expect(newer.names).toEqual(['b', 'c']);
   });
 
-  it('is gone once the store has given it up', async () => {
+  it('fails with 410 once the store has compacted it', async () => {
     const { names, store } = await five();
     await store.compact(6);
     const refused = await failure(names('configmaps', { resourceVersion: '3', resourceVersionMatch: 'Exact' }));

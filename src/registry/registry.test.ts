@@ -5,7 +5,7 @@ import { drivenClock } from '../store/testing/driven-clock.ts';
 import { deleteOptionsOf, type Registry, readWriteOptions } from './index.ts';
 import { bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
-describe('over a store that another server writes to', () => {
+describe('a store that another server writes to', () => {
   /** A server whose watch is behind for as long as it is held back. */
   function pair() {
     const store = openMemoryStore({ clock: drivenClock() });
@@ -40,7 +40,7 @@ describe('over a store that another server writes to', () => {
     };
   }
 
-  it('refuses nothing by what it remembers alone', async () => {
+  it('fails no write because of a stale cache', async () => {
     const { here, there, hold } = pair();
     const made = await here.create('configmaps', note('one'));
     await here.read('configmaps', 'one');
@@ -56,7 +56,7 @@ describe('over a store that another server writes to', () => {
     expect(await failure(here.change('configmaps', 'new', merge({ data: { c: '1' } })))).toMatchObject({ code: 404 });
   });
 
-  it('reads what was written before the request, or waits for it', async () => {
+  it('reads every write before the request, and waits for it', async () => {
     const { here, there, hold, release } = pair();
     await here.create('configmaps', note('one'));
     await here.read('configmaps', 'one');
@@ -70,7 +70,7 @@ describe('over a store that another server writes to', () => {
   });
 });
 
-describe('failures of the store', () => {
+describe('errors of the store', () => {
   const failing = (code: StoreErrorCode): Store => {
     const store = openMemoryStore({ clock: drivenClock() });
     return {
@@ -117,7 +117,7 @@ describe('verbs', () => {
 });
 
 describe('namespaces', () => {
-  it('must be there for what is written into them', async () => {
+  it('must exist for a create in them', async () => {
     const store = openMemoryStore({ clock: drivenClock() });
     let registry: Registry | undefined;
     const lookup: NamespaceLookup = (name) => (registry as Registry).objects.namespace(name);
@@ -137,7 +137,7 @@ describe('namespaces', () => {
   });
 });
 
-describe('parameters of writes', () => {
+describe('query parameters of writes', () => {
   const read = (
     ...parameters: Parameters<typeof readWriteOptions> extends [infer V, infer P, ...unknown[]] ? [V, P] : never
   ) => readWriteOptions(...parameters, { requester: { name: 'u', groups: [] }, warnings: new Set() }, names);
@@ -184,7 +184,7 @@ describe('parameters of writes', () => {
     expect(() => read(...parameters)).toThrow(message);
   });
 
-  it('of deletions are options in the form of a body', () => {
+  it('of a delete are read as an options object', () => {
     expect(
       deleteOptionsOf({
         dryRun: ['All'],

@@ -63,7 +63,7 @@ describe('table', () => {
     expect(one.metadata).toEqual({ resourceVersion: '2' });
   });
 
-  it('says of an object that it is done', async () => {
+  it('has a Completed condition for an object that is done', async () => {
     const { create, registry, target } = bench();
     for (const replicas of [0, 1])
       await create('deployments', { metadata: { name: `d${replicas}` }, spec: { replicas } });
@@ -78,7 +78,7 @@ describe('table', () => {
     ]);
   });
 
-  it('has Name and Created At where the kind names no columns', async () => {
+  it('has Name and Created At for a kind without columns', async () => {
     const { list } = await made(table('None'));
     expect((list['columnDefinitions'] as JsonObject[]).map(({ name, type, format }) => [name, type, format])).toEqual([
       ['Name', 'string', 'name'],
@@ -88,7 +88,7 @@ describe('table', () => {
     expect(row).toEqual({ cells: ['a', expect.stringMatching(/Z$/)], object: null });
   });
 
-  it('holds whole objects in the version of the request, and the token of its list', async () => {
+  it('includes objects in the version of the request, and the continue token of the list', async () => {
     const { list } = await made(table('Object'), { limit: '1' }, {}, 'widgets');
     expect(list.metadata).toEqual({
       resourceVersion: '4',
@@ -102,7 +102,7 @@ describe('table', () => {
     });
   });
 
-  it('knows what may be included', () => {
+  it('checks includeObject', () => {
     expect([undefined, '', 'None', 'Object'].map(readIncludeObject)).toEqual([
       'Metadata',
       'Metadata',
@@ -116,7 +116,7 @@ describe('table', () => {
 });
 
 describe('metadata', () => {
-  it('is all there is', async () => {
+  it('leaves out all other fields', async () => {
     const { list, one } = await made({ as: 'metadata', version: 'v1' });
     expect(list).toMatchObject({
       kind: 'PartialObjectMetadataList',
@@ -135,7 +135,7 @@ describe('metadata', () => {
 });
 
 describe('object', () => {
-  it('is shown in the version of the request', async () => {
+  it('is in the version of the request', async () => {
     const { list, one } = await made({ as: 'object' }, {}, {}, 'widgets');
     expect(list).toMatchObject({ kind: 'WidgetList', apiVersion: 'example.com/v1' });
     expect((list['items'] as JsonObject[])[0]).toEqual({ metadata: one.metadata, size: 7 });
@@ -144,18 +144,18 @@ describe('object', () => {
     expect((stored.list['items'] as JsonObject[])[0]).toEqual({ metadata: stored.one.metadata, spec: { size: 7 } });
   });
 
-  it('keeps its text', async () => {
+  it('keeps characters beyond ASCII', async () => {
     const { list } = await made({ as: 'object' });
     expect((list['items'] as JsonObject[])[0]?.['data']).toEqual({ text: 'ü' });
   });
 
-  it('is handed on in pieces', async () => {
+  it('is sent in pieces', async () => {
     const { create, registry, target } = bench();
     const big = { x: 'y'.repeat(100_000) };
     for (const name of ['a', 'b', 'c']) await create('configmaps', note(name, big));
     const at = target('configmaps');
     const pieces = [...representList(at, await registry.list(at, {}), { as: 'object' })];
-    // Each of them is longer than a piece need be; the last piece only closes the list.
+    // Each object is longer than a piece; the last piece only closes the list.
     expect(pieces).toHaveLength(4);
     expect((parse(pieces)['items'] as JsonObject[]).map(({ data }) => data)).toEqual([big, big, big]);
   });

@@ -25,14 +25,14 @@ describe('inTurns', () => {
   });
 });
 
-/** What a body of so much data says, and how long it is. */
+/** A body with so much data, and its size. */
 function body(name: string, entries: number) {
   const data = Object.fromEntries(Array.from({ length: entries }, (_, i) => [`k${i}`, 'x'.repeat(100)]));
   const value = note(name, data);
   return { value, findings: [], size: JSON.stringify(value).length };
 }
 
-/** How often others had their turn until the work was done. */
+/** How many turns the event loop had until the work was done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let over = false;
   const end = () => {
@@ -47,14 +47,14 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 describe('a write', () => {
   const large = 4_000;
 
-  it('of a small object is done at once', async () => {
+  it('of a small object gives no turns', async () => {
     const { change } = bench();
     const few = await turnsDuring(change('configmaps', {}, { verb: 'create', object: body('small', 1) }));
     expect(few).toBeLessThanOrEqual(2);
   });
 
   it.each(['create', 'update', 'merge', 'strategic', 'apply', 'delete'])(
-    'lets others have turns between the steps of a large %s',
+    'gives the event loop turns between the steps of a large %s',
     async (verb) => {
       const { write, create } = bench();
       const { value, size } = body('large', large);
@@ -70,13 +70,13 @@ describe('a write', () => {
       };
       const place = verb === 'create' ? {} : { name: 'large' };
       const work = write('configmaps', place, changes[verb] as Change, { fieldManager: 'm', force: verb === 'apply' });
-      // Of a removal it is read, drafted, admitted and compared; else also owned, completed, judged and spelled.
+      // A removal is read, prepared, admitted and compared; other writes are also tracked, completed, validated and encoded.
       expect(await turnsDuring(work)).toBeGreaterThanOrEqual(verb === 'delete' ? 4 : 8);
       await work;
     },
   );
 
-  it('that another overtakes in one of these turns begins anew', async () => {
+  it('that conflicts in one of these turns is attempted again', async () => {
     const { change, create, target, registry } = bench();
     const { value } = body('large', large);
     await create('configmaps', value);
@@ -86,7 +86,7 @@ describe('a write', () => {
     expect(stored.labels).toEqual({ a: 'yes', b: 'yes', c: 'yes' });
   });
 
-  it('that another overtakes in every turn gets through', async () => {
+  it('that conflicts in every turn succeeds in the end', async () => {
     const { change, create, store } = bench();
     await create('configmaps', body('large', large).value);
     let written = 0;
@@ -110,14 +110,14 @@ describe('a write', () => {
     expect(written).toBeLessThan(100);
   });
 
-  it('of more than can be stored is refused before it is judged', async () => {
+  it('of more than can be stored is refused before validation', async () => {
     const { change } = bench();
     const { value, size } = body('Not a name', 25_000);
     const refused = await failure(change('configmaps', {}, { verb: 'create', object: { value, findings: [], size } }));
     expect(refused).toMatchObject({ code: 413, reason: 'RequestEntityTooLarge' });
   });
 
-  it('of a small object in a long body is not', async () => {
+  it('of a small object in a large body is not', async () => {
     const { change } = bench();
     const made = await change(
       'configmaps',
@@ -131,7 +131,7 @@ describe('a write', () => {
   });
 });
 
-it('a table of large objects is made in pieces of its own', async () => {
+it('a table of large objects is sent in smaller pieces', async () => {
   const { create, registry, target } = bench();
   for (const name of ['a', 'b', 'c']) await create('configmaps', body(name, 3_000).value);
   const at = target('configmaps');

@@ -3,7 +3,7 @@ import { representObject } from './representation.ts';
 import { bench, failure } from './testing/fixtures.ts';
 
 describe('virtual resources that can be read', () => {
-  it('give each object by its name', async () => {
+  it('return an object by name', async () => {
     const { read } = bench();
     expect(await read('gauges', 'b')).toEqual({
       kind: 'Gauge',
@@ -14,7 +14,7 @@ describe('virtual resources that can be read', () => {
     expect(await failure(read('gauges', 'c'))).toMatchObject({ code: 404, message: 'gauges "c" not found' });
   });
 
-  it('list what is chosen', async () => {
+  it('list the matching objects', async () => {
     const { names } = bench();
     expect((await names('gauges')).list).toEqual({
       kind: 'GaugeList',
@@ -30,7 +30,7 @@ describe('virtual resources that can be read', () => {
     expect((await names('gauges', { labelSelector: 'app=x' })).names).toEqual([]);
   });
 
-  it('have rows and metadata like others', async () => {
+  it('have table rows and partial metadata', async () => {
     const { registry, target } = bench();
     const at = target('gauges', { name: 'a' });
     const shown = async (view: Parameters<typeof representObject>[2]) =>
@@ -41,7 +41,7 @@ describe('virtual resources that can be read', () => {
     });
   });
 
-  it('are not served when nobody lists them', async () => {
+  it('fail with 501 without a list function', async () => {
     const { names } = bench({ virtualLists: new Map() });
     expect(await failure(names('gauges'))).toMatchObject({ code: 501 });
   });

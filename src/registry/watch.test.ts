@@ -3,11 +3,11 @@ import type { JsonObject } from '../meta/index.ts';
 import { type Representation, representEvent, type StreamEvent, type Target, type WatchOptions } from './index.ts';
 import { type Bench, bench, failure, merge, note, remove } from './testing/fixtures.ts';
 
-/** With the feature that lets a watch begin with what is there. */
+/** With the feature gate of streaming lists. */
 const streaming = { features: { WatchList: true } };
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Everything that a watch tells until nothing more comes. */
+/** The events of a watch until no more come. */
 class Watcher {
   readonly events: StreamEvent[] = [];
   ended = false;
@@ -42,7 +42,7 @@ async function watch(made: Bench, options: WatchOptions = {}, place: Partial<Tar
 }
 
 describe('watch', () => {
-  it('from a version tells what changed after it', async () => {
+  it('from a resourceVersion sends the changes after it', async () => {
     const made = bench();
     await made.create('configmaps', note('before'));
     const watcher = await watch(made, { resourceVersion: '2' });
@@ -53,7 +53,7 @@ describe('watch', () => {
     await made.change('configmaps', 'w', merge({ metadata: { finalizers: null } }));
     await settle();
     expect(watcher.seen).toEqual(['ADDED w', 'MODIFIED w', 'MODIFIED w', 'MODIFIED w', 'DELETED w']);
-    // The last state, with the version of its removal.
+    // The last state, with the resourceVersion of the removal.
     const last = JSON.parse(watcher.events.at(-1)?.object?.bytes ?? '') as { metadata: JsonObject };
     expect(last.metadata).toMatchObject({ resourceVersion: '7', finalizers: ['example.com/f'] });
     const replayed = await watch(made, { resourceVersion: '2' });
@@ -63,14 +63,14 @@ describe('watch', () => {
     expect(watcher.ended).toBe(true);
   });
 
-  it('from the version of the first write knows what came after it', async () => {
+  it('from the resourceVersion of the first write sends what came after it', async () => {
     const made = bench();
     const { metadata } = await made.create('configmaps', note('a'));
     await made.create('configmaps', note('b'));
     expect((await watch(made, { resourceVersion: metadata.resourceVersion ?? '' })).seen).toEqual(['ADDED b']);
   });
 
-  it.each([{}, { resourceVersion: '0' }])('begins with what is there: %j', async (options) => {
+  it.each([{}, { resourceVersion: '0' }])('begins with the existing objects: %j', async (options) => {
     const made = bench();
     for (const name of ['b', 'a']) await made.create('configmaps', note(name));
     const watcher = await watch(made, options);
@@ -79,7 +79,7 @@ describe('watch', () => {
     expect(watcher.seen).toEqual(['ADDED a', 'ADDED b', 'ADDED c']);
   });
 
-  it('tells a selection what enters and leaves it', async () => {
+  it('sends ADDED and DELETED for objects that enter and leave the selection', async () => {
     const made = bench();
     const watcher = await watch(made, { labelSelector: 'in=yes' });
     const label = (value: string) => merge({ metadata: { labels: { in: value } } });
@@ -93,7 +93,7 @@ describe('watch', () => {
     expect(watcher.seen).toEqual(['ADDED t', 'MODIFIED t', 'DELETED t', 'ADDED t', 'DELETED t']);
   });
 
-  it('is of one name, one namespace, one value of a field', async () => {
+  it('selects one name, one namespace, one value of a field', async () => {
     const made = bench();
     const byName = await watch(made, { fieldSelector: 'metadata.name=b' });
     const elsewhere = await watch(made, {}, { namespace: 'other' });
@@ -106,7 +106,7 @@ describe('watch', () => {
     expect(byField.seen).toEqual(['ADDED n1']);
   });
 
-  it('ends when its time is over, and by itself within an hour', async () => {
+  it('ends after its timeout, and by default within an hour', async () => {
     const made = bench();
     const short = await watch(made, { timeoutSeconds: '1' });
     const long = await watch(made);
@@ -129,7 +129,7 @@ describe('watch', () => {
     expect([watcher.ended, watcher.error]).toEqual([true, undefined]);
   });
 
-  it('begins anywhere in the history of the store, also where the cache was never there', async () => {
+  it('begins anywhere in the history of the store, also before the cache was loaded', async () => {
     const made = bench();
     await made.create('configmaps', note('a', {}, { labels: { in: 'yes' } }));
     for (const value of ['1', '2']) await made.change('configmaps', 'a', merge({ data: { x: value } }));
@@ -145,7 +145,7 @@ describe('watch', () => {
     expect(selected.seen).toEqual(['ADDED a', 'MODIFIED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
   });
 
-  it('ends without an event when its client is too slow, who may come back where it was', async () => {
+  it('ends without an event for a slow client, which may resume', async () => {
     const made = bench({ watchBufferBytes: 2_000 });
     const stream = await made.registry.watch(made.target('configmaps'), { resourceVersion: '1' });
     const events = stream[Symbol.asyncIterator]();
@@ -156,7 +156,7 @@ describe('watch', () => {
     expect((await watch(made, { resourceVersion: '2' })).seen).toHaveLength(7);
   });
 
-  it('fails at its first step when the version is too old', async () => {
+  it('fails in its first step when the resourceVersion is too old', async () => {
     const made = bench();
     for (const name of ['a', 'b']) await made.create('deployments', { metadata: { name } });
     await made.store.compact(3);
@@ -167,11 +167,11 @@ describe('watch', () => {
 });
 
 describe('bookmarks', () => {
-  it('come each minute and before the end', async () => {
+  it('are sent each minute and before the end', async () => {
     const made = bench();
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { allowWatchBookmarks: 'true', timeoutSeconds: '90' });
-    // Other kinds are written; the bookmarks tell the revision of the store all the same.
+    // Writes of other kinds advance the resourceVersion of bookmarks.
     await made.create('deployments', { metadata: { name: 'd' } });
     made.clock.advance(61_000);
     await settle();
@@ -185,7 +185,7 @@ describe('bookmarks', () => {
     expect(watcher.ended).toBe(true);
   });
 
-  it('do not come unasked', async () => {
+  it('are sent on request only', async () => {
     const made = bench();
     const watcher = await watch(made, { timeoutSeconds: '90' });
     made.clock.advance(91_000);
@@ -196,7 +196,7 @@ describe('bookmarks', () => {
 
 describe('streaming list', () => {
   const options = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' };
-  it('closes the initial events with a bookmark', async () => {
+  it('ends the initial events with a bookmark', async () => {
     const made = bench(streaming);
     for (const name of ['b', 'a', 'c']) await made.create('configmaps', note(name));
     const watcher = await watch(made, options);
@@ -208,7 +208,7 @@ describe('streaming list', () => {
     expect((await watch(made, { ...options, resourceVersion: '0' })).seen.at(-1)).toBe('END');
   });
 
-  it('sends none when asked to', async () => {
+  it('sends no initial events for false', async () => {
     const made = bench(streaming);
     await made.create('configmaps', note('a'));
     const watcher = await watch(made, { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
@@ -217,7 +217,7 @@ describe('streaming list', () => {
     expect(watcher.seen).toEqual(['ADDED b']);
   });
 
-  it('hands on a large state in steps', async () => {
+  it('sends a large state in batches', async () => {
     const made = bench(streaming);
     await Promise.all(Array.from({ length: 600 }, (_, i) => made.create('configmaps', note(`n${i}`))));
     const stream = await made.registry.watch(made.target('configmaps'), options);
@@ -230,7 +230,7 @@ describe('streaming list', () => {
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   const forbidden = (why: string) => `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${why}`;
   const cases: [WatchOptions, number, string][] = [
     [
@@ -267,7 +267,7 @@ describe('refusals', () => {
     });
   });
 
-  it('there is no status to watch', async () => {
+  it('a subresource cannot be watched', async () => {
     const { registry, target } = bench();
     expect(await failure(registry.watch(target('configmaps', { name: 'x', subresource: 'status' }), {}))).toMatchObject(
       {
@@ -322,7 +322,7 @@ describe('events as they are sent', () => {
     expect(last).toMatchObject({ type: 'BOOKMARK', object: kind });
   });
 
-  it('as tables, whose columns come with the first alone', async () => {
+  it('as tables, with column definitions in the first event only', async () => {
     const [first, last] = await shown({ as: 'table', version: 'v1', includeObject: 'Metadata', now: 0 });
     expect(first).toMatchObject({
       type: 'ADDED',

@@ -16,7 +16,7 @@ const deployment = (spec: JsonObject = {}, rest: JsonObject = {}): JsonObject =>
 });
 
 describe('create', () => {
-  it('fills in what the server knows', async () => {
+  it('sets the system fields', async () => {
     const { change, clock } = bench();
     const made = await change('configmaps', {}, create(note('one')));
     expect(made).toEqual({
@@ -36,7 +36,7 @@ describe('create', () => {
     });
   });
 
-  it('overwrites system fields, and keeps the generation of a kind that counts none', async () => {
+  it('overwrites system fields, and keeps the generation of a kind without generations', async () => {
     const meta = {
       uid: 'chosen',
       creationTimestamp: '2001-01-01T00:00:00Z',
@@ -55,7 +55,7 @@ describe('create', () => {
     expect(metadata.generation).toBe(7);
   });
 
-  it('makes up a name behind the one that is given, cut so that it fits', async () => {
+  it('generates a name from a prefix, truncated to fit', async () => {
     const { change } = bench();
     const named = (generateName: string) => change('configmaps', {}, create({ metadata: { generateName } }));
     const short = await named('gen-');
@@ -64,7 +64,7 @@ describe('create', () => {
     expect((await named('a'.repeat(100))).metadata.name).toMatch(/^a{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it('makes up another name when the first is taken, and gives up after eight', async () => {
+  it('generates another name when the first is taken, and fails after eight', async () => {
     let calls = 0;
     const fixed = { uuid: () => '00000000-0000-4000-8000-000000000000', integer: () => (calls++ < 10 ? 0 : 1) };
     const { change } = bench({ random: fixed });
@@ -79,19 +79,19 @@ describe('create', () => {
     });
   });
 
-  it('counts generations from one and leaves the status to others', async () => {
+  it('starts with generation 1 and drops the status', async () => {
     const made = await bench().change('deployments', {}, create(deployment({ image: 'i' }, { status: { ready: 5 } })));
     expect(made.metadata.generation).toBe(1);
     expect(made['spec']).toEqual({ replicas: 1, image: 'i' });
     expect(made['status']).toEqual({});
   });
 
-  it('takes kind and version from the path when the body tells none', async () => {
+  it('takes kind and version from the path when the body has none', async () => {
     const made = await bench().change('configmaps', {}, create({ metadata: { name: 'x' } }));
     expect([made.kind, made.apiVersion]).toEqual(['ConfigMap', 'v1']);
   });
 
-  it('answers what is posted to a virtual resource and keeps nothing', async () => {
+  it('answers a create of a virtual resource and stores nothing', async () => {
     const { change, store } = bench();
     const answered = await change('reviews', {}, create({ spec: { user: 'u' } }));
     expect(answered).toMatchObject({
@@ -103,7 +103,7 @@ describe('create', () => {
     expect(await store.revision()).toBe(1);
   });
 
-  it('does not serve a virtual resource that nobody answers', async () => {
+  it('fails with 501 for a virtual resource without a handler', async () => {
     const asked = bench({ reviewHandlers: new Map() }).change('reviews', {}, create({ spec: { user: 'u' } }));
     await expect(asked).rejects.toMatchObject({ code: 501 });
   });
@@ -140,7 +140,7 @@ describe('create', () => {
       'the namespace of the provided object does not match the namespace sent on the request',
     ],
     [
-      'a version',
+      'a resourceVersion',
       note('x', {}, { resourceVersion: '5' }),
       500,
       'resourceVersion should not be set on objects to be created',
@@ -162,7 +162,7 @@ describe('create', () => {
     expect(await failure(bench().change('configmaps', {}, create(body)))).toMatchObject({ code, message });
   });
 
-  it('refuses a name that is taken, in a dry run too', async () => {
+  it('fails with 409 for a name that is taken, in a dry run too', async () => {
     const { change, write } = bench();
     await change('configmaps', {}, create(note('one')));
     const taken = { code: 409, reason: 'AlreadyExists', message: 'configmaps "one" already exists' };
@@ -170,7 +170,7 @@ describe('create', () => {
     expect(await failure(write('configmaps', {}, create(note('one')), { dryRun: true }))).toMatchObject(taken);
   });
 
-  it('has a place in one namespace only', async () => {
+  it('fails with 405 across namespaces', async () => {
     const { change } = bench();
     expect(await failure(change('configmaps', { namespace: '' }, create(note('one'))))).toMatchObject({ code: 405 });
     const made = await change('namespaces', {}, create({ metadata: { name: 'n', namespace: 'ignored' } }));
@@ -197,7 +197,7 @@ describe('field validation', () => {
 
   it('warns', async () => expect(await post('Warn')).toEqual({ warnings: odd, refusal: undefined }));
   it('ignores', async () => expect(await post('Ignore')).toEqual({ warnings: [], refusal: undefined }));
-  it('warns of what is refused for another reason', async () => {
+  it('warns in an error for another reason too', async () => {
     const { warnings, refusal } = await post('Warn', { ...body, metadata: { name: 'Not A Name' } });
     expect(warnings).toEqual(odd);
     expect(refusal).toMatchObject({ code: 422 });
@@ -208,7 +208,7 @@ describe('field validation', () => {
       message: `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${odd.join(', ')}`,
     }));
 
-  it('looks at what a patch brings', async () => {
+  it('checks the result of a patch', async () => {
     const { create: make, write } = bench();
     const { metadata } = await make('configmaps', note('fv'));
     const { uid, resourceVersion, creationTimestamp, managedFields } = metadata;
@@ -224,13 +224,13 @@ describe('field validation', () => {
     expect([...warnings]).toEqual(['unknown field "bogus"']);
   });
 
-  it('passes on the advice of the kind', async () => {
+  it('passes on the warnings of the kind', async () => {
     const warnings = new Set<string>();
     await bench().write('deployments', {}, create(deployment({ image: 'old' })), { warnings });
     expect([...warnings]).toEqual(['spec.image: old is old']);
   });
 
-  it('passes on the advice on a status, and no other, where the status is written', async () => {
+  it('passes on the warnings for a status, and no others, for a write of the status', async () => {
     const { create: make, write } = bench();
     await make('deployments', deployment({ image: 'old' }));
     const advice = async (subresource: string) => {
@@ -252,7 +252,7 @@ describe('two controllers among the owner references', () => {
   const ownerReferences = [owner('a'), owner('b')];
   const bad = ['metadata.ownerReferences'];
 
-  it('are told once of a new object', async () => {
+  it('are reported once for a create', async () => {
     expect(await told(bench().create('configmaps', note('o', {}, { ownerReferences })))).toEqual(bad);
   });
 
@@ -263,7 +263,7 @@ describe('two controllers among the owner references', () => {
     [[1, 0], 3],
     [[0, 0], 2],
     [[2, 1], 5],
-  ] as const)('are told by every check of a change: %j', async (metadataChecks, times) => {
+  ] as const)('are reported by every check of an update: %j', async (metadataChecks, times) => {
     const strategy = metadataChecks === undefined ? {} : { metadataChecks };
     const { create: make, change } = bench({ definitions: [{ ...notes, strategy }] });
     await make('configmaps', note('o'));
@@ -271,7 +271,7 @@ describe('two controllers among the owner references', () => {
     expect(await told(change('configmaps', 'o', merge({ metadata: { ownerReferences } })))).toEqual(expected);
   });
 
-  it('are told by the checks of a subresource', async () => {
+  it('are reported by the checks of a subresource', async () => {
     const { create: make, change } = bench();
     await make('deployments', deployment());
     const target = { name: 'd', subresource: 'status' };
@@ -281,7 +281,7 @@ describe('two controllers among the owner references', () => {
 });
 
 describe('update', () => {
-  it('replaces the object that is meant', async () => {
+  it('replaces the object at its resourceVersion', async () => {
     const { create: make, change, read } = bench();
     const one = await make('configmaps', note('one'));
     const two = await change('configmaps', 'one', update({ ...one, data: { a: '2' } }));
@@ -297,7 +297,7 @@ describe('update', () => {
     expect((await change('configmaps', 'one', update(note('one', { a: '4' }))))['data']).toEqual({ a: '4' });
   });
 
-  it('that changes nothing keeps the version', async () => {
+  it('that changes nothing keeps the resourceVersion', async () => {
     const { create: make, change, store } = bench();
     const one = await make('configmaps', note('one', { b: '2', a: '1' }));
     expect(await change('configmaps', 'one', update(one))).toEqual(one);
@@ -306,7 +306,7 @@ describe('update', () => {
     expect(await store.revision()).toBe(2);
   });
 
-  it('counts a generation when the wish changes, not with metadata or status', async () => {
+  it('increments the generation when the spec changes, not with metadata or status', async () => {
     const { create: make, change } = bench();
     await make('deployments', deployment({ image: 'a' }));
     const generation = async (body: JsonObject, subresource = '') =>
@@ -317,7 +317,7 @@ describe('update', () => {
     expect(await generation({ metadata: { generation: 9 } })).toBe(2);
   });
 
-  it('keeps status and everything else apart', async () => {
+  it('writes the status only to its subresource', async () => {
     const { create: make, change, read } = bench();
     await make('deployments', deployment({ image: 'a' }));
     await change(
@@ -332,7 +332,7 @@ describe('update', () => {
     expect((await change('deployments', 'd', update(rest)))['status']).toEqual({ ready: 3 });
   });
 
-  it('creates by PUT where the kind allows it', async () => {
+  it('creates an absent object where the kind allows it', async () => {
     const { write, change } = bench();
     const made = await write('namespaces', { name: 'n' }, update({ metadata: { name: 'n' } }));
     expect(made.created).toBe(true);
@@ -359,7 +359,7 @@ describe('update', () => {
     ],
     ['an absent object', 'absent', note('absent'), 404, 'configmaps "absent" not found'],
     [
-      'an absent object with a version',
+      'an absent object with a resourceVersion',
       'absent',
       note('absent', {}, { resourceVersion: '1' }),
       404,
@@ -375,7 +375,7 @@ describe('update', () => {
       ) as string,
     ],
     [
-      'a version that is no number',
+      'a resourceVersion that is no number',
       'one',
       note('one', {}, { resourceVersion: 'abc' }),
       500,
@@ -395,7 +395,7 @@ describe('update', () => {
     expect(await failure(change('configmaps', name, update(body)))).toMatchObject({ code, message });
   });
 
-  it('asks for the version where the kind wants to know it', async () => {
+  it('requires the resourceVersion where the kind does', async () => {
     const { create: make, change } = bench();
     const made = await make('deployments', deployment());
     expect(await failure(change('deployments', 'd', update(deployment({ image: 'b' }))))).toMatchObject({
@@ -408,7 +408,7 @@ describe('update', () => {
     });
   });
 
-  it('follows the rules of schema and kind', async () => {
+  it('is validated by schema and kind', async () => {
     const { create: make, change } = bench();
     await make('deployments', deployment());
     expect(await failure(change('deployments', 'd', merge({ spec: { replicas: -1, node: 'n' } })))).toMatchObject({
@@ -527,7 +527,7 @@ describe('patch', () => {
     expect(await failure(made.change('configmaps', 'm', change))).toMatchObject({ code, message: text });
   });
 
-  it('tells a finding of the metadata twice, in one sentence', async () => {
+  it('reports an error of the metadata twice, in one message', async () => {
     const { create: make, change } = bench();
     await make('configmaps', note('m'));
     const cause = {
@@ -540,13 +540,13 @@ describe('patch', () => {
     });
   });
 
-  it('needs an object', async () => {
+  it('fails with 404 for an absent object', async () => {
     const { change } = bench();
     expect(await failure(change('configmaps', 'absent', merge({})))).toMatchObject({ code: 404 });
     expect(await failure(change('namespaces', 'absent', merge({})))).toMatchObject({ code: 404 });
   });
 
-  it('knows the formats that are served', async () => {
+  it('fails with 415 for a format that is not supported', async () => {
     const refused = await failure(bench().change('widgets', 'm', { verb: 'patch', format: 'strategic', patch: {} }));
     expect(refused).toMatchObject({
       code: 415,
@@ -557,7 +557,7 @@ describe('patch', () => {
 });
 
 describe('dry run', () => {
-  it('does everything but the last step', async () => {
+  it('does everything but the commit', async () => {
     const { create: make, write, read, store } = bench();
     const dry = { dryRun: true };
     const made = await make('configmaps', note('dry'), dry);
@@ -614,7 +614,7 @@ describe('admission', () => {
     },
   };
 
-  it('changes and judges what is written', async () => {
+  it('mutates and validates a write', async () => {
     const { write, change, read, create: make } = bench({ admission: [plugin] });
     const warnings = new Set<string>();
     await write('configmaps', {}, create(note('one')), { warnings });
@@ -642,7 +642,7 @@ describe('admission', () => {
     expect(seen[0]?.user).toEqual(how.requester);
   });
 
-  it('is followed by the defaults that depend on what it changed', async () => {
+  it('is followed by the defaults that depend on its changes', async () => {
     // Without a tag an image is the latest, which is always pulled.
     const untagged: AdmissionPlugin = {
       name: 'Test',
@@ -659,7 +659,7 @@ describe('admission', () => {
   });
 });
 
-describe('what admission charged', () => {
+describe('a side effect of admission', () => {
   /** Creates one object that admission charges for; tells how the creation ended and what is still charged. */
   async function charged(fail: () => Promise<never> | undefined, options: Partial<WriteOptions> = {}) {
     let charges = 0;
@@ -686,7 +686,7 @@ describe('what admission charged', () => {
     ['closed', 503],
     ['future', 504],
     ['compacted', 410],
-  ])('is undone when the store refuses the write as %s', async (code, status) => {
+  ])('is undone when the commit fails with %s', async (code, status) => {
     const { outcome, charges } = await charged(() => Promise.reject(new StoreError(code, 'refused')));
     expect(outcome).toMatchObject({ code: status });
     expect(charges).toBe(0);
@@ -711,7 +711,7 @@ describe('what admission charged', () => {
 });
 
 describe('races', () => {
-  it('fifty patches of one object at once all survive', async () => {
+  it('all of fifty concurrent patches of one object are kept', async () => {
     const { create: make, change, read } = bench();
     await make('configmaps', note('hot', {}));
     await Promise.all(
@@ -720,7 +720,7 @@ describe('races', () => {
     expect(Object.keys((await read('configmaps', 'hot'))['data'] as JsonObject)).toHaveLength(50);
   });
 
-  it('of updates that name one version, one wins', async () => {
+  it('of updates with the same resourceVersion, one succeeds', async () => {
     const { create: make, change, read } = bench();
     const hot = await make('configmaps', note('hot'));
     const outcomes = await Promise.allSettled(
@@ -733,7 +733,7 @@ describe('races', () => {
     expect(losers.every(({ reason }) => (reason as { code: number }).code === 409)).toBe(true);
   });
 
-  it('of creations of one name, one wins', async () => {
+  it('of creates with the same name, one succeeds', async () => {
     const { change } = bench();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => change('configmaps', {}, create(note('one')))),
@@ -742,8 +742,8 @@ describe('races', () => {
   });
 });
 
-describe('a store that answers no list', () => {
-  it('holds reads and writes up for 34 seconds and no longer', async () => {
+describe('a store whose lists never return', () => {
+  it('fails reads and writes after 34 seconds', async () => {
     const store = openMemoryStore({ clock: drivenClock() });
     store.list = () => new Promise(() => {});
     const { clock, create: make, change, read } = bench({ store });

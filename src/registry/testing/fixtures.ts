@@ -66,7 +66,7 @@ const ObjectMeta = struct('meta/v1.ObjectMeta', {
 
 const typeMeta = { kind: field(1, string), apiVersion: field(2, string) };
 
-/** A kind with a schema of its own and what most kinds have. */
+/** A kind with defaults for what is not declared. */
 function kind(
   declared: Pick<ResourceDefinition, 'plural' | 'kind'> & { schema: StructSchema } & Partial<ResourceDefinition>,
 ): ResourceDefinition {
@@ -97,7 +97,7 @@ const status = {
   resetFields: [['spec']],
 } as const;
 
-/** Namespaced, free data, nothing special: as config maps are. */
+/** Namespaced, with free data, without a strategy. */
 export const notes = kind({
   plural: 'configmaps',
   kind: 'ConfigMap',
@@ -155,7 +155,7 @@ const deployments = kind({
   },
 });
 
-/** Cluster-scoped, made by PUT too. */
+/** Cluster-scoped, created by PUT too. */
 const namespaces = kind({
   plural: 'namespaces',
   kind: 'Namespace',
@@ -175,7 +175,7 @@ const namespaces = kind({
   strategy: { createOnUpdate: true, returnsDeleted: true },
 });
 
-/** Two versions: `v1` says in `size` what `v2`, the stored one, says in `spec.size`. */
+/** Two versions: `size` of `v1` is `spec.size` of `v2`, the storage version. */
 const widgets = kind({
   group: 'example.com',
   plural: 'widgets',
@@ -202,7 +202,7 @@ const widgets = kind({
   storage: { group: 'example.com', resource: 'widgets', version: 'v2' },
 });
 
-/** Lives for a minute, and ends by itself as soon as it is asked to. */
+/** Expires after a minute; its grace period is that of the delete. */
 const pings = kind({
   plural: 'pings',
   kind: 'Ping',
@@ -210,7 +210,7 @@ const pings = kind({
   strategy: { ttlSeconds: 60, returnsDeleted: true, gracePeriod: (_, asked) => asked ?? 0 },
 });
 
-/** A question that is answered and not kept. */
+/** Virtual, with a review handler. */
 const reviews = kind({
   group: 'authorization.{domain}',
   plural: 'reviews',
@@ -226,7 +226,7 @@ const reviews = kind({
   }),
 });
 
-/** Things that nobody keeps. */
+/** Virtual, with a virtual list. */
 const gauges = kind({
   group: '',
   plural: 'gauges',
@@ -252,7 +252,7 @@ const reviewHandlers: NonNullable<RegistryOptions['reviewHandlers']> = new Map([
   ],
 ]);
 
-/** A generator that always runs the same way. */
+/** A deterministic generator. */
 function seededRandom(seed = 1): Random {
   let state = seed;
   const next = () => {
@@ -282,9 +282,9 @@ export interface Bench {
   readonly clock: DrivenClock;
   readonly registry: Registry;
   readonly target: (plural: string, place?: Partial<Target>) => Target;
-  /** Each writes in version v1, in namespace `ns`, and gives the object back as JSON. */
+  /** Each writes in version v1, in namespace `ns`, and returns the object as JSON. */
   readonly create: (plural: string, object: JsonObject, options?: Partial<WriteOptions>) => Promise<ApiObject>;
-  /** The same for any change, of the object `name` when `place` says no more. */
+  /** The same for any change, of the object `name` unless `place` names another. */
   readonly change: (plural: string, place: string | Partial<Target>, change: Change) => Promise<ApiObject>;
   readonly write: (
     plural: string,
@@ -352,7 +352,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
   };
 }
 
-/** The object that a write answers. */
+/** The object of a write result, as JSON. */
 function shown(target: Target, { object }: WriteResult, registry: Registry): ApiObject {
   if (object === undefined) throw new Error('the write answers no object');
   return JSON.parse(decodeText(registry.encode(target, object))) as ApiObject;
@@ -376,7 +376,7 @@ export const strategic = (patch: Json): Change => ({ verb: 'patch', format: 'str
 export const apply = (patch: Json): Change => ({ verb: 'patch', format: 'apply', patch });
 export const remove = (options: JsonObject = {}): Change => ({ verb: 'delete', options });
 
-/** The failure of a promise. */
+/** The error of a promise. */
 export async function failure(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
-import { created, type Finding, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
+import { created, type Fragment, onCreate, type ReportedError, type Row, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { mutatingAdmissionPolicies } from './mutating-admission-policies.ts';
 import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-bindings.ts';
@@ -176,7 +176,7 @@ describe('webhooks', () => {
     const one = { name: 'a.example.com', clientConfig: {} };
     expect(onCreate(mutatingWebhookConfigurations, { webhooks: [one, one] })).toEqual(
       sorted([
-        ...[0, 1].flatMap((i): Finding[] => [
+        ...[0, 1].flatMap((i): ReportedError[] => [
           [`webhooks[${i}].admissionReviewVersions`, 'Required', required('must specify one of v1, v1beta1')],
           [`webhooks[${i}].clientConfig`, 'Required', required('exactly one of url or service is required')],
           [`webhooks[${i}].sideEffects`, 'Required', required('must specify one of None, NoneOnDryRun')],

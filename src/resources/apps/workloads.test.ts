@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
-import {
-  advise,
-  created,
-  type Finding,
-  judge,
-  judgeChange,
-  names as namesOf,
-  wording,
-} from '../core/pod-spec/testing/judge.ts';
 import { replicationControllers } from '../core/replication-controllers.ts';
+import {
+  created,
+  names as namesOf,
+  type ReportedError,
+  validateOnCreate,
+  validateOnUpdate,
+  warningsOnCreate,
+  wording,
+} from '../pod-template/testing/validate.ts';
 import { controllerRevisions } from './controller-revisions.ts';
 import { daemonSets } from './daemon-sets.ts';
 import { deployments } from './deployments.ts';
@@ -23,11 +23,11 @@ const template = { metadata: { labels: { a: 'b' } }, spec: pod };
 const selector = { matchLabels: { a: 'b' } };
 const object = (spec: JsonObject): JsonObject => ({ spec: { selector, template, ...spec } });
 
-type Row = readonly [title: string, spec: JsonObject, ...found: Finding[]];
+type Row = readonly [title: string, spec: JsonObject, ...found: ReportedError[]];
 
 function check(kind: ResourceDefinition, rows: readonly Row[]): void {
   test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
-    expect(judge(kind, object(spec))).toEqual(found);
+    expect(validateOnCreate(kind, object(spec))).toEqual(found);
   });
 }
 
@@ -37,11 +37,15 @@ interface Changing {
   status: { [field: string]: unknown };
 }
 
-const change = (kind: ResourceDefinition, before: JsonObject, how: (object: Changing) => void): Finding[] =>
-  judgeChange(kind, before, (one: ApiObject) => how(one as unknown as Changing));
+const change = (kind: ResourceDefinition, before: JsonObject, how: (object: Changing) => void): ReportedError[] =>
+  validateOnUpdate(kind, before, (one: ApiObject) => how(one as unknown as Changing));
 
 const labels = 'spec.template.metadata.labels';
-const mismatch: Finding = ['Invalid', labels, 'Invalid value: {"a":"b"}: `selector` does not match template `labels`'];
+const mismatch: ReportedError = [
+  'Invalid',
+  labels,
+  'Invalid value: {"a":"b"}: `selector` does not match template `labels`',
+];
 
 describe('deployments', () => {
   const S = 'spec.strategy';
@@ -159,14 +163,14 @@ describe('deployments', () => {
   });
 
   test('a name that is no label is advised against', () => {
-    expect(advise(deployments, { metadata: { name: 'a.b' }, ...object({}) })).toEqual([
+    expect(warningsOnCreate(deployments, { metadata: { name: 'a.b' }, ...object({}) })).toEqual([
       'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]',
     ]);
   });
 
   test('advice on the template has its path', () => {
     const spec = { ...pod, terminationGracePeriodSeconds: -1 };
-    expect(advise(deployments, object({ template: { ...template, spec } }))).toEqual([
+    expect(warningsOnCreate(deployments, object({ template: { ...template, spec } }))).toEqual([
       'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
     ]);
   });
@@ -226,7 +230,7 @@ describe('daemon sets', () => {
 
   test('what is wrong with a changed one is told twice', () => {
     const found = change(daemonSets, object({}), ({ spec }) => Object.assign(spec, { minReadySeconds: -1 }));
-    const negative: Finding = [
+    const negative: ReportedError = [
       'Invalid',
       'spec.minReadySeconds',
       'Invalid value: -1: must be greater than or equal to 0',
@@ -318,7 +322,7 @@ describe('stateful sets', () => {
     ],
   ]);
 
-  test.each<{ title: string; how: (object: Changing) => void; found: Finding[] }>([
+  test.each<{ title: string; how: (object: Changing) => void; found: ReportedError[] }>([
     { title: 'replicas may change', how: ({ spec }) => Object.assign(spec, { replicas: 5 }), found: [] },
     { title: 'ordinals may change', how: ({ spec }) => Object.assign(spec, { ordinals: { start: 1 } }), found: [] },
     { title: 'the history may change', how: ({ spec }) => Object.assign(spec, { revisionHistoryLimit: 1 }), found: [] },
@@ -343,7 +347,7 @@ describe('stateful sets', () => {
   });
 
   test('a negative history keeps everything, which is advised against', () => {
-    expect(advise(statefulSets, object({ revisionHistoryLimit: -1 }))).toEqual([
+    expect(warningsOnCreate(statefulSets, object({ revisionHistoryLimit: -1 }))).toEqual([
       'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
     ]);
   });
@@ -366,7 +370,7 @@ describe('replica sets and replication controllers', () => {
   });
 
   test('a controller without a template', () => {
-    expect(judge(replicationControllers, { spec: {} })).toEqual([
+    expect(validateOnCreate(replicationControllers, { spec: {} })).toEqual([
       ['Required', 'spec.selector', 'Required value'],
       ['Required', 'spec.template', 'Required value'],
     ]);
@@ -380,12 +384,12 @@ describe('replica sets and replication controllers', () => {
   });
 
   test('a controller of others', () => {
-    expect(judge(replicationControllers, { spec: { selector: { z: 'z' }, template } })).toEqual([mismatch]);
+    expect(validateOnCreate(replicationControllers, { spec: { selector: { z: 'z' }, template } })).toEqual([mismatch]);
   });
 
   test('pods of a controller that end', () => {
     const spec = { ...pod, restartPolicy: 'OnFailure', activeDeadlineSeconds: 1 };
-    expect(judge(replicationControllers, { spec: { template: { ...template, spec } } })).toEqual([
+    expect(validateOnCreate(replicationControllers, { spec: { template: { ...template, spec } } })).toEqual([
       [
         'NotSupported',
         'spec.template.spec.restartPolicy',
@@ -401,7 +405,7 @@ describe('replica sets and replication controllers', () => {
 });
 
 test('what is wrong with a status is told once', () => {
-  const found = judgeChange(daemonSets, object({}), (one) => {
+  const found = validateOnUpdate(daemonSets, object({}), (one) => {
     one['status'] = { numberReady: -1 };
   });
   expect(found).toEqual([['Invalid', 'status.numberReady', 'Invalid value: -1: must be greater than or equal to 0']]);
@@ -410,21 +414,21 @@ test('what is wrong with a status is told once', () => {
 test('claims ask for whole bytes', () => {
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } };
   const volumeClaimTemplates = [{ metadata: { name: 'c' }, spec }];
-  expect(advise(statefulSets, object({ volumeClaimTemplates }))).toEqual([
+  expect(warningsOnCreate(statefulSets, object({ volumeClaimTemplates }))).toEqual([
     'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
   ]);
 });
 
 describe('controller revisions', () => {
   test('need data and a number', () => {
-    expect(judge(controllerRevisions, { revision: -1 })).toEqual([
+    expect(validateOnCreate(controllerRevisions, { revision: -1 })).toEqual([
       ['Invalid', 'revision', 'Invalid value: -1: must be greater than or equal to 0'],
       ['Required', 'data', 'Required value: data is mandatory'],
     ]);
   });
 
   test('keep their data', () => {
-    const found = judgeChange(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => {
+    const found = validateOnUpdate(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => {
       Object.assign(one, { revision: 2, data: { a: 2 } });
     });
     expect(found).toEqual([['Invalid', 'data', 'Invalid value: {"a":2}: field is immutable']]);

@@ -1,11 +1,12 @@
 import type { Infer } from '../../schema/index.ts';
-import { age, name, orUnset } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name, orUnset } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { HorizontalPodAutoscaler as V1 } from '../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscaler, type MetricSpec, type MetricStatus } from '../types/autoscaling-v2.ts';
-import { isNew } from '../validate/common.ts';
-import { dropCarried, fromV2, toV2 } from './conversion.ts';
-import { defaultAutoscaler, validateAutoscaler } from './rules.ts';
+import { dropCarried, fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
+import { defaultAutoscaler } from './horizontal-pod-autoscalers.defaults.ts';
+import { validateAutoscaler } from './horizontal-pod-autoscalers.validation.ts';
 
 type HorizontalPodAutoscalerObject = ObjectOf<typeof HorizontalPodAutoscaler>;
 

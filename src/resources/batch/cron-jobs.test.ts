@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
-import { created, type Finding, judge, judgeChange } from '../core/pod-spec/testing/judge.ts';
+import { created, type ReportedError, validateOnCreate, validateOnUpdate } from '../pod-template/testing/validate.ts';
 import { cronJobs } from './cron-jobs.ts';
-import { scheduleFault, timeZoneFaults } from './schedule.ts';
+import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
 
 // Fields and texts are those of the reference server.
 const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
@@ -62,7 +62,7 @@ describe('time zones', () => {
 
 describe('cron jobs', () => {
   const J = 'spec.jobTemplate.spec';
-  test.each<{ title: string; spec: JsonObject; found: Finding[] }>([
+  test.each<{ title: string; spec: JsonObject; found: ReportedError[] }>([
     { title: 'nothing wrong', spec: { timeZone: 'Europe/Berlin' }, found: [] },
     { title: 'no schedule', spec: { schedule: '' }, found: [['Required', 'spec.schedule', 'Required value']] },
     {
@@ -108,7 +108,7 @@ describe('cron jobs', () => {
       found: [['Required', `${J}.template.spec.restartPolicy`, 'Required value: valid values: "OnFailure", "Never"']],
     },
   ])('$title', ({ spec, found }) => {
-    expect(judge(cronJobs, cron(spec))).toEqual(found);
+    expect(validateOnCreate(cronJobs, cron(spec))).toEqual(found);
   });
 
   test('the name leaves room for those of its jobs', () => {
@@ -131,7 +131,7 @@ describe('cron jobs', () => {
   test('a zone that stands in the schedule already may stay there, alone', () => {
     const schedule = 'CRON_TZ=UTC 0 * * * *';
     const change = (spec: JsonObject) =>
-      judgeChange(cronJobs, cron({ schedule }), (one) => Object.assign(one['spec'] as object, spec));
+      validateOnUpdate(cronJobs, cron({ schedule }), (one) => Object.assign(one['spec'] as object, spec));
     expect(change({ schedule: 'CRON_TZ=UTC 1 * * * *' })).toEqual([]);
     expect(change({ timeZone: 'UTC' })).toEqual([
       [

@@ -1,13 +1,12 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Json } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
-import { age, containerNames, formatSelector, imageNames, name, orNone } from '../cells.ts';
-import { isNew } from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { byRule, type PodRules } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, isNew, type PodValidationContext } from '../shared/field-rules.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
-import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
-import { scheduleFault, timeZoneFaults } from './schedule.ts';
+import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
+import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 
 export const cronJobs = resource({
   group: 'batch',
@@ -50,7 +49,7 @@ export const cronJobs = resource({
     },
     validate: ({ metadata, spec = {} }, context) => [
       ...validateSchedule(spec),
-      ...(isNew(metadata) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
+      ...(isNew({ metadata }) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
       ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', context),
     ],
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
@@ -58,7 +57,7 @@ export const cronJobs = resource({
       ...(spec.timeZone === old.timeZone ? [] : validateZone(spec)),
     ],
     warnings: (cronJob, old, { names }) => [
-      ...warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+      ...jobWarnings(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
       ...(old !== undefined && cronJob.spec?.schedule?.includes('TZ') ? [ZONE_IN_SCHEDULE] : []),
     ],
   },
@@ -85,7 +84,7 @@ const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
   timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneFaults);
 
 /** The selector of a job that does not exist yet cannot be told. */
-function validateJobTemplate(spec: JobSpec, path: string, rules: PodRules): FieldError[] {
+function validateJobTemplate(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {
   const { selector, manualSelector } = spec;
   const found = validateJobSpec(spec, path, rules);
   if (selector !== undefined && selector !== null) {

@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
-import { advise, created, type Finding, judge, judgeChange, wording } from '../core/pod-spec/testing/judge.ts';
+import {
+  created,
+  type ReportedError,
+  validateOnCreate,
+  validateOnUpdate,
+  warningsOnCreate,
+  wording,
+} from '../pod-template/testing/validate.ts';
 import { jobs } from './jobs.ts';
 
 // Fields and texts are those of the reference server.
 const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
 const job = (spec: JsonObject): JsonObject => ({ metadata: { name: 'j' }, spec: { template: { spec: pod }, ...spec } });
 
-type Row = readonly [title: string, spec: JsonObject, ...found: Finding[]];
+type Row = readonly [title: string, spec: JsonObject, ...found: ReportedError[]];
 
 function check(rows: readonly Row[]): void {
   test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
-    expect(judge(jobs, job(spec))).toEqual(found);
+    expect(validateOnCreate(jobs, job(spec))).toEqual(found);
   });
 }
 
@@ -46,7 +53,7 @@ describe('selector and labels', () => {
       job({ manualSelector: true, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } }),
     );
     expect(made).toMatchObject({ spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } } });
-    expect(judge(jobs, job({ manualSelector: true }))).toEqual([
+    expect(validateOnCreate(jobs, job({ manualSelector: true }))).toEqual([
       ['Required', 'spec.selector', 'Required value'],
       ['Invalid', 'spec.template.metadata.labels', 'Invalid value: null: `selector` does not match template `labels`'],
     ]);
@@ -60,20 +67,20 @@ describe('selector and labels', () => {
       'controller-uid': 'u',
       'job-name': 'other',
     });
-    expect(judge(jobs, job({ template: { metadata: { labels }, spec: pod } }))).toEqual([
+    expect(validateOnCreate(jobs, job({ template: { metadata: { labels }, spec: pod } }))).toEqual([
       ['Invalid', 'spec.template.metadata.labels[job-name]', `Invalid value: ${shown}: must be 'j'`],
     ]);
   });
 
   test('a selector that selects nothing known', () => {
-    const found = judge(jobs, job({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }));
+    const found = validateOnCreate(jobs, job({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([
       ['Required', 'spec.selector.matchExpressions[0].values'],
     ]);
   });
 
   test('a selector that is not the one to be made', () => {
-    const found = judge(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
+    const found = validateOnCreate(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([
       ['Invalid', 'spec.selector'],
       ['Invalid', 'spec.template.metadata.labels'],
@@ -101,10 +108,10 @@ describe('defaults', () => {
 
 test('so many indexes may be too many to keep track of', () => {
   const many = { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001 };
-  expect(advise(jobs, job(many))).toEqual([
+  expect(warningsOnCreate(jobs, job(many))).toEqual([
     'spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail',
   ]);
-  expect(advise(jobs, job({ ...many, parallelism: 10_000 }))).toEqual([]);
+  expect(warningsOnCreate(jobs, job({ ...many, parallelism: 10_000 }))).toEqual([]);
 });
 
 describe('the spec', () => {
@@ -188,7 +195,7 @@ describe('the spec', () => {
   test('a name that its pods cannot have', () => {
     const name = 'a'.repeat(62);
     const spec = { completionMode: 'Indexed', completions: 11, template: { spec: pod } };
-    expect(judge(jobs, { metadata: { name }, spec })).toEqual([
+    expect(validateOnCreate(jobs, { metadata: { name }, spec })).toEqual([
       [
         'Invalid',
         'metadata.name',
@@ -288,9 +295,9 @@ describe('failure policies', () => {
 
   test('at most twenty rules', () => {
     const rule = { action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } };
-    expect(judge(jobs, job({ podFailurePolicy: { rules: Array.from({ length: 21 }, () => rule) } }))).toEqual([
-      ['TooMany', 'spec.podFailurePolicy.rules', 'Too many: 21: must have at most 20 items'],
-    ]);
+    expect(
+      validateOnCreate(jobs, job({ podFailurePolicy: { rules: Array.from({ length: 21 }, () => rule) } })),
+    ).toEqual([['TooMany', 'spec.podFailurePolicy.rules', 'Too many: 21: must have at most 20 items']]);
   });
 });
 
@@ -371,12 +378,12 @@ interface Changing {
   status: { [field: string]: unknown };
 }
 
-const change = (spec: JsonObject, how: (job: Changing) => void): Finding[] =>
-  judgeChange(jobs, job(spec), (one: ApiObject) => how(one as unknown as Changing));
+const change = (spec: JsonObject, how: (job: Changing) => void): ReportedError[] =>
+  validateOnUpdate(jobs, job(spec), (one: ApiObject) => how(one as unknown as Changing));
 
 describe('updates', () => {
   const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
-  test.each<{ title: string; spec?: JsonObject; how: (job: Changing) => void; found: Finding[] }>([
+  test.each<{ title: string; spec?: JsonObject; how: (job: Changing) => void; found: ReportedError[] }>([
     { title: 'parallelism may change', how: ({ spec }) => Object.assign(spec, { parallelism: 5 }), found: [] },
     {
       title: 'completions may not',
@@ -434,7 +441,11 @@ describe('updates', () => {
 
   test('what is wrong with the spec is told twice', () => {
     const found = change({}, ({ spec }) => Object.assign(spec, { backoffLimit: -1 }));
-    const negative: Finding = ['Invalid', 'spec.backoffLimit', 'Invalid value: -1: must be greater than or equal to 0'];
+    const negative: ReportedError = [
+      'Invalid',
+      'spec.backoffLimit',
+      'Invalid value: -1: must be greater than or equal to 0',
+    ];
     expect(found).toEqual([negative, negative]);
   });
 });
@@ -442,7 +453,7 @@ describe('updates', () => {
 describe('status', () => {
   const done = (...types: string[]) => types.map((type) => ({ type, status: 'True' }));
   const times = { startTime: '2024-01-01T00:00:00Z', completionTime: '2024-01-02T00:00:00Z' };
-  test.each<{ title: string; spec?: JsonObject; status: JsonObject; found: Finding[] }>([
+  test.each<{ title: string; spec?: JsonObject; status: JsonObject; found: ReportedError[] }>([
     { title: 'complete', status: { ...times, conditions: done('SuccessCriteriaMet', 'Complete') }, found: [] },
     {
       title: 'complete at once',

@@ -11,15 +11,15 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
-import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
-import { same, validateAgain, validateSelected } from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import type { PodRules } from '../core/pod-spec/field-rules.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { same, validateAgain, validateSelected } from '../pod-template/workloads.validation.ts';
+import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import type { PodValidationContext } from '../shared/field-rules.ts';
 import { Job, type JobSpec } from '../types/batch-v1.ts';
-import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
-import { validateJobStatus } from './job-status.ts';
-import { validateJobUpdate } from './job-update.ts';
+import { validateJobStatus } from './jobs.status-validation.ts';
+import { validateJobUpdate } from './jobs.update-validation.ts';
+import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 
 type JobObject = ObjectOf<typeof Job>;
 
@@ -78,7 +78,7 @@ export const jobs = resource({
           ]
         : validateJobStatus(spec, status, oldStatus);
     },
-    warnings: (job, old, { names }) => warnOfJob(job, old, job.spec ?? {}, 'spec', names),
+    warnings: (job, old, { names }) => jobWarnings(job, old, job.spec ?? {}, 'spec', names),
   },
 });
 
@@ -115,7 +115,7 @@ function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): vo
 const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
   Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-function validateSpec(spec: JobSpec, rules: PodRules): FieldError[] {
+function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] {
   const { selector, template = {} } = spec;
   const faults = validateSelectorObject(selector as Json | undefined, 'spec.selector');
   return [

@@ -1,8 +1,14 @@
 import { formatAge, pathSegmentName, type User } from '../../meta/index.ts';
-import { age, name, orNone } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name, orNone } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
-import { keepDecisions, stampConditions, validateDecided, validateRequest, validateStatusUpdate } from './rules.ts';
+import {
+  keepDecisions,
+  stampConditions,
+  validateDecided,
+  validateRequest,
+  validateStatusUpdate,
+} from './certificate-signing-requests.validation.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../meta/index.ts';
 import { onCreate, onUpdate, type Row, sorted } from '../testing/kind.ts';
 import { immutable, invalid, missing, required, says } from '../testing/messages.ts';
 import { leaseCandidates } from './lease-candidates.ts';
-import { compareReleases, parseRelease } from './releases.ts';
+import { compareSemver, parseSemver } from './semver.ts';
 
 const candidate = (more: JsonObject = {}) => ({
   spec: {
@@ -76,18 +76,18 @@ describe('release numbers', () => {
     '2.1.0',
     '2.1.1',
     '10.0.0',
-  ].map((text) => parseRelease(text) as NonNullable<ReturnType<typeof parseRelease>>);
+  ].map((text) => parseSemver(text) as NonNullable<ReturnType<typeof parseSemver>>);
   test('are ordered', () => {
     for (const [i, a] of ordered.entries()) {
-      for (const [j, b] of ordered.entries()) expect(Math.sign(compareReleases(a, b))).toBe(Math.sign(i - j));
+      for (const [j, b] of ordered.entries()) expect(Math.sign(compareSemver(a, b))).toBe(Math.sign(i - j));
     }
   });
   test.each(['1', '1.2', '01.2.3', '1.2.3-', '1.2.3-01', '1.2.3+', 'v1.2.3', ' 1.2.3', `1.2.${'3'.repeat(300)}`])(
     'are not spelled %j',
-    (text) => expect(parseRelease(text)).toBeUndefined(),
+    (text) => expect(parseSemver(text)).toBeUndefined(),
   );
   test('may name a build, which has no rank', () => {
-    expect(parseRelease('1.2.3-a.1+b.01')).toEqual([
+    expect(parseSemver('1.2.3-a.1+b.01')).toEqual([
       [1n, 2n, 3n],
       ['a', '1'],
     ]);

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule, oneOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, oneOf } from '../shared/field-rules.ts';
 import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 
 export const leases = resource({

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { ConfigMap } from '../types/core-v1.ts';
-import { bytesSize, MAX_DATA_BYTES, textSize, validateFrozen, validateKeys } from './key-values.ts';
+import { bytesSize, MAX_DATA_BYTES, textSize, validateImmutable, validateKeys } from './config-data.validation.ts';
 
 export const configMaps = resource({
   group: '',
@@ -17,7 +17,7 @@ export const configMaps = resource({
   ],
   strategy: {
     validate: validateConfigMap,
-    validateUpdate: (map, old) => validateFrozen(map, old, ['data', 'binaryData']),
+    validateUpdate: (map, old) => validateImmutable(map, old, ['data', 'binaryData']),
   },
 });
 

@@ -9,12 +9,11 @@ import {
 } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, formatSome, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { addressWarnings, validateIp, validatePublicIp } from '../shared/addresses.ts';
+import { age, formatSome, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, eachOf, isNew, same } from '../shared/field-rules.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../types/core-v1.ts';
-import { validateIp, validatePublicIp, warnOfAddress } from '../validate/addresses.ts';
-import { isNew, same } from '../validate/common.ts';
-import { byRule, eachOf } from './pod-spec/field-rules.ts';
 
 const declared = resource({
   group: '',
@@ -33,7 +32,7 @@ const declared = resource({
     validateUpdate: ({ subsets }, old) =>
       same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset),
     warnings: ({ metadata, subsets = [] }, _, { names }) =>
-      isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => warnOfSubset(subset, `subsets[${i}]`, names)),
+      isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => subsetWarnings(subset, `subsets[${i}]`, names)),
   },
 });
 
@@ -49,10 +48,10 @@ export const endpoints: ResourceDefinition = {
 const isManaged = ({ labels }: ObjectMeta, names: Names): boolean =>
   labels?.[`endpoints.${names.labels}/managed-by`] === 'endpoint-controller';
 
-function warnOfSubset(subset: Infer<typeof EndpointSubset>, path: string, names: Names): string[] {
+function subsetWarnings(subset: Infer<typeof EndpointSubset>, path: string, names: Names): string[] {
   const { addresses, notReadyAddresses } = subset;
   return Object.entries({ addresses, notReadyAddresses }).flatMap(([field, list]) =>
-    (list ?? []).flatMap(({ ip = '' }, i) => warnOfAddress(`${path}.${field}[${i}].ip`, ip, names)),
+    (list ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`${path}.${field}[${i}].ip`, ip, names)),
   );
 }
 

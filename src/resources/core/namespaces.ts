@@ -1,9 +1,8 @@
 import { dns1123Label, type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, eachOf, same } from '../shared/field-rules.ts';
 import { Namespace } from '../types/core-v1.ts';
-import { same } from '../validate/common.ts';
-import { byRule, eachOf } from './pod-spec/field-rules.ts';
 
 type NamespaceObject = ObjectOf<typeof Namespace>;
 

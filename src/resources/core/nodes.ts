@@ -1,9 +1,9 @@
-import { age, name, orNone, orUnknown } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name, orNone, orUnknown } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { Node } from '../types/core-v1.ts';
-import { proxyNode } from './connect.ts';
-import { validateNodeAnnotations } from './node-annotations.ts';
-import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate, warnOfNode } from './node-rules.ts';
+import { defaultAllocatable, syncPodCidrs } from './nodes.defaults.ts';
+import { nodeWarnings, validateNode, validateNodeAnnotations, validateNodeUpdate } from './nodes.validation.ts';
+import { proxyNode } from './proxy.ts';
 
 type NodeObject = ObjectOf<typeof Node>;
 
@@ -39,7 +39,7 @@ export const nodes = resource({
   strategy: {
     createsWithStatus: true,
     defaults: ({ spec, status }) => {
-      alignRanges(spec);
+      syncPodCidrs(spec);
       defaultAllocatable(status);
     },
     // Agents take no configuration from here any more; what has one keeps it.
@@ -62,7 +62,7 @@ export const nodes = resource({
       ...validateNodeAnnotations(metadata.annotations ?? {}, names),
       ...validateNodeUpdate(spec, status, old.spec ?? {}),
     ],
-    warnings: ({ spec = {} }, _, { names }) => warnOfNode(spec, names),
+    warnings: ({ spec = {} }, _, { names }) => nodeWarnings(spec, names),
   },
 });
 

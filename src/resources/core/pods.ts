@@ -1,24 +1,25 @@
 import type { Completion } from '../../registry/index.ts';
-import { age, name, orNone } from '../cells.ts';
-import { resource } from '../define.ts';
-import { evictPod } from '../policy/eviction.ts';
+import { completeSelectors } from '../pod-template/affinity.ts';
+import { adoptProfiles } from '../pod-template/app-armor.ts';
+import { defaultPod, mirrorServiceAccount } from '../pod-template/pod-spec.defaults.ts';
+import { validateNewPod, validatePod } from '../pod-template/pod-spec.validation.ts';
+import { podWarnings } from '../pod-template/pod-spec.warnings.ts';
+import { same } from '../pod-template/workloads.validation.ts';
+import { evictPod } from '../policy/pod-eviction.ts';
+import { age, name, orNone } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { Binding, Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
 import { Eviction } from '../types/policy-v1.ts';
-import { proxyPod } from './connect.ts';
-import { bindPod } from './pod-binding.ts';
-import { podStatus, readinessGates, readyCount, restarts } from './pod-cells.ts';
-import { podAttach, podExec, podLog, podPortForward } from './pod-connect.ts';
 import type { PodObject } from './pod-object.ts';
-import { completeSelectors } from './pod-spec/affinity.ts';
-import { adoptProfiles } from './pod-spec/app-armor.ts';
-import { isNew, same } from './pod-spec/controller.ts';
-import { defaultPod, mirrorServiceAccount } from './pod-spec/defaults.ts';
-import { keepGenerations, validatePodStatusUpdate, warnOfStatus } from './pod-spec/pod-status.ts';
-import { validatePodMetaUpdate, validatePodSpecUpdate } from './pod-spec/pod-update.ts';
-import { qosClass } from './pod-spec/qos.ts';
-import { validateNewPod, validatePod } from './pod-spec/validate.ts';
-import { warnOfPod } from './pod-spec/warnings.ts';
-import { ephemeralContainers, resources } from './pod-subresources.ts';
+import { bindPod } from './pods.binding.ts';
+import { podStatus, readinessGates, readyCount, restarts } from './pods.columns.ts';
+import { podAttach, podExec, podLog, podPortForward } from './pods.connect.ts';
+import { qosClass } from './pods.qos.ts';
+import { keepObservedGenerations, podStatusWarnings, validatePodStatusUpdate } from './pods.status-validation.ts';
+import { ephemeralContainers, resources } from './pods.subresources.ts';
+import { validatePodMetaUpdate, validatePodSpecUpdate } from './pods.update-validation.ts';
+import { proxyPod } from './proxy.ts';
 
 export const pods = resource({
   group: '',
@@ -111,19 +112,20 @@ export const pods = resource({
     },
     prepareStatusUpdate: (pod, old) => {
       if (!pod.status?.qosClass && old.status?.qosClass) pod.status = { ...pod.status, qosClass: old.status.qosClass };
-      keepGenerations(pod.status ?? {}, old.status ?? {});
+      keepObservedGenerations(pod.status ?? {}, old.status ?? {});
     },
     validate: ({ metadata, spec = {} }, context) => [
       ...validatePod(metadata, spec, context),
-      ...(isNew(metadata) ? validateNewPod(metadata, spec, context.names) : []),
+      ...(isNew({ metadata }) ? validateNewPod(metadata, spec, context.names) : []),
     ],
     validateUpdate: (pod, old, { names }) => [
       ...validatePodMetaUpdate(pod.metadata, old.metadata, pod.spec ?? {}, names),
       ...validatePodSpecUpdate(pod.spec ?? {}, old.spec ?? {}),
       ...(same(pod.status, old.status) ? [] : validatePodStatusUpdate(pod, old)),
     ],
-    warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
-    statusWarnings: ({ status = {} }, { names }) => warnOfStatus(status, names),
+    warnings: ({ metadata, spec = {} }, old, { names }) =>
+      old === undefined ? podWarnings(metadata, spec, names) : [],
+    statusWarnings: ({ status = {} }, { names }) => podStatusWarnings(status, names),
   },
 });
 

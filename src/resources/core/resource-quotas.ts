@@ -1,9 +1,9 @@
 import { type FieldError, fieldError, immutable, type Names } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { roundQuantities } from '../pod-template/resource-list.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { ResourceQuota, type ResourceQuotaSpec } from '../types/core-v1.ts';
-import { roundAmounts } from './pod-spec/amounts.ts';
-import { isForQuota, validateQuotaAmount } from './quota-names.ts';
+import { isForQuota, validateQuotaAmount } from './quota-resource-names.ts';
 
 export const resourceQuotas = resource({
   group: '',
@@ -17,7 +17,7 @@ export const resourceQuotas = resource({
     metadataChecks: [0, 1],
     returnsDeleted: true,
     defaults: ({ spec, status }) => {
-      for (const amounts of [spec?.hard, status?.hard, status?.used]) roundAmounts(amounts);
+      for (const amounts of [spec?.hard, status?.hard, status?.used]) roundQuantities(amounts);
     },
     validate: ({ spec = {}, status = {} }, { names }) => [
       ...validateAmounts(spec.hard, 'spec.hard', names),

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { unchanged } from '../shared/field-rules.ts';
 import { Secret } from '../types/core-v1.ts';
-import { unchanged } from '../validate/common.ts';
-import { bytesSize, MAX_DATA_BYTES, validateFrozen, validateKeys } from './key-values.ts';
-import { jsonFault, warnOfKeyPair } from './secret-contents.ts';
+import { bytesSize, MAX_DATA_BYTES, validateImmutable, validateKeys } from './config-data.validation.ts';
+import { jsonFault, keyPairWarnings } from './secrets.validation.ts';
 
 export const secrets = resource({
   group: '',
@@ -22,11 +22,11 @@ export const secrets = resource({
     validate: (secret, { names }) => validateSecret(secret, names),
     validateUpdate: (secret, old) => [
       ...unchanged('type', secret.type, old.type),
-      ...validateFrozen(secret, old, ['data']),
+      ...validateImmutable(secret, old, ['data']),
     ],
     warnings: ({ type = '', data = {} }, _, { names }) =>
       type === `${names.labels}/tls`
-        ? warnOfKeyPair(textOf(getKey(data, 'tls.crt') ?? ''), textOf(getKey(data, 'tls.key') ?? ''))
+        ? keyPairWarnings(textOf(getKey(data, 'tls.crt') ?? ''), textOf(getKey(data, 'tls.key') ?? ''))
         : [],
   },
 });

@@ -1,6 +1,6 @@
 import { getKey } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { ServiceAccount } from '../types/core-v1.ts';
 
 export const serviceAccounts = resource({

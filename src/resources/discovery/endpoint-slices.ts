@@ -1,10 +1,10 @@
 import type { Names, ObjectMeta } from '../../meta/index.ts';
-import { age, formatSome, name, orUnset } from '../cells.ts';
-import { resource } from '../define.ts';
+import { addressWarnings } from '../shared/addresses.ts';
+import { age, formatSome, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { same, unchanged } from '../shared/field-rules.ts';
 import { type Endpoint, EndpointSlice } from '../types/discovery-v1.ts';
-import { warnOfAddress } from '../validate/addresses.ts';
-import { same, unchanged } from '../validate/common.ts';
-import { validateSlice } from './rules.ts';
+import { validateSlice } from './endpoint-slices.validation.ts';
 
 const some = (texts: readonly string[]) => orUnset(texts.length === 0 ? '' : formatSome(texts, 3));
 
@@ -44,7 +44,9 @@ export const endpointSlices = resource({
       ...(isManaged(metadata, names)
         ? []
         : (endpoints ?? []).flatMap(({ addresses }, i) =>
-            (addresses ?? []).flatMap((address, j) => warnOfAddress(`endpoints[${i}].addresses[${j}]`, address, names)),
+            (addresses ?? []).flatMap((address, j) =>
+              addressWarnings(`endpoints[${i}].addresses[${j}]`, address, names),
+            ),
           )),
     ],
   },

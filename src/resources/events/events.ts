@@ -1,11 +1,11 @@
 import { type ApiObject, getKey } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
-import { validateEvent, validateNewEvent, validateSameReport, validateSeries } from '../core/event-rules.ts';
 import { events as coreEvents } from '../core/events.ts';
-import { resource } from '../define.ts';
+import { validateEvent, validateNewEvent, validateSameReport, validateSeries } from '../core/events.validation.ts';
+import { resource } from '../shared/define.ts';
+import { isNew, same } from '../shared/field-rules.ts';
 import { Event as CoreEvent } from '../types/core-v1.ts';
 import { Event } from '../types/events-v1.ts';
-import { isNew, same } from '../validate/common.ts';
 
 /** Name here → name in the core group, where events are stored. */
 const toCore: { readonly [name: string]: string } = {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { namesFor } from '../../meta/index.ts';
 import { created, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
 import { forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
+import { bootstrapFlowObjects } from './bootstrap-objects.ts';
 import { flowSchemas } from './flow-schemas.ts';
 import { priorityLevelConfigurations } from './priority-level-configurations.ts';
-import { standardFlowObjects } from './standard.ts';
 
 describe('flow schemas', () => {
   const flow = (more: Fragment): Fragment => ({ spec: { priorityLevelConfiguration: { name: 'p' }, ...more } });
@@ -211,7 +211,7 @@ describe('priority levels', () => {
 });
 
 describe('what every server has', () => {
-  const all = standardFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
+  const all = bootstrapFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
     kind,
     metadata,
     ...fields,

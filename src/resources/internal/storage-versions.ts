@@ -1,15 +1,14 @@
 import { dns1035Label, dns1123Subdomain, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, formatSome, name, orUnset } from '../cells.ts';
-import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, formatSome, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
 import {
   type ServerStorageVersion,
   StorageVersion,
   type StorageVersionCondition,
   type StorageVersionStatus,
 } from '../types/apiserverinternal-v1alpha1.ts';
-import { byRuleAsOne, unique } from '../validate/common.ts';
 
 export const storageVersions = resource({
   group: 'internal.apiserver.{domain}',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
-import { created, findings, type KindRow, onCreate, onUpdate, sorted } from '../testing/kind.ts';
+import { created, fieldErrors, type KindRow, onCreate, onUpdate, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { deviceClasses } from './device-classes.ts';
 import { deviceTaintRules } from './device-taint-rules.ts';
@@ -268,7 +268,7 @@ describe('changes', () => {
     const old = created(resourceClaims, asking(request()));
     old.metadata = { ...old.metadata, resourceVersion: '1', ...metadata };
     if (before !== undefined) old['status'] = before;
-    return findings(resourceClaims, { ...old, status }, old);
+    return fieldErrors(resourceClaims, { ...old, status }, old);
   };
   const allocation = { devices: { results: [result] } };
   test('users come once there is something to use', () => {

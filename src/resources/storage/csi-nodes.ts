@@ -1,12 +1,11 @@
 import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, name } from '../cells.ts';
-import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { resource } from '../define.ts';
+import { validateDriverName } from '../core/persistent-volume-sources.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, eachOf, same } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { CSINode, CSINodeDriver } from '../types/storage-v1.ts';
-import { same } from '../validate/common.ts';
 
 export const csiNodes = resource({
   group: 'storage.{domain}',

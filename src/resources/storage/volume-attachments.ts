@@ -1,12 +1,11 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule } from '../core/pod-spec/field-rules.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { validateInlineVolume } from '../core/volume-rules.ts';
-import { resource } from '../define.ts';
+import { validateDriverName } from '../core/persistent-volume-sources.ts';
+import { validateInlineVolume } from '../core/persistent-volumes.validation.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, same } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../types/storage-v1.ts';
-import { same } from '../validate/common.ts';
 
 export const volumeAttachments = resource({
   group: 'storage.{domain}',

@@ -26,7 +26,7 @@ const reasons = {
 } as const;
 
 /** Field, reason, and the message whole. */
-export type Finding = readonly [field: string, reason: (typeof reasons)[keyof typeof reasons], message: string];
+export type ReportedError = readonly [field: string, reason: (typeof reasons)[keyof typeof reasons], message: string];
 
 /** The fields of an object but for its kind; metadata may be left out or incomplete. */
 export interface Fragment extends JsonObject {
@@ -34,9 +34,9 @@ export interface Fragment extends JsonObject {
 }
 
 /** A case of a table: what it shows, an object, and all that is wrong with creating it. */
-export type Row = [title: string, fragment: Fragment, ...expected: Finding[]];
+export type Row = [title: string, fragment: Fragment, ...expected: ReportedError[]];
 /** The same where the cases are of several kinds. */
-export type KindRow = [title: string, kind: ResourceDefinition, fragment: Fragment, ...expected: Finding[]];
+export type KindRow = [title: string, kind: ResourceDefinition, fragment: Fragment, ...expected: ReportedError[]];
 
 function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fragment: JsonObject): ApiObject {
   const version = versions.find((one) => one.version === storage.version);
@@ -82,7 +82,7 @@ export function replaced(
 }
 
 /** What is wrong with an object, given the one before it if there is one; sorted by field, then message. */
-export function findings(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): Finding[] {
+export function fieldErrors(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): ReportedError[] {
   const { versions, storage, strategy } = definition;
   const version = versions.find((one) => one.version === storage.version);
   if (version === undefined) return [];
@@ -95,8 +95,8 @@ export function findings(definition: ResourceDefinition, object: ApiObject, old?
 }
 
 /** What is wrong with creating an object. */
-export const onCreate = (definition: ResourceDefinition, fragment: JsonObject): Finding[] =>
-  findings(definition, created(definition, fragment));
+export const onCreate = (definition: ResourceDefinition, fragment: JsonObject): ReportedError[] =>
+  fieldErrors(definition, created(definition, fragment));
 
 /** What is wrong with replacing one object by another. */
 export function onUpdate(
@@ -104,13 +104,13 @@ export function onUpdate(
   before: JsonObject,
   after: JsonObject,
   subresource = '',
-): Finding[] {
+): ReportedError[] {
   const old = created(definition, before);
   old.metadata = { ...old.metadata, resourceVersion: '1' };
-  return findings(definition, replaced(definition, old, after, subresource), old);
+  return fieldErrors(definition, replaced(definition, old, after, subresource), old);
 }
 
-export const sorted = (found: readonly Finding[]): Finding[] =>
+export const sorted = (found: readonly ReportedError[]): ReportedError[] =>
   [...found].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
 
 /** Advice that comes with an object. */

@@ -1,0 +1,64 @@
+/** Labels of nodes that are on their way out. */
+import { getKey, labelValue, type Names } from '../../meta/index.ts';
+import { type Infer, remember } from '../../schema/index.ts';
+import type { NodeSelectorTerm } from '../types/core-v1.ts';
+
+type Labels = { readonly [label: string]: string };
+
+/** Labels that have another name by now. */
+export const renamedLabels = ({ labels }: Names): Labels => ({
+  [`beta.${labels}/arch`]: `${labels}/arch`,
+  [`beta.${labels}/os`]: `${labels}/os`,
+  [`failure-domain.beta.${labels}/region`]: `topology.${labels}/region`,
+  [`failure-domain.beta.${labels}/zone`]: `topology.${labels}/zone`,
+  [`beta.${labels}/instance-type`]: `node.${labels}/instance-type`,
+});
+
+const knownAdvice = new WeakMap<Names, Labels>();
+
+/** What to say of a label, if anything. */
+export const deprecatedLabelReason = (key: string, names: Names): string | undefined =>
+  getKey(
+    remember(knownAdvice, names, () => adviceUnder(names)),
+    key,
+  );
+
+function adviceUnder(names: Names): Labels {
+  const { labels } = names;
+  const renamed = Object.entries(renamedLabels(names)).map(([key, by]) => [
+    key,
+    `deprecated since ${/^beta.*\/(?:arch|os)$/.test(key) ? 'v1.14' : 'v1.17'}; use "${by}" instead`,
+  ]);
+  return {
+    ...(Object.fromEntries(renamed) as Labels),
+    [`app.${labels}/created-by`]: 'deprecated since v1.9',
+    [`scheduler.alpha.${labels}/preferAvoidPods`]: 'deprecated since v1.22; use Taints and Tolerations instead',
+    [`node-role.${labels}/master`]: `use "node-role.${labels}/control-plane" instead`,
+  };
+}
+
+/** Advice on a label of nodes at a place. */
+export function labelWarnings(key: string, path: string, names: Names): string[] {
+  const advice = deprecatedLabelReason(key, names);
+  return advice === undefined ? [] : [`${path}: ${advice}`];
+}
+
+/** Advice on a term that selects nodes; on its values too where nobody refuses them. */
+export const nodeSelectorTermWarnings = (
+  term: Infer<typeof NodeSelectorTerm>,
+  anyValue: boolean,
+  path: string,
+  names: Names,
+): string[] =>
+  (term.matchExpressions ?? []).flatMap(({ key = '', values = [] }, i) => {
+    const at = `${path}.matchExpressions[${i}]`;
+    const advice = deprecatedLabelReason(key, names);
+    return [
+      ...(advice === undefined ? [] : [`${at}.key: ${key} is ${advice}`]),
+      ...(anyValue
+        ? values.flatMap((value, j) =>
+            labelValue(value).map((why) => `${at}.values[${j}]: ${value} is invalid, ${why}`),
+          )
+        : []),
+    ];
+  });

@@ -1,0 +1,216 @@
+import {
+  type ApiObject,
+  formatTime,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  StatusError,
+  selectorFromObject,
+  statusError,
+} from '../../meta/index.ts';
+import type { CreateCall, CreateHandler } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { PodObject } from '../core/pod-object.ts';
+import { neverProbed, withCondition } from '../shared/conditions.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import type { PodCondition } from '../types/core-v1.ts';
+import type { PodDisruptionBudget } from '../types/policy-v1.ts';
+
+type Budget = ObjectOf<typeof PodDisruptionBudget>;
+
+const budgets = 'poddisruptionbudgets.policy';
+/** How often a pod that changes meanwhile is looked at anew. */
+const maxAttempts = 20;
+/** So many pods of a budget may be on their way at a time. */
+const maxDisrupted = 2_000;
+
+/** Deletes a pod if its disruption budget allows that, and takes it off the budget. */
+export const evictPod: CreateHandler = async (posted, call) => {
+  const options = (posted['deleteOptions'] ?? {}) as JsonObject;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await evict(options, call);
+      return;
+    } catch (error) {
+      if (!(error instanceof Overtaken) || attempt === maxAttempts) throw error;
+    }
+  }
+};
+
+/** The pod has changed since it was looked at. */
+class Overtaken extends StatusError {}
+
+async function evict(options: JsonObject, call: CreateCall): Promise<void> {
+  const { namespace, name, objects } = call;
+  const pod = (await objects.get('pods', namespace, name)) as unknown as PodObject;
+  if (needsNoBudget(pod)) {
+    const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
+    await (ended ? remove(options, call) : removeAsIs(pod, options, call));
+    return;
+  }
+  const guarding = await budgetsOf(pod, call);
+  const [budget] = guarding;
+  if (guarding.length > 1) {
+    const why = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw new StatusError(500, '', why);
+  }
+  if (budget === undefined) {
+    await remove(options, call);
+  } else if (isSpare(pod, budget)) {
+    try {
+      await removeAsIs(pod, options, call);
+    } catch (error) {
+      if (error instanceof Overtaken) throw notProcessed(budget);
+      throw error;
+    }
+  } else {
+    const spend = (found: ApiObject) => {
+      // The options of the eviction may ask for a rehearsal too: that is tried on a copy.
+      const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
+      take(tried as unknown as Budget, name, call.now);
+    };
+    await objects.update(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
+    await remove(options, call);
+  }
+}
+
+const isRehearsal = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && dryRun.length > 0;
+
+const isDeleted = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** It does not run, or not for long any more. */
+const needsNoBudget = (pod: PodObject): boolean =>
+  isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
+
+/** Deletes the pod unless it has changed, when the request does not say itself which state it means. */
+async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
+  const meant = preconditionsOf(options);
+  if (meant.resourceVersion !== undefined) return remove(options, call);
+  const { resourceVersion = '' } = pod.metadata;
+  try {
+    await remove({ ...options, preconditions: { ...meant, resourceVersion } }, call);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 409) throw error;
+    throw new Overtaken(error.code, error.reason, error.message, error.details);
+  }
+}
+
+/** Tells in the pod why it goes, and deletes it as the options say. */
+async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
+  if (isRehearsal(options)) return objects.delete('pods', namespace, name, options);
+  const meant = preconditionsOf(options);
+  const told = await objects.update('pods', namespace, name, (found) => {
+    checkMeant(found, meant);
+    const pod = found as unknown as PodObject;
+    const { status = {} } = pod;
+    pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
+  });
+  // The version that was meant is the one before the word on why.
+  const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: told } : {}) };
+  await objects.delete('pods', namespace, name, { ...options, preconditions });
+}
+
+const disruption: Infer<typeof PodCondition> = {
+  ...neverProbed,
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};
+
+type Preconditions = { uid?: string; resourceVersion?: string };
+
+const preconditionsOf = ({ preconditions }: JsonObject): Preconditions => (preconditions ?? {}) as Preconditions;
+
+/** @throws StatusError 409 when the pod is another one, or has changed */
+function checkMeant({ metadata }: ApiObject, meant: Preconditions): void {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  const other = (field: string, wanted: string, found: string, why: string) =>
+    statusError.conflict(
+      { group: '', resource: 'Pod' },
+      name,
+      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). The object might have been ${why}`,
+    );
+  if (meant.uid && meant.uid !== uid) throw other('UID', meant.uid, uid, 'deleted and then recreated');
+  if (meant.resourceVersion && meant.resourceVersion !== resourceVersion) {
+    throw other('ResourceVersion', meant.resourceVersion, resourceVersion, 'modified');
+  }
+}
+
+async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
+  const all = (await objects.list(budgets, namespace)) as readonly ApiObject[] as unknown as readonly Budget[];
+  return all.filter(({ spec }) => {
+    const selector = selectorFromObject(spec?.selector as Json | undefined);
+    return selector.requirements.length > 0 && selector.matches(pod.metadata.labels ?? {});
+  });
+}
+
+/** Whether a pod that is not ready may go without being taken off the budget. */
+function isSpare({ status: podStatus }: PodObject, { spec = {}, status = {} }: Budget): boolean {
+  const ready = podStatus?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  if (ready) return false;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status;
+  return spec.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
+}
+
+/** Takes one disruption off the budget, for this pod. @throws StatusError 403, 429 */
+function take(budget: Budget, pod: string, now: number): void {
+  const { name = '', generation = 0 } = budget.metadata;
+  const { status = {} } = budget;
+  const { disruptionsAllowed = 0, disruptedPods = {} } = status;
+  if ((status.observedGeneration ?? 0) < generation) throw notProcessed(budget);
+  const refused = (why: string) =>
+    statusError.forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why);
+  if (disruptionsAllowed < 0) throw refused('pdb disruptions allowed is negative');
+  if (Object.keys(disruptedPods).length > maxDisrupted) {
+    throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  }
+  if (disruptionsAllowed === 0) throw tooMany(whyNone(budget), 0);
+  budget.status = {
+    ...status,
+    disruptionsAllowed: disruptionsAllowed - 1,
+    disruptedPods: { ...disruptedPods, [pod]: formatTime(now) },
+    ...(disruptionsAllowed === 1 ? { conditions: exhausted(budget, now) } : {}),
+  };
+}
+
+const notProcessed = ({ metadata }: Budget): StatusError =>
+  tooMany(`The disruption budget ${metadata.name} is still being processed by the server.`, 10);
+
+function tooMany(message: string, retryAfterSeconds: number): StatusError {
+  return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message }],
+    ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+  });
+}
+
+const allowed = 'DisruptionAllowed';
+
+function whyNone({ metadata, status = {} }: Budget): string {
+  const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
+  const told = conditions.find(({ type, status, message }) => type === allowed && status === 'False' && message);
+  const budget = `The disruption budget ${metadata.name}`;
+  if (told?.reason === 'SyncFailed') {
+    return `${budget} does not allow evicting pods currently because it failed sync: ${told.message}`;
+  }
+  if (currentHealthy <= desiredHealthy) {
+    return `${budget} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  }
+  const detail = told === undefined ? '' : ` (${told.reason}): ${told.message}`;
+  return `${budget} does not allow evicting pods currently${detail}`;
+}
+
+type Conditions = NonNullable<NonNullable<Budget['status']>['conditions']>;
+
+/** The conditions of a budget of which nothing is left. */
+function exhausted({ status = {} }: Budget, now: number): Conditions {
+  const { conditions, observedGeneration } = status;
+  const condition = {
+    type: allowed,
+    status: 'False',
+    reason: 'InsufficientPods',
+    message: '',
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+  };
+  return withCondition(conditions, condition, now);
+}

@@ -1,11 +1,11 @@
 import type { Infer } from '../../schema/index.ts';
 import type { ParamKind, ParamRef } from '../types/admissionregistration-v1.ts';
 
-/** The kind of a policy's parameters. */
+/** `apiVersion/kind` of a policy's parameters. */
 export const formatParamKind = (kind: Infer<typeof ParamKind> | undefined): string =>
   kind === undefined ? '<unset>' : `${kind.apiVersion}/${kind.kind}`;
 
-/** The parameters that a binding names. */
+/** `namespace/name` of a binding's parameters. */
 export function formatParamRef(ref: Infer<typeof ParamRef> | undefined): string {
   if (ref === undefined) return '<unset>';
   if (!ref.name) return '*';

@@ -1,4 +1,4 @@
-/** What holds for admission policies and their bindings, but for what their expressions say. */
+/** Validation of admission policies and their bindings, except for their expressions. */
 import {
   dns1035Label,
   dns1123Subdomain,
@@ -30,7 +30,7 @@ const MAX_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION = 5 * 1024;
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
-/** `name` is the name of the policy, under which its audit annotations stand. */
+/** Validates a ValidatingAdmissionPolicy; its name is part of the keys of its audit annotations. */
 export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string): FieldError[] {
   const { validations = [], auditAnnotations = [] } = spec;
   const found = validateSubject(spec);
@@ -51,7 +51,7 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
   ];
 }
 
-/** What a policy of either kind says of what it is about. */
+/** Validates what both kinds of policy share: parameters, match constraints, match conditions and variables. */
 function validateSubject(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec): FieldError[] {
   const { paramKind, matchConstraints: match } = spec;
   const found = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
@@ -79,7 +79,7 @@ export function validateMutatingPolicy(spec: MutatingAdmissionPolicySpec): Field
   return reinvocationPolicy === '' ? [...found, fieldError.required('spec.reinvocationPolicy')] : found;
 }
 
-/** Exactly what its type says. */
+/** Requires exactly the mutation that `patchType` names. */
 function validateMutation(mutation: Mutation, path: string): FieldError[] {
   const types = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
   const { patchType = '' } = mutation;
@@ -188,7 +188,7 @@ export function validateMutatingBinding(spec: MutatingAdmissionPolicyBindingSpec
       ? [fieldError.required('spec.policyName')]
       : byRule('spec.policyName', policyName, dns1123Subdomain)),
     ...(paramRef === undefined ? [] : validateParamRef(paramRef, 'spec.paramRef')),
-    // The path is spelled as it always has been.
+    // The reference server misspells this path.
     ...validateMatch(matchResources, 'spec.matchResouces'),
   ];
 }

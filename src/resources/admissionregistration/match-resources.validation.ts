@@ -1,4 +1,4 @@
-/** What webhooks and policies listen to. */
+/** Defaults and validation of match resources, rules and match conditions. */
 import { type FieldError, fieldError, pathSegmentName, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { byRule, eachOf, selector, unique } from '../shared/field-rules.ts';
@@ -32,7 +32,7 @@ const validateNamedRule = (rule: NamedRule, path: string): FieldError[] => [
   ...validateRule(rule, path),
 ];
 
-/** The parts of a rule in which `*` must stand alone, and how messages call what else is in them. */
+/** Fields of a rule in which `*` must be the only entry, with their names in errors. */
 const parts = { operations: 'operations', apiGroups: 'API groups', apiVersions: 'API versions' } as const;
 
 export function validateRule(rule: RuleWithOperations, path: string): FieldError[] {
@@ -85,7 +85,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
 
 const MAX_CONDITIONS = 64;
 
-/** Expressions without which nothing is called; what they say is for the expression language. */
+/** Validates match conditions, except for their expressions. */
 export function validateConditions(
   conditions: readonly Infer<typeof MatchCondition>[] | undefined,
   path: string,

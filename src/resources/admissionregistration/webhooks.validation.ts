@@ -41,7 +41,7 @@ export function validateWebhook(webhook: Webhook, path: string): FieldError[] {
   ];
 }
 
-/** A name under a domain of its own. */
+/** Requires a fully qualified name: a subdomain of at least three segments. */
 function validateName(name: string, path: string): FieldError[] {
   const found = byRuleAsOne(path, name, dns1123Subdomain);
   if (found.length > 0 || name.split('.').length >= 3) return found;

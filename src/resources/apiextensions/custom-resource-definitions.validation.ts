@@ -1,4 +1,4 @@
-/** What holds for the definition of a resource, but for what its schemas say. */
+/** Validation of custom resource definitions, except for their schemas. */
 import {
   compatibleDomain,
   dns1035Label,
@@ -45,7 +45,7 @@ export function validateDefinition({ spec = {}, status = {} }: Definition, produ
   ];
 }
 
-/** What versions may tell alike, and the name under which messages know what all of them say. */
+/** Fields that are reported at the top level when all versions agree, with their names there. */
 const shared = {
   schema: 'validation',
   subresources: 'subresources',
@@ -96,7 +96,7 @@ function validateVersions(spec: Spec, names: Names): FieldError[] {
   ];
 }
 
-/** Versions as messages show them: what all of them say alike is told elsewhere. */
+/** Versions as errors print them: without the fields that all versions share. */
 function shownVersions(versions: readonly Version[]) {
   const alike = (Object.keys(shared) as Shared[]).filter((field) => isShared(versions, field));
   return versions.map((version) => {
@@ -184,7 +184,7 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
   return [...found, ...missing];
 }
 
-/** What a new definition must be besides. */
+/** Validates what applies on create only. */
 export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
   const { domain, labels, product } = names;
   const { group = '', names: { plural = '' } = {} } = spec;
@@ -202,14 +202,14 @@ export function validateNew({ metadata, spec = {} }: Definition, names: Names): 
   return found;
 }
 
-/** Only what has always kept fields that nobody declares may keep them in this way. */
+/** Rejects `preserveUnknownFields: true`. */
 function validateStrictness(spec: Spec, { extension }: Names): FieldError[] {
   if (spec.preserveUnknownFields !== true) return [];
   const why = `cannot set to true, set ${extension}preserve-unknown-fields to true in spec.versions[*].schema instead`;
   return [fieldError.invalid('spec.preserveUnknownFields', true, why)];
 }
 
-/** Where objects lie never changes; what they are, not once any may be there. */
+/** Validates an update: group and plural name are immutable, scope and kind too once the definition is established. */
 export function validateChange(
   { spec = {} }: Definition,
   { spec: old, status }: Definition,

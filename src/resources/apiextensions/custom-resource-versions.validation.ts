@@ -1,4 +1,4 @@
-/** Parts of a version of a defined resource that point into its objects. */
+/** Validation of the JSON paths of a version: printer columns, scale and selectable fields. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { eachOf } from '../shared/field-rules.ts';
@@ -53,7 +53,7 @@ function validatePath(value: string, path: string, roots: readonly string[], und
   return [fieldError.invalid(path, value, `should be a json path under ${under}`)];
 }
 
-/** Fields by which objects can be selected: single values below the schema's properties. */
+/** Validates selectable fields: each leads to a scalar property of the schema. */
 export function validateSelectable(
   fields: readonly Infer<typeof SelectableField>[],
   schema: Schema | undefined,
@@ -87,7 +87,7 @@ export function validateSelectable(
 
 const selectableTypes = ['string', 'boolean', 'integer'];
 
-/** The schema that a path such as `.spec.color` leads to, or why it leads nowhere. */
+/** The schema at a path such as `.spec.color`, or the reason why there is none. */
 function fieldAt(schema: Schema, path: string): Schema | string {
   if (!path.startsWith('.')) return `expected [ or . but got: ${path}`;
   let current: Schema | undefined = schema;

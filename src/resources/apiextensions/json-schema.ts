@@ -1,11 +1,11 @@
-/** What the rules about the schemas of defined resources read of them. */
+/** Accessors of the OpenAPI v3 schemas of custom resources. */
 import type { FieldError, Json, Names } from '../../meta/index.ts';
 import type { JSONSchemaProps, ValidationRule } from '../types/apiextensions-v1.ts';
 
 export type Schema = JSONSchemaProps;
 export type Rule = (schema: Schema, path: string) => FieldError[];
 
-/** The extensions of a schema by names that do not depend on the product's. */
+/** The schema extensions, without the domain in their names. */
 interface Extensions {
   readonly preserve?: boolean;
   readonly embedded?: boolean;
@@ -32,14 +32,14 @@ export const extensionName = (part: keyof typeof suffixes, { extension }: Names)
 export function extensionsOf(schema: Schema, names: Names): Extensions {
   const fields = schema as { readonly [name: string]: unknown };
   const parts = Object.keys(suffixes) as (keyof typeof suffixes)[];
-  // The decoder has seen to it that each has its type.
+  // The decoder has checked the type of each.
   return Object.fromEntries(parts.map((part) => [part, fields[extensionName(part, names)]])) as Extensions;
 }
 
-/** The schema of the entries of a list; undefined too when each entry has its own. */
+/** The schema of list items; undefined also when `items` is a list of schemas. */
 export const itemsOf = ({ items }: Schema): Schema | undefined => (Array.isArray(items) ? undefined : items);
 
-/** The schema of the values of a map. */
+/** The schema of map values. */
 export const valuesOf = ({ additionalProperties: values }: Schema): Schema | undefined =>
   typeof values === 'object' ? values : undefined;
 
@@ -49,7 +49,7 @@ export const propertiesOf = ({ properties = {} }: Schema): [name: string, schema
 export const propertyOf = ({ properties = {} }: Schema, name: string): Schema | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
-/** Schemas that a value satisfies or fails as a whole, each with its place. */
+/** The schemas of `allOf`, `anyOf`, `oneOf` and `not`, with their paths. */
 export function junctorsOf(schema: Schema, path: string): [schema: Schema, path: string][] {
   const lists = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((junctor) =>
     (schema[junctor] ?? []).map((part, i): [Schema, string] => [part, `${path}.${junctor}[${i}]`]),

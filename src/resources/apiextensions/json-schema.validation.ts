@@ -1,4 +1,4 @@
-/** What holds for the schema of a defined resource, but for what its expressions and defaults say. */
+/** Validation of the schemas of custom resources, except for expressions and defaults. */
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import { asJson, eachOf, oneOf } from '../shared/field-rules.ts';
 import type { ValidationRule } from '../types/apiextensions-v1.ts';
@@ -15,15 +15,15 @@ import {
 } from './json-schema.ts';
 import { validateStructural } from './structural-schema.validation.ts';
 
-/** What a schema inherits from where it stands. */
+/** What the position of a schema implies. */
 interface Place {
-  /** Why there can be no default; undefined: there can. */
+  /** The reason why a default is not allowed here; undefined where it is. */
   readonly noDefault?: string;
   readonly inMetadata?: boolean;
   readonly isRoot?: boolean;
 }
 
-/** `hasStatus`: the status is judged by its own part of the schema, so that the whole says nothing of it. */
+/** Validates the schema of a version. With `hasStatus`, the root may only have what the status subresource supports. */
 export function validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): FieldError[] {
   return [
     ...(hasStatus ? validateRoot(schema, path, names) : []),
@@ -35,7 +35,7 @@ export function validateSchema(schema: Schema, hasStatus: boolean, path: string,
   ];
 }
 
-/** Parts of a schema that can be told of the whole object when its status stands for itself. */
+/** Fields that the root schema may have with the status subresource. */
 const rootParts =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems ' +
   'MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
@@ -56,7 +56,7 @@ function validateRoot(schema: Schema, path: string, names: Names): FieldError[] 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const identity = ['metadata', 'kind', 'apiVersion'];
 
-/** Parts of the standard that are not supported. */
+/** Fields of JSON Schema that are not supported. */
 const unsupported = [
   'id',
   'additionalItems',
@@ -128,14 +128,14 @@ function validateParts(schema: Schema, path: string, names: Names, { noDefault, 
   return found;
 }
 
-/** A type that another field needs. */
+/** Requires the type that another field needs. */
 function mustBe(schema: Schema, type: string, path: string, why: string): FieldError[] {
   if (schema.type === type) return [];
   const at = `${path}.type`;
   return [isSet(schema.type) ? fieldError.invalid(at, schema.type, why) : fieldError.required(at, why)];
 }
 
-/** How lists and maps merge. */
+/** Validates list types and map types. */
 function validateTopology(schema: Schema, path: string, names: Names): FieldError[] {
   const { preserve, mapType, listType, mapKeys = [] } = extensionsOf(schema, names);
   const name = (part: 'preserve' | 'mapType' | 'listType' | 'mapKeys') => extensionName(part, names);
@@ -164,7 +164,7 @@ function validateTopology(schema: Schema, path: string, names: Names): FieldErro
   ];
 }
 
-/** Entries of a set are told apart by all that they are. */
+/** Validates the items of a set: they must be scalar or atomic. */
 function validateSetItems(schema: Schema, path: string, names: Names): FieldError[] {
   const items = itemsOf(schema);
   const { listType, mapType } = extensionsOf(items ?? {}, names);
@@ -176,7 +176,7 @@ function validateSetItems(schema: Schema, path: string, names: Names): FieldErro
   return [fieldError.invalid(`${path}.items.${extensionName('mapType', names)}`, listType, why)];
 }
 
-/** Keys tell the entries of a list apart: each entry has them all. */
+/** Validates the keys of a list map: required or defaulted scalar properties of each item. */
 function validateMapKeys(schema: Schema, path: string, names: Names): FieldError[] {
   const { listType, mapKeys = [] } = extensionsOf(schema, names);
   if (listType !== 'set' && listType !== 'map') return [];

@@ -1,4 +1,7 @@
-/** A schema is structural when every field has a type, and what only judges values says nothing of types. */
+/**
+ * Validation of structural schemas: every field has a type, and value validation (`allOf`, `anyOf`, `oneOf`, `not`)
+ * declares none.
+ */
 import { type FieldError, fieldError, jsonEqual, type Names } from '../../meta/index.ts';
 import { asJson } from '../shared/field-rules.ts';
 import {
@@ -13,7 +16,7 @@ import {
   valuesOf,
 } from './json-schema.ts';
 
-/** Where a schema stands, and how a finding calls what has no type there. */
+/** Positions of a schema, and the error for a missing type there. */
 const missingType = {
   root: 'must not be empty at the root',
   item: 'must not be empty for specified array items',
@@ -26,7 +29,7 @@ export function validateStructural(schema: Schema, path: string, names: Names): 
   return [...validateNode(schema, 'root', path, names), ...validateComplete(schema, schema, path, path)];
 }
 
-/** Schemas with such parts have no structure to speak of: other rules refuse them. */
+/** Whether a schema has fields that are not structural; other validation rejects them. */
 function isBeyondStructure(schema: Schema): boolean {
   const { id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies, items } = schema;
   const odd = [id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies];
@@ -92,7 +95,7 @@ function validateType(schema: Schema, level: Level, path: string, names: Names):
   return found;
 }
 
-/** What tells an object's kind and metadata has the types that they have. */
+/** Requires the types of `apiVersion`, `kind` and `metadata`. */
 function validateIdentity(schema: Schema, level: Level, path: string, names: Names): FieldError[] {
   const found: FieldError[] = [];
   if (level === 'root' || extensionsOf(schema, names).embedded === true) {
@@ -113,7 +116,7 @@ function validateIdentity(schema: Schema, level: Level, path: string, names: Nam
   return [...found, fieldError.forbidden(`${path}.properties[metadata]`, why)];
 }
 
-/** Says nothing of metadata but what their names are like. */
+/** Whether a schema of metadata only restricts `name` and `generateName`. */
 function isRestriction(schema: Schema): boolean {
   const { type: _, default: __, properties = {}, ...others } = schema;
   const known = Object.keys(properties).every((name) => name === 'name' || name === 'generateName');
@@ -123,7 +126,7 @@ function isRestriction(schema: Schema): boolean {
 const isIntOrString = (schemas: readonly Schema[] | undefined): boolean =>
   jsonEqual(asJson(schemas), [{ type: 'integer' }, { type: 'string' }]);
 
-/** What judges values as a whole. An integer or a string may be told in two ways that name types. */
+/** Validates the junctors. `x-int-or-string` allows two forms that name types. */
 function validateJunctors(schema: Schema, path: string, names: Names, skipsFirst = false): FieldError[] {
   const skipsAnyOf = skipsFirst || isIntOrString(schema.anyOf);
   const inFirst = isIntOrString(schema.allOf?.[0]?.anyOf);
@@ -133,7 +136,7 @@ function validateJunctors(schema: Schema, path: string, names: Names, skipsFirst
   });
 }
 
-/** Fields that tell what a value is, and what they must be where values are only judged. */
+/** Structural fields, with the value that they must have within value validation. */
 const forbidden = {
   type: 'empty',
   additionalProperties: 'undefined',
@@ -175,7 +178,7 @@ function validateJudgement(schema: Schema, path: string, names: Names, skipsAnyO
   return found;
 }
 
-/** Every field that is judged is one that is there. */
+/** Requires that every field of value validation is declared in the structural schema. */
 function validateComplete(judge: Schema, schema: Schema, path: string, judgedAt: string): FieldError[] {
   return junctorsOf(judge, judgedAt).flatMap(([part, at]) => validatePresent(part, schema, path, at));
 }

@@ -56,7 +56,7 @@ export const apiServices = resource({
   },
 });
 
-/** What this server itself serves is there. */
+/** The `Available` condition of groups that this server serves. */
 const localCondition = (now: number) => ({
   type: 'Available',
   status: 'True',

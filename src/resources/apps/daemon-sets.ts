@@ -80,10 +80,10 @@ export const daemonSets = resource({
   },
 });
 
-/** The annotation that counts the templates there were. */
+/** The deprecated annotation with the template generation. */
 const TEMPLATES = 'deprecated.daemonset.template.generation';
 
-/** 0 for what is no count. */
+/** The template generation; 0 when the annotation is not an integer. */
 function templatesOf({ annotations = {} }: ObjectMeta): number {
   const count = Number(getKey(annotations, TEMPLATES) ?? 0);
   return Number.isSafeInteger(count) ? count : 0;
@@ -108,7 +108,7 @@ function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: Strate
   ];
 }
 
-/** On each node a new pod comes before the old one goes, or after: not both, not neither. */
+/** Validates the update strategy: exactly one of `maxSurge` and `maxUnavailable` is not zero. */
 function validateStrategy(strategy: Infer<typeof DaemonSetUpdateStrategy>): FieldError[] {
   const { type = '', rollingUpdate } = strategy;
   if (type === 'OnDelete') return [];

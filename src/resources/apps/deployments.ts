@@ -50,7 +50,7 @@ export const deployments = resource({
       defaultTemplate(spec.template);
     },
     prepareUpdate: ({ metadata }, { metadata: before }) => {
-      // A changed annotation is something to act on too.
+      // A change of the annotations also increments the generation.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },
     validate: ({ spec = {} }, context) => {
@@ -74,7 +74,7 @@ export const deployments = resource({
   },
 });
 
-/** How the pods of one template give way to those of the next. */
+/** Validates the deployment strategy. */
 function validateStrategy(strategy: Infer<typeof DeploymentStrategy>): FieldError[] {
   const { type = '', rollingUpdate } = strategy;
   const path = 'spec.strategy.rollingUpdate';

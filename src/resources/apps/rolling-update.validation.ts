@@ -1,19 +1,19 @@
 import { type FieldError, fieldError, percent } from '../../meta/index.ts';
 import { byRule, nonNegative } from '../shared/field-rules.ts';
 
-/** So many, or such a part of all. */
+/** An int-or-string value: a number, or a percentage. */
 export type IntOrPercent = number | string | undefined;
 
 const isPercent = (share: IntOrPercent): share is string => typeof share === 'string' && percent(share).length === 0;
 
-/** The number, of the percentage too. */
+/** The number, or the number of percent. */
 export function intOrPercentValue(share: IntOrPercent): number {
   if (typeof share === 'number') return share;
   if (isPercent(share)) return Number.parseInt(share, 10);
   return /^[+-]?[0-9]+$/.test(share ?? '') ? Number(share) : 0;
 }
 
-/** A number that is not negative, or a percentage. */
+/** Requires a number that is not negative, or a percentage. */
 export const validateIntOrPercent = (share: IntOrPercent, path: string): FieldError[] =>
   typeof share === 'string' ? byRule(path, share, percent) : nonNegative(path, share ?? 0);
 

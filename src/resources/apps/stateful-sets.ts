@@ -58,7 +58,7 @@ export const statefulSets = resource({
     warnings: (set, old, { names }) => [
       ...workloadWarnings(set, old, names),
       ...(set.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, i) => {
-        // A change is advised on under another name.
+        // The reference server uses another field path for warnings on update.
         const path = `spec.volumeClaimTemplates[${i}]${old === undefined ? '' : '.Spec'}.resources`;
         return (['requests', 'limits'] as const).flatMap((kind) =>
           fractionWarnings(spec?.resources?.[kind], `${path}.${kind}`, ['storage']),
@@ -75,7 +75,7 @@ const FIXED =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
   "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
-/** The part of a spec that stays as it was made. */
+/** The immutable fields of a spec. */
 const fixed = ({ selector, volumeClaimTemplates, serviceName, podManagementPolicy }: StatefulSetSpec) => ({
   selector,
   volumeClaimTemplates: volumeClaimTemplates ?? [],
@@ -140,7 +140,7 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
   return [...found, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
 }
 
-/** The template as its pods will have it: a claim of their own stands for each template of one. */
+/** The pod template with a volume for each volume claim template. */
 function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
   const names = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '');
   const { volumes = [] } = template.spec ?? {};
@@ -153,7 +153,7 @@ function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpe
   };
 }
 
-/** How the pods of one template give way to those of the next. */
+/** Validates the update strategy. */
 function validateStrategy(strategy: Infer<typeof StatefulSetUpdateStrategy>): FieldError[] {
   const { type = '', rollingUpdate } = strategy;
   const path = 'spec.updateStrategy.rollingUpdate';

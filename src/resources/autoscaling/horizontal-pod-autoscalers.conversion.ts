@@ -17,14 +17,14 @@ import * as v1 from '../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscalerBehavior } from '../types/autoscaling-v2.ts';
 import { metricFromV1, metricToV1 } from './metrics.conversion.ts';
 
-// autoscaling/v1 tells of one metric, the utilization of the CPU. What else the stored v2 object says travels as JSON
-// in annotations, so that an object read as v1 and written back loses nothing.
+// autoscaling/v1 has one metric, the CPU utilization. All other fields of the stored v2 object are carried as JSON in
+// annotations, so that a round trip through v1 loses nothing.
 const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'] as const;
 
 const keyOf = (annotation: (typeof annotationNames)[number], names: Names): string =>
   `autoscaling.alpha.${names.labels}/${annotation}`;
 
-/** An object of v2 has no such annotations. */
+/** Removes the annotations that carry v2 fields in v1. */
 export function dropCarried({ metadata }: { metadata: ObjectMeta }, names: Names): void {
   const { annotations = {} } = metadata;
   const keys = annotationNames.map((annotation) => keyOf(annotation, names));
@@ -52,7 +52,7 @@ export function toV2(object: ApiObject, names: Names): ApiObject {
   ];
   const behavior = carried('behavior');
   if (isJsonObject(behavior)) spec['behavior'] = inWireNames(behavior);
-  // What the annotation says of the CPU is more than the percentage.
+  // The CPU metric of the annotation has more fields than the percentage.
   const seen = readList(carried('current-metrics'), v1.MetricStatus, names)?.map((one) => metricFromV1(one, 'current'));
   if (seen !== undefined) status['currentMetrics'] = seen;
   else if (current !== undefined) status['currentMetrics'] = [cpu({ current: { averageUtilization: current } })];
@@ -106,7 +106,7 @@ const listOf = (value: Json | undefined): Json[] | undefined => (Array.isArray(v
 
 type Parts = ApiObject & { spec: JsonObject; status: JsonObject };
 
-/** A copy under another version, with both parts there to be filled. */
+/** A copy with another apiVersion and empty spec and status. */
 function parts(object: ApiObject, apiVersion: string): Parts {
   const { spec, status, ...rest } = jsonCopy(object) as ApiObject;
   const part = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
@@ -118,11 +118,11 @@ function setAnnotations(metadata: ObjectMeta, entries: readonly (readonly [strin
   else metadata.annotations = Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** JSON in which no character has a meaning in HTML. */
+/** JSON with the characters escaped that have a meaning in HTML. */
 const encode = (value: Json): string =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The entries in their normal form; undefined when they are no such list. */
+/** The decoded entries; undefined when the value is not a list of this type. */
 function readList(value: Json | undefined, schema: StructSchema, names: Names): JsonObject[] | undefined {
   if (!Array.isArray(value)) return undefined;
   try {
@@ -133,7 +133,7 @@ function readList(value: Json | undefined, schema: StructSchema, names: Names): 
   }
 }
 
-/** Names of fields as they are on the wire: the carried form spells them with a capital. */
+/** Field names as on the wire: the annotations spell them with a capital. */
 function inWireNames(value: Json): Json {
   if (Array.isArray(value)) return value.map(inWireNames);
   if (!isJsonObject(value)) return value;

@@ -41,7 +41,7 @@ export const horizontalPodAutoscalers = resource({
   },
 });
 
-/** `current/target` of the first two metrics, then how many more there are. */
+/** `current/target` of the first two metrics, and the number of further ones. */
 function targets({ spec, status }: HorizontalPodAutoscalerObject): string {
   const metrics = spec?.metrics ?? [];
   if (metrics.length === 0) return '<none>';

@@ -41,7 +41,7 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
     found.push(fieldError.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   found.push(...validateReference(scaleTargetRef, 'spec.scaleTargetRef'));
-  // What was taken once may stay.
+  // An invalid API version that is stored already is accepted.
   const known = old?.scaleTargetRef;
   if (known === undefined || versionFault(known, known.kind !== CORE_KIND) === undefined) {
     found.push(...validateVersion(scaleTargetRef, 'spec.scaleTargetRef', scaleTargetRef.kind !== CORE_KIND));
@@ -58,7 +58,7 @@ export function validateAutoscaler(spec: HorizontalPodAutoscalerSpec, old?: Hori
   ];
 }
 
-/** The only kind of the core group that can be scaled. */
+/** The only kind of the core group with a scale subresource. */
 const CORE_KIND = 'ReplicationController';
 
 function versionFault({ apiVersion = '' }: Reference, needsGroup: boolean): string | undefined {
@@ -77,7 +77,7 @@ const validateReference = ({ kind = '', name = '' }: Reference, path: string): F
   ...byRule(`${path}.name`, name, pathSegmentName),
 ];
 
-/** The field that tells the source of each type of metric, in the order in which they are looked at. */
+/** The source field of each metric type, in the order of validation. */
 const sourceOf = {
   Object: 'object',
   External: 'external',
@@ -92,7 +92,7 @@ function validateMetric(metric: Metric, path: string): FieldError[] {
   const { type = '' } = metric;
   const found: FieldError[] = [];
   if (type === '') found.push(fieldError.required(`${path}.type`, 'must specify a metric source type'));
-  // Told twice over: once about the type, once about the source that it names.
+  // Reported twice: for the type, and for the source that it names.
   found.push(...oneOf(`${path}.type`, type, metricTypes), ...oneOf(`${path}.type`, type, metricTypes));
   const present = Object.values(sourceOf).filter((name) => metric[name] !== undefined);
   const [first] = present;

@@ -1,10 +1,10 @@
-/** The sources of metrics in the words of both versions: v1 spells each value as a field of its own. */
+/** Converts metric sources between v2 and v1, where each value is a field of its own. */
 import { at, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 
-/** What is wished of a metric, or what is seen of it. */
+/** Target or current value of a metric. */
 type Side = 'target' | 'current';
 
-/** Path in v2, where `*` is the side, and field in v1. */
+/** Path in v2, with `*` for the side, and field name in v1. */
 type Pair = readonly [path: string, field: string];
 
 const resource: readonly Pair[] = [
@@ -36,7 +36,7 @@ const sources: { readonly [name: string]: readonly Pair[] } = {
   ],
 };
 
-/** v1 does not tell the type of a target: the fields that are there do. */
+/** v1 has no target type: it follows from the fields that are set. */
 const typeOf: { readonly [name: string]: (target: JsonObject) => string } = {
   object: ({ averageValue }) => (averageValue === undefined ? 'Value' : 'AverageValue'),
   pods: () => 'AverageValue',

@@ -1,4 +1,4 @@
-/** From the first to the last, both included. */
+/** First and last index, both inclusive. */
 type Interval = readonly [first: number, last: number];
 
 export interface Indexes {
@@ -6,7 +6,9 @@ export interface Indexes {
   readonly total: number;
 }
 
-/** Reads growing indexes and intervals of them, such as `1,3-5,7`, all below a bound; the complaint when it cannot. */
+/**
+ * Parses ascending indexes and intervals, such as `1,3-5,7`, all below a bound; an error text when the text is invalid.
+ */
 export function readIndexes(text: string, bound: number): Indexes | string {
   const intervals: Interval[] = [];
   let total = 0;
@@ -41,7 +43,7 @@ function readInterval(text: string, bound: number): Interval | string {
   return [first, last];
 }
 
-/** The first index that both have, where one has none of the other before it; what cannot be read overlaps nothing. */
+/** The first index that is in both texts; undefined when there is none or one cannot be parsed. */
 export function overlapOf(a: string, b: string, bound: number): number | undefined {
   const [left, right] = [a, b].map((text) =>
     text.split(',').flatMap((part) => {

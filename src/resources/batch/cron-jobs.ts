@@ -34,7 +34,7 @@ export const cronJobs = resource({
   strategy: {
     metadataChecks: [0, 1],
     generation: true,
-    // What is appended to the names of its jobs must fit too.
+    // The suffix of the names of its jobs must fit too.
     nameRule: (name) => [
       ...dns1123Subdomain(name),
       ...(name.length > MAX_NAME ? [`must be no more than ${MAX_NAME} characters`] : []),
@@ -71,7 +71,7 @@ function validateSchedule({ schedule = '' }: CronJobSpec): FieldError[] {
   return why === undefined ? [] : [fieldError.invalid('spec.schedule', schedule, why)];
 }
 
-/** A zone stands in its own field; where it stood in the schedule before there was one, it may stay. */
+/** Rejects a time zone in the schedule, except where the old object has one. */
 function validateZoneInSchedule({ schedule = '', timeZone }: CronJobSpec, allowed: boolean): FieldError[] {
   if (!schedule.includes('TZ') || (allowed && timeZone === undefined)) return [];
   const why = allowed
@@ -83,7 +83,7 @@ function validateZoneInSchedule({ schedule = '', timeZone }: CronJobSpec, allowe
 const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
   timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneFaults);
 
-/** The selector of a job that does not exist yet cannot be told. */
+/** Rejects a selector in a job template: it is generated for each job. */
 function validateJobTemplate(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {
   const { selector, manualSelector } = spec;
   const found = validateJobSpec(spec, path, rules);

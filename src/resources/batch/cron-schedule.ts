@@ -1,9 +1,9 @@
-/** What is wrong with the times at which something is to be done. */
+/** Validation of cron schedules and time zones. */
 
 interface Field {
   readonly low: number;
   readonly high: number;
-  /** Names of values, lower case, from the lowest on. */
+  /** Names of values in lower case, from the lowest value on. */
   readonly names: readonly string[];
 }
 
@@ -17,10 +17,13 @@ const fields: readonly Field[] = [
 
 const wellKnown = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
 
-/** Ends the reading of a schedule; the message says where and why. */
+/** Ends the parsing of a schedule; the message is the error. */
 class Fault extends Error {}
 
-/** The complaint about five fields such as `0 0-6 * * mon`, or a word such as `@hourly`; undefined when there is none. */
+/**
+ * The error of a schedule of five fields such as `0 0-6 * * mon`, or a descriptor such as `@hourly`; undefined when it
+ * is valid.
+ */
 export function scheduleFault(schedule: string): string | undefined {
   try {
     readSchedule(schedule);
@@ -63,7 +66,7 @@ function readWord(word: string): void {
   }
 }
 
-/** `5`, `mon-fri`, `*`, each with a step behind a slash. */
+/** Parses `5`, `mon-fri` or `*`, each with an optional step. */
 function readRange(text: string, { low, high, names }: Field): void {
   const [bounds = '', step, ...more] = text.split('/');
   const [from = '', to, ...others] = bounds.split('-');
@@ -104,7 +107,7 @@ function readNumber(text: string): number {
 
 const ZONE_PART = /^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$/;
 
-/** The complaints about the name of a time zone. */
+/** The errors of a time zone name. */
 export function timeZoneFaults(zone: string): string[] {
   if (zone === '') return ['timeZone must be nil or non-empty string'];
   const unknown = `unknown time zone ${zone}`;
@@ -114,7 +117,7 @@ export function timeZoneFaults(zone: string): string[] {
   return [...(zone.toLowerCase() === 'local' ? [local] : []), ...(isTimeZone(zone) ? [] : [unknown])];
 }
 
-/** Whether a time zone has this name, in just this spelling. */
+/** Whether a time zone has exactly this name. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

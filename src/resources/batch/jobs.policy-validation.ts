@@ -22,7 +22,7 @@ const statuses = ['False', 'True', 'Unknown'];
 const validValues = (known: readonly string[]): string =>
   `valid values: [${known.map((v) => JSON.stringify(v)).join(' ')}]`;
 
-/** A finding about a whole entry that does not show it. */
+/** An Invalid error without the value. */
 export const invalidWithoutValue = (field: string, why: string): FieldError => ({
   reason: 'FieldValueInvalid',
   field,
@@ -32,13 +32,13 @@ export const invalidWithoutValue = (field: string, why: string): FieldError => (
 const tooMany = (field: string, list: readonly unknown[], max: number): FieldError[] =>
   list.length > max ? [fieldError.tooMany(field, list.length, max)] : [];
 
-/** One of some words, which must be there. */
+/** Requires one of the known values. */
 function word(field: string, value: string, known: readonly string[]): FieldError[] {
   if (value === '') return [fieldError.required(field, validValues(known))];
   return known.includes(value) ? [] : [fieldError.notSupported(field, value, known)];
 }
 
-/** What is done about a pod that failed. */
+/** Validates `podFailurePolicy`. */
 export function validateFailurePolicy(spec: JobSpec, path: string): FieldError[] {
   const rules = spec.podFailurePolicy?.rules ?? [];
   const { containers, initContainers } = spec.template?.spec ?? {};
@@ -103,7 +103,7 @@ function validateExitCodes(
   return found;
 }
 
-/** When a job counts as done before all of it is. */
+/** Validates `successPolicy`. */
 export function validateSuccessPolicy(spec: JobSpec, path: string): FieldError[] {
   const rules = spec.successPolicy?.rules ?? [];
   const at = `${path}.rules`;

@@ -13,7 +13,7 @@ const has = ({ conditions }: JobStatus, type: Condition): boolean =>
 
 const isFinished = (status: JobStatus): boolean => has(status, 'Complete') || has(status, 'Failed');
 
-/** What a change may not make of the status of a job. What was wrong before and stays as it was is let be. */
+/** Validates an update of the status of a job. What was invalid before and has not changed is accepted. */
 export function validateJobStatus(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
   return [
     ...validateUncounted(status.uncountedTerminatedPods),
@@ -46,7 +46,7 @@ function validateUncounted(pods: Infer<typeof UncountedTerminatedPods> | undefin
   );
 }
 
-/** Conditions that exclude or require each other. */
+/** Validates conditions that exclude or require each other. */
 function validateConditions(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
   const [complete, failed, target, met] = (['Complete', 'Failed', 'FailureTarget', 'SuccessCriteriaMet'] as const).map(
     (type) => ({ on: has(status, type), changed: has(status, type) !== has(old, type) }),

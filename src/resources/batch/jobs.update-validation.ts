@@ -4,7 +4,7 @@ import { internalForm } from '../shared/internal-go-form.ts';
 import { type JobSpec, type JobStatus, PodFailurePolicy, SuccessPolicy } from '../types/batch-v1.ts';
 import { PodSpec, type PodTemplateSpec } from '../types/core-v1.ts';
 
-/** What a change may not do to a job. */
+/** Validates an update of a job. */
 export function validateJobUpdate(spec: JobSpec, old: JobSpec, oldStatus: JobStatus): FieldError[] {
   const found = validateCompletions(spec, old);
   const keep = (field: keyof JobSpec, shown: Json | undefined) => {
@@ -12,7 +12,7 @@ export function validateJobUpdate(spec: JobSpec, old: JobSpec, oldStatus: JobSta
   };
   keep('selector', spec.selector as Json | undefined);
   const template = spec.template ?? {};
-  // Until a suspended job has been started, where its pods are to run can still be decided.
+  // The scheduling directives of a suspended job are mutable until it has started.
   const open = old.suspend === true && oldStatus.startTime === undefined;
   const kept = open ? withDirectives(old.template ?? {}, template) : old.template;
   if (!same(template, kept)) found.push(immutable('spec.template', showTemplate(template)));
@@ -29,7 +29,7 @@ function showTemplate({ metadata, spec }: PodTemplateSpec): Json {
   return { ...Object.fromEntries(shown), Spec: internalForm(spec, PodSpec) } as Json;
 }
 
-/** An indexed job may grow and shrink as long as all of it runs at once. */
+/** Validates a change of `completions`: an elastic indexed job may change it together with `parallelism`. */
 function validateCompletions(spec: JobSpec, old: JobSpec): FieldError[] {
   const { completions, parallelism } = spec;
   if (completions === old.completions) return [];
@@ -38,7 +38,7 @@ function validateCompletions(spec: JobSpec, old: JobSpec): FieldError[] {
   return [fieldError.invalid('spec.completions', completions, 'can only be modified in tandem with spec.parallelism')];
 }
 
-/** A template with the scheduling of another. */
+/** A template with the scheduling directives of another one. */
 function withDirectives(template: PodTemplateSpec, from: PodTemplateSpec): PodTemplateSpec {
   const { annotations: _a, labels: _l, ...metadata } = template.metadata ?? {};
   const { nodeSelector: _n, tolerations: _t, schedulingGates: _s, affinity, ...spec } = template.spec ?? {};

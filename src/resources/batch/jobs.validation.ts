@@ -8,13 +8,13 @@ import { validateFailurePolicy, validateSuccessPolicy } from './jobs.policy-vali
 
 const MAX_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
-/** From so many completions on, less is allowed of the rest. */
+/** Above this number of completions other limits are lower. */
 const MANY_COMPLETIONS = 100_000;
 const MAX_PARALLELISM_OF_MANY = 10_000;
 const MAX_FAILED_OF_MANY = 10_000;
 const MAX_MANAGER = 63;
 
-/** A condition of a pod that says no status is one that is true. */
+/** Defaults the status of pod condition patterns to `True`. */
 export function defaultPatterns({ podFailurePolicy }: JobSpec): void {
   for (const { onPodConditions } of podFailurePolicy?.rules ?? []) {
     for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
@@ -25,7 +25,7 @@ interface Subject {
   metadata: ObjectMeta;
 }
 
-/** Advice on a new object that makes such a job or is one, or on one whose wishes changed. */
+/** Warnings for a job or job template, on create and on updates that change the generation. */
 export function jobWarnings(
   { metadata }: Subject,
   old: Subject | undefined,
@@ -52,7 +52,7 @@ function completionsWarnings(spec: JobSpec, path: string, { product }: Names): s
   ];
 }
 
-/** What the schema does not say of a job, whether a job's own spec or that of a template. */
+/** Validates a job spec, of a job or of a job template, beyond its schema. */
 export function validateJobSpec(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {
   const { maxFailedIndexes, backoffLimitPerIndex, managedBy, template = {}, podReplacementPolicy: replacement } = spec;
   const indexed = spec.completionMode === 'Indexed';
@@ -86,7 +86,7 @@ export function validateJobSpec(spec: JobSpec, path: string, rules: PodValidatio
   ];
 }
 
-/** The pods of a job end. */
+/** Requires a restart policy with which the pods of a job terminate. */
 function validateRestart({ template, podFailurePolicy }: JobSpec, path: string): FieldError[] {
   const policy = template?.spec?.restartPolicy ?? '';
   if (policy === 'Always' || policy === '') {
@@ -99,13 +99,13 @@ function validateRestart({ template, podFailurePolicy }: JobSpec, path: string):
   return podFailurePolicy !== undefined && policy !== 'Never' ? [fieldError.invalid(path, policy, why)] : [];
 }
 
-/** Who looks after the job: `example.com/name`. */
+/** Validates `managedBy`: `example.com/name`. */
 const validateManager = (manager: string, path: string): FieldError[] => [
   ...domainPath(path, manager, dns1123Subdomain),
   ...(Buffer.byteLength(manager) > MAX_MANAGER ? [fieldError.tooLong(path, MAX_MANAGER)] : []),
 ];
 
-/** A job whose completions are told apart by an index each. */
+/** Validates a job with `completionMode: Indexed`. */
 function validateIndexed(spec: JobSpec, path: string): FieldError[] {
   const { completions, parallelism = 0, maxFailedIndexes: failed } = spec;
   const found: FieldError[] = [];

@@ -57,14 +57,14 @@ export const certificateSigningRequests = resource({
   ],
   selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
   strategy: {
-    // Requests are often named after what they ask for.
+    // Request names may contain any character that is valid in a path.
     nameRule: pathSegmentName,
-    // Who asks is not for the writer to say.
+    // The requester is set from the authenticated user.
     prepareCreate: (request, { requester }) => {
       const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
       request.spec = { ...asked, ...spellRequester(requester) };
     },
-    // What is asked for never changes.
+    // The spec is immutable.
     prepareUpdate: (request, old) => {
       if (old.spec !== undefined) request.spec = old.spec;
     },

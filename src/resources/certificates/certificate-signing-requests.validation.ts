@@ -44,7 +44,7 @@ export function validateRequest({ spec = {}, status = {} }: Request, { labels }:
   return [...found, ...validateConditions(status.conditions), ...validateCertificate(status.certificate ?? '')];
 }
 
-/** The name of who signs: a domain and a path. */
+/** Validates a signer name: a domain and a path. */
 export function validateSigner(name: string, path: string): FieldError[] {
   const [domain = '', rest = '', ...more] = name.split('/');
   if (more.length > 0 || !name.includes('/')) {
@@ -61,7 +61,7 @@ export function validateSigner(name: string, path: string): FieldError[] {
   return Buffer.byteLength(name) > MAX_SIGNER ? [...found, fieldError.tooLong(path, MAX_SIGNER)] : found;
 }
 
-/** What is wrong with the first part between dots that is wrong. */
+/** The errors of the first invalid segment between dots. */
 function validateParts(text: string, rule: NameRule, path: string): FieldError[] {
   for (const part of text.split('.')) {
     const faults = rule(part);
@@ -99,7 +99,10 @@ const validateCertificate = (base64: string): FieldError[] => {
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
 
-/** A write of the status decides nothing: decisions are as they were. What adds or removes one is left to be refused. */
+/**
+ * Keeps the `Approved` and `Denied` conditions on status updates. Added or removed ones are left for validation to
+ * reject.
+ */
 export function keepDecisions(status: Status, old: Status): void {
   const { conditions = [] } = status;
   for (const type of decisions) {
@@ -115,13 +118,13 @@ export function keepDecisions(status: Status, old: Status): void {
 const withType = ({ conditions = [] }: Status, type: string): Condition[] =>
   conditions.filter((condition) => condition.type === type);
 
-/** Tells of each condition when it came about, where the writer does not. */
+/** Sets the times of conditions that the client has not set. */
 export function stampConditions({ conditions = [] }: Status, old: Status, now: number): void {
-  // Of several of a type the first counts.
+  // The first of several conditions of a type counts.
   const known = new Map([...(old.conditions ?? [])].reverse().map((condition) => [condition.type, condition]));
   for (const condition of conditions) {
     const before = known.get(condition.type);
-    // The time of a condition that is not told is null.
+    // An unset time of a condition is null.
     condition.lastUpdateTime ||= formatTime(now);
     if (condition.lastTransitionTime) continue;
     condition.lastTransitionTime =
@@ -129,14 +132,14 @@ export function stampConditions({ conditions = [] }: Status, old: Status, now: n
   }
 }
 
-/** What is decided or has failed stays so. */
+/** Rejects the removal of `Approved`, `Denied` and `Failed` conditions. */
 export function validateDecided(status: Status, old: Status): FieldError[] {
   return onlyTrue
     .filter((type) => withType(status, type).length < withType(old, type).length)
     .map((type) => fieldError.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
 }
 
-/** A write of the status issues the certificate, once, and decides nothing. */
+/** Validates a status update: the certificate is set once, and approval does not change. */
 export function validateStatusUpdate(status: Status, old: Status): FieldError[] {
   const found = validateDecided(status, old);
   for (const type of decisions) {

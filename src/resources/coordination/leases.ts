@@ -31,9 +31,9 @@ function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy
   return found;
 }
 
-/** One known here, or one of others, which has a prefix. */
+/** Validates a strategy: a built-in one, or one with a domain prefix. */
 export function validateStrategy(strategy: string): FieldError[] {
-  // The path is spelled as it always has been.
+  // The reference server repeats `strategy` in this path.
   const path = 'spec.strategy.strategy';
   return strategy.includes('/')
     ? byRule(path, strategy, qualifiedName)

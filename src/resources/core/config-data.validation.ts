@@ -1,8 +1,8 @@
-/** Rules of the objects that hold files: config maps and secrets. */
+/** Validation of `data` and `immutable`, which config maps and secrets share. */
 import { configMapKey, type FieldError, fieldError } from '../../meta/index.ts';
 import { byRule, same } from '../shared/field-rules.ts';
 
-/** What all values of one object may take, in bytes. */
+/** Limit of the values of an object, in bytes. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
 interface Bag {
@@ -15,11 +15,11 @@ export const validateKeys = (bag: Bag | undefined, path: string): FieldError[] =
 export const textSize = (bag: Bag | undefined): number =>
   Object.values(bag ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-/** The bytes that base64 stands for. */
+/** The decoded size of base64 values, in bytes. */
 export const bytesSize = (bag: Bag | undefined): number =>
   Object.values(bag ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
 
-/** What has once been declared unchangeable stays so, and all of the fields with it. */
+/** Rejects changes of `immutable` and of the fields once `immutable` is true. */
 export function validateImmutable<T extends { immutable?: boolean }>(
   object: T,
   old: T,

@@ -28,7 +28,7 @@ function validateConfigMap({ data, binaryData }: ObjectOf<typeof ConfigMap>): Fi
     ...twice.map((key) => fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
     ...validateKeys(binaryData, 'binaryData'),
   ];
-  // It is the object as a whole that is too large: no field is to blame.
+  // The limit applies to the object as a whole: the error names no field.
   if (textSize(data) + bytesSize(binaryData) > MAX_DATA_BYTES) found.push(fieldError.tooLong('[]', MAX_DATA_BYTES));
   return found;
 }

@@ -28,7 +28,7 @@ const declared = resource({
       for (const { ports = [] } of subsets) for (const port of ports) port.protocol ??= 'TCP';
     },
     validate: (object) => (isNew(object) ? eachOf(object.subsets, 'subsets', validateSubset) : []),
-    // What was taken once may stay.
+    // Subsets that have not changed are not validated again.
     validateUpdate: ({ subsets }, old) =>
       same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset),
     warnings: ({ metadata, subsets = [] }, _, { names }) =>
@@ -44,7 +44,7 @@ export const endpoints: ResourceDefinition = {
   })),
 };
 
-/** Whoever made them from services has looked at the addresses already. */
+/** Whether the endpoint controller manages them: the warnings for its addresses went to the writer of the service. */
 const isManaged = ({ labels }: ObjectMeta, names: Names): boolean =>
   labels?.[`endpoints.${names.labels}/managed-by`] === 'endpoint-controller';
 
@@ -93,7 +93,7 @@ function validatePort(
   ];
 }
 
-/** `ip:port` for each address and port; the bare `ip` where no port is told. */
+/** `ip:port` for each address and port; only `ip` without ports. */
 function addresses({ subsets = [] }: ObjectOf<typeof Endpoints>): string[] {
   return subsets.flatMap(({ addresses = [], ports = [] }) =>
     ports.length === 0

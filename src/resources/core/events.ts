@@ -54,7 +54,7 @@ export const events = resource({
   ],
   strategy: {
     metadataChecks: [0, 0],
-    // Whatever can stand in a path: of old, names of events follow no other rule.
+    // Event names are only restricted to what is valid in a path.
     nameRule: pathSegmentName,
     ttlSeconds: 3600,
     garbageCollectionPolicy: 'Unsupported',

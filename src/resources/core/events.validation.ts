@@ -7,12 +7,12 @@ type EventObject = ObjectOf<typeof Event>;
 
 const MAX_TEXT = 128;
 const MAX_MESSAGE = 1024;
-/** Where events about objects of the whole cluster stand. */
+/** The namespaces of events about cluster-scoped objects. */
 const clusterNamespaces = ['default', 'kube-system'];
 
 /**
- * What holds for an event of either group: the old form tells no `eventTime`, the new one must say who reports what.
- * `reporter` is the name of the field that tells the reporting component.
+ * Validates an event of either API group: core/v1 events have no `eventTime`, events.v1 require the reporting fields.
+ * `reporter` is the name of the field with the reporting controller.
  */
 export function validateEvent(event: EventObject, reporter: string): FieldError[] {
   const { metadata, involvedObject, eventTime } = event;
@@ -43,7 +43,7 @@ function validateReport(event: EventObject, reporter: string): FieldError[] {
 const validateLength = (field: string, text: string, most: number): FieldError[] =>
   Buffer.byteLength(text) <= most ? [] : [fieldError.invalid(field, '', `can have at most ${most} characters`)];
 
-/** What a new event of the new group must have besides, and what it may not. */
+/** Validates what events.v1 requires on create. */
 export function validateNewEvent(event: EventObject): FieldError[] {
   const { eventTime, type = '', firstTimestamp, lastTimestamp, count = 0, source } = event;
   const found = validateSeries(event);
@@ -72,7 +72,7 @@ export function validateSeries({ series }: EventObject): FieldError[] {
   return found;
 }
 
-/** What was reported stays; only the series goes on. */
+/** All fields but `series` are immutable. */
 export const validateSameReport = (event: EventObject, old: EventObject): FieldError[] =>
   (
     [
@@ -83,7 +83,7 @@ export const validateSameReport = (event: EventObject, old: EventObject): FieldE
       'firstTimestamp',
       'lastTimestamp',
       'count',
-      // Told twice.
+      // The reference server reports this field twice.
       'reason',
       'type',
       'eventTime',

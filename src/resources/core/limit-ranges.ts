@@ -33,7 +33,7 @@ export const limitRanges = resource({
   },
 });
 
-/** What a container gets that asks for nothing follows from what it may have. */
+/** Defaults `default` and `defaultRequest` of containers from `max`, `default` and `min`. */
 function completeDefaults(item: LimitRangeItem): void {
   for (const amounts of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
     roundQuantities(amounts);
@@ -84,7 +84,7 @@ const own = (amounts: ResourceList | undefined, name: string): string | undefine
 const isMore = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && compareQuantityTexts(a, b) > 0;
 
-/** How the bounds and defaults of one resource stand to each other. */
+/** Validates the order of min, default request, default and max of one resource. */
 function validateResource(item: LimitRangeItem, name: string, path: string, names: Names): FieldError[] {
   const isPod = item.type === 'Pod';
   const [min, max] = [own(item.min, name), own(item.max, name)];

@@ -37,7 +37,7 @@ export const namespaces = resource({
   strategy: {
     returnsDeleted: true,
     nameRule: dns1123Label,
-    // Once its content is gone someone takes the finalizers out of the spec.
+    // A namespace is deleted once `spec.finalizers` is empty.
     termination: {
       begin: (namespace) => {
         namespace.status = { ...namespace.status, phase: 'Terminating' };
@@ -46,7 +46,7 @@ export const namespaces = resource({
     },
     defaults: (namespace, { names }) => {
       namespace.status = { ...namespace.status, phase: namespace.status?.phase || 'Active' };
-      // The label by which selectors find a namespace is always its name.
+      // The label `metadata.name` always equals the name.
       namespace.metadata.labels = {
         ...namespace.metadata.labels,
         [`${names.labels}/metadata.name`]: namespace.metadata.name ?? '',
@@ -58,7 +58,7 @@ export const namespaces = resource({
       const finalizers = given.includes(names.product) ? given : [...given, names.product];
       namespace.spec = { ...namespace.spec, finalizers };
     },
-    // Finalizers in the spec change through the `finalize` subresource alone.
+    // `spec.finalizers` changes through the `finalize` subresource only.
     prepareUpdate: (namespace, old) => {
       namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers ?? [] };
     },

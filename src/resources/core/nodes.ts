@@ -42,7 +42,7 @@ export const nodes = resource({
       syncPodCidrs(spec);
       defaultAllocatable(status);
     },
-    // Agents take no configuration from here any more; what has one keeps it.
+    // Dynamic kubelet configuration is removed: the fields are dropped unless the old object has them.
     prepareCreate: ({ spec, status }) => {
       delete spec?.configSource;
       delete status?.config;
@@ -57,7 +57,7 @@ export const nodes = resource({
       ...validateNodeAnnotations(metadata.annotations ?? {}, names),
       ...validateNode(spec, status, names),
     ],
-    // What is wrong with annotations is told twice, as it is of taints.
+    // As in the reference server, errors of annotations and taints are reported twice.
     validateUpdate: ({ metadata, spec = {}, status = {} }, old, { names }) => [
       ...validateNodeAnnotations(metadata.annotations ?? {}, names),
       ...validateNodeUpdate(spec, status, old.spec ?? {}),
@@ -73,7 +73,7 @@ function status({ spec, status }: NodeObject): string {
   return words.join(',');
 }
 
-/** From labels `node-role.<labels>/<role>` and `<labels>/role: <role>`. */
+/** Roles from the labels `node-role.<labels>/<role>` and `<labels>/role: <role>`. */
 function roles({ metadata }: NodeObject, domain: string): string {
   const found = new Set<string>();
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {

@@ -21,7 +21,7 @@ import { jsonFault } from './secrets.validation.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** What is wrong with the wishes for a node and with the amounts that it reports. */
+/** Validates taints, capacity, allocatable and pod CIDRs. */
 export function validateNode(spec: NodeSpec, status: NodeStatus, names: Names): FieldError[] {
   const amounts = (['capacity', 'allocatable'] as const).flatMap((field) =>
     Object.entries(status[field] ?? {}).flatMap(([resource, amount]) =>
@@ -31,7 +31,7 @@ export function validateNode(spec: NodeSpec, status: NodeStatus, names: Names): 
   return [...validateTaints(spec.taints ?? []), ...amounts, ...validateRanges(spec.podCIDRs ?? [])];
 }
 
-/** Advice on fields that do nothing any more. */
+/** Warnings for fields that have no effect any more. */
 export const nodeWarnings = ({ configSource, externalID, podCIDRs }: NodeSpec, { product }: Names): string[] => [
   ...(configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
   ...(externalID
@@ -78,7 +78,7 @@ function validateRanges(ranges: readonly string[]): FieldError[] {
   return [...found, ...unique(ranges, path, (range) => range)];
 }
 
-/** What a change of a node may not do: its ranges and its identity at the provider are given once. */
+/** Validates an update of a node: pod CIDRs and `providerID` are immutable once set. */
 export function validateNodeUpdate(spec: NodeSpec, status: NodeStatus, old: NodeSpec): FieldError[] {
   const seen = new Set<string>();
   const found = eachOf(status.addresses, 'status.addresses', ({ type = '', address = '' }, path) => {
@@ -103,7 +103,7 @@ export function validateNodeUpdate(spec: NodeSpec, status: NodeStatus, old: Node
   for (const [name, source] of Object.entries({ assigned, active, lastKnownGood })) {
     found.push(...validateConfigSource(source, `status.config.${name}`, true));
   }
-  // What is wrong with taints is told twice.
+  // Errors of taints are reported twice.
   if (!same(spec, old)) found.push(...validateTaints(spec.taints ?? []));
   if ((old.externalID ?? '') !== (spec.externalID ?? '')) {
     found.push(fieldError.forbidden('spec.externalID', 'may not be updated'));
@@ -111,7 +111,7 @@ export function validateNodeUpdate(spec: NodeSpec, status: NodeStatus, old: Node
   return found;
 }
 
-/** The config map of a node: which version of it is for the node alone to tell. */
+/** Validates a node config source: only the status may name the version of the config map. */
 function validateConfigSource(source: NodeSpec['configSource'], path: string, inStatus: boolean): FieldError[] {
   if (source === undefined) return [];
   const { configMap: map } = source;
@@ -138,7 +138,7 @@ function validateConfigSource(source: NodeSpec['configSource'], path: string, in
   return found;
 }
 
-/** What is wrong with the pods that a node would rather not run, as an annotation of old tells them. */
+/** Validates the alpha annotation `preferAvoidPods`. */
 export function validateNodeAnnotations(annotations: Record<string, string>, { labels }: Names): FieldError[] {
   const key = `scheduler.alpha.${labels}/preferAvoidPods`;
   const path = 'metadata.annotations';
@@ -155,6 +155,6 @@ export function validateNodeAnnotations(annotations: Record<string, string>, { l
   });
 }
 
-/** What a value that may be anything has under the name. */
+/** The own property of a JSON value; undefined when it has none or is not an object. */
 const inner = (value: Json | undefined, name: string): Json | undefined =>
   isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -1,4 +1,4 @@
-/** What holds for claims of volumes beyond what they ask for. */
+/** Validation of persistent volume claims beyond their spec. */
 import {
   type FieldError,
   fieldError,
@@ -27,7 +27,10 @@ import { classAnnotation } from './persistent-volumes.warnings.ts';
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 type Spec = PersistentVolumeClaimSpec;
 
-/** A source of a kind that older clients do not know stands in `dataSourceRef` alone; other sources in both fields. */
+/**
+ * Makes `dataSource` and `dataSourceRef` agree; sources that old clients do not support are set in `dataSourceRef`
+ * only.
+ */
 export function syncDataSources(spec: Spec | undefined, names: Names, old?: Spec): void {
   if (spec === undefined) return;
   const { dataSource: source } = spec;
@@ -48,7 +51,10 @@ function isOldSource({ apiGroup, kind }: NonNullable<Spec['dataSource']>, { doma
     : kind === 'VolumeSnapshot' && group === `snapshot.storage.${domain}`;
 }
 
-/** A volume is found once; after that a bound claim can only grow. */
+/**
+ * Validates an update of the spec: immutable, except that `volumeName` may be set once and the requests of a bound
+ * claim may be raised.
+ */
 export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): FieldError[] {
   const { spec = {}, status = {} } = claim;
   const before = old.spec ?? {};
@@ -83,7 +89,10 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
   return [...found, ...validateAttributesClass(spec.volumeAttributesClassName, before.volumeAttributesClassName)];
 }
 
-/** The class may move from the annotation into the field, or be told where none was; `after` is seen as if it had not. */
+/**
+ * Validates a change of the storage class: it may move from the annotation into the field, or be set where there was
+ * none; `after` then gets the old one.
+ */
 function takeClass(claim: Claim, old: Claim, after: Spec, names: Names): FieldError[] {
   const key = classAnnotation(names);
   const [now, then] = [claim, old].map(({ metadata }) => getKey(metadata.annotations ?? {}, key));
@@ -108,7 +117,7 @@ const resizing = [
   'NodeResizePending',
 ].sort();
 
-/** What a claim may report of its volume. */
+/** Validates the status of a claim. */
 export function validateClaimStatus(status: PersistentVolumeClaimStatus, names: Names): FieldError[] {
   const found: FieldError[] = [];
   for (const [resource, amount] of Object.entries(status.capacity ?? {})) {
@@ -128,7 +137,7 @@ export function validateClaimStatus(status: PersistentVolumeClaimStatus, names: 
   return found;
 }
 
-/** The name of a resource that a claim can be given: storage, or one of another domain. */
+/** Validates a resource name of a claim: `storage`, or one with a domain. */
 function validateClaimed(resource: string, path: string, names: Names): FieldError[] {
   const found = byRule(path, resource, qualifiedName);
   return found.length > 0 || !isNative(resource, names) ? found : oneOf(path, resource, ['storage']);

@@ -1,4 +1,4 @@
-/** What holds for the sources of persistent volumes. */
+/** Validation of the sources of persistent volumes. */
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { sourceRules, validateIscsi } from '../pod-template/volume-sources.ts';
@@ -10,15 +10,15 @@ type Source = Infer<typeof PersistentVolumeSource>;
 export type SourceName = keyof Source;
 type Rule = (source: never, path: string, context: VolumeContext) => FieldError[];
 
-/** What the findings about a source depend on besides the source. */
+/** What the validation of a source depends on besides the source. */
 interface VolumeContext extends PodSpecContext {
-  /** Of the volume; empty where it stands inside another object. */
+  /** Name of the volume; empty for an inline volume. */
   readonly volume: string;
-  /** Whether it tells the nodes that can reach it. */
+  /** Whether the volume has a node affinity. */
   readonly bound: boolean;
 }
 
-/** In the order in which the first of several is found. */
+/** In the order in which validation looks for the source. */
 export const persistentSources: readonly SourceName[] = [
   'hostPath',
   'gcePersistentDisk',
@@ -53,11 +53,11 @@ interface SecretReference {
   namespace?: string;
 }
 
-/** A secret of the cluster, by name and namespace. */
+/** Validates a secret reference: name and namespace are required. */
 const secret = (ref: SecretReference | undefined, path: string): FieldError[] =>
   ref === undefined ? [] : [...required(ref.name, `${path}.name`), ...required(ref.namespace, `${path}.namespace`)];
 
-/** The same, told by names that secrets and namespaces can have. */
+/** Validates a secret reference with valid names. */
 const namedSecret = (ref: SecretReference | undefined, path: string): FieldError[] => [
   ...secret(ref, path),
   ...(ref?.name ? byRule(`${path}.name`, ref.name, dns1123Subdomain) : []),
@@ -68,7 +68,7 @@ type OwnRules = {
   readonly [N in SourceName]?: (source: NonNullable<Source[N]>, path: string, context: VolumeContext) => FieldError[];
 };
 
-/** Rules of the sources that are not the same inside a pod. */
+/** The validation of sources that differ from those of pods. */
 const own: OwnRules = {
   cinder: ({ secretRef }, path) => secret(secretRef, `${path}.secretRef`),
   glusterfs: ({ endpointsNamespace: namespace }, path) => {
@@ -106,14 +106,14 @@ const own: OwnRules = {
   ],
 };
 
-/** The name that a driver of volumes registers under. */
+/** Validates the name of a CSI driver. */
 export function validateDriverName(name: string, path: string): FieldError[] {
   const found = Buffer.byteLength(name) > MAX_DRIVER ? [fieldError.tooLong(path, MAX_DRIVER)] : [];
   for (const why of dns1123Subdomain(name.toLowerCase())) found.push(fieldError.invalid(path, name, why));
   return found;
 }
 
-/** A volume has exactly one source; more are refused, all but the first. */
+/** Requires exactly one source; every source after the first is rejected. */
 export function validateSources(spec: Source, path: string, context: VolumeContext): FieldError[] {
   const [first, ...more] = persistentSources.filter((name) => spec[name] !== undefined);
   if (first === undefined) return [fieldError.required(path, 'must specify a volume type')];

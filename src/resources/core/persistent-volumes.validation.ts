@@ -1,4 +1,4 @@
-/** What holds for persistent volumes. */
+/** Validation of persistent volumes. */
 import { posix } from 'node:path';
 import {
   dns1123Subdomain,
@@ -60,7 +60,7 @@ function validateAffinity(affinity: Infer<typeof VolumeNodeAffinity> | undefined
   return [fieldError.required(`${path}.required`, 'must specify required node constraints')];
 }
 
-/** What is wrong with a volume of its own; `metadata` is that of the object. */
+/** Validates a persistent volume; `metadata` is that of the object. */
 export function validateVolume(spec: Spec, metadata: ObjectMeta, names: Names): FieldError[] {
   const path = 'spec';
   const found = [
@@ -93,7 +93,7 @@ function validateAttributesClass(name: string, { csi }: Spec, path: string): Fie
   ];
 }
 
-/** Sources that are mounted in ways to choose from. */
+/** Sources that support mount options. */
 const mountable: readonly SourceName[] = [
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -110,14 +110,14 @@ const mountable: readonly SourceName[] = [
   'portworxVolume',
 ];
 
-/** The old way to tell them is for those sources alone. */
+/** Validates the mount options annotation, which only some sources support. */
 function validateMountOptions(spec: Spec, { annotations = {} }: ObjectMeta, { labels }: Names): FieldError[] {
   const key = `volume.beta.${labels}/mount-options`;
   if (getKey(annotations, key) === undefined || mountable.some((name) => spec[name] !== undefined)) return [];
   return [fieldError.forbidden(`metadata.annotations.${key}`, 'may not specify mount options for this volume type')];
 }
 
-/** What is wrong with a volume that stands inside another object. */
+/** Validates the inline volume spec of a volume attachment. */
 export function validateInlineVolume(spec: Spec, path: string, names: Names): FieldError[] {
   const found = validateModes(spec.accessModes ?? [], `${path}.accessModes`);
   const policy = spec.persistentVolumeReclaimPolicy ?? '';
@@ -140,11 +140,11 @@ export function validateInlineVolume(spec: Spec, path: string, names: Names): Fi
 const sourceOf = (spec: Spec): PersistentVolumeSource =>
   Object.fromEntries(persistentSources.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]])));
 
-/** A volume stays what it is, and where. */
+/** Validates an update: the source and the node affinity are immutable. */
 export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): FieldError[] {
   const found: FieldError[] = [];
   const [now, before] = [sourceOf(spec), sourceOf(old)];
-  // A secret for growing may be told once.
+  // `controllerExpandSecretRef` may be set once.
   if (now.csi !== undefined && before.csi !== undefined && before.csi.controllerExpandSecretRef === undefined) {
     const { controllerExpandSecretRef: _, ...rest } = now.csi;
     now.csi = rest;
@@ -168,7 +168,7 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): Field
 
 type NodeAffinity = Infer<typeof VolumeNodeAffinity>;
 
-/** The affinity that was, with the new names of labels where the other has them. */
+/** The old node affinity with the deprecated labels replaced where the new one has replaced them. */
 function renewed(affinity: NodeAffinity | undefined, old: NodeAffinity, names: Names): NodeAffinity {
   const terms = affinity?.required?.nodeSelectorTerms;
   return {
@@ -201,7 +201,7 @@ function renewedTerm(term: Term | undefined, old: Term, names: Names): Term {
   };
 }
 
-/** A change of phase bears its time. */
+/** Sets `lastPhaseTransitionTime` when the phase changes. */
 export function stampPhase(status: PersistentVolumeStatus | undefined, old: PersistentVolumeStatus, now: number): void {
   if (status === undefined || status.phase === old.phase) return;
   const { lastPhaseTransitionTime: time } = status;

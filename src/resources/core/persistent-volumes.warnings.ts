@@ -1,10 +1,10 @@
-/** The class of volumes and claims, and advice on both. */
+/** The storage class of persistent volumes and claims, and the warnings for both. */
 import { getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
 import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { deprecatedSources, fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
 import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../types/core-v1.ts';
 
-/** The annotation that told the class before there was a field. */
+/** The annotation that named the storage class before `storageClassName`. */
 export const classAnnotation = ({ labels }: Names): string => `volume.beta.${labels}/storage-class`;
 
 interface Stored {
@@ -12,7 +12,7 @@ interface Stored {
   spec?: { storageClassName?: string };
 }
 
-/** The class of a volume or claim: the old annotation comes before the field. */
+/** The storage class of a volume or claim: the annotation takes precedence over the field. */
 export const storageClass = ({ metadata, spec }: Stored, names: Names): string =>
   getKey(metadata.annotations ?? {}, classAnnotation(names)) ?? spec?.storageClassName ?? '';
 
@@ -26,7 +26,7 @@ function classAnnotationWarnings({ annotations = {} }: ObjectMeta, names: Names)
 const RECYCLE =
   'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
 
-/** Sources on whose end only pods are advised. */
+/** Deprecated sources for which only pods get a warning. */
 const podOnly = ['gitRepo', 'flocker', 'quobyte'];
 
 export const persistentVolumeWarnings = (metadata: ObjectMeta, spec: PersistentVolumeSpec, names: Names): string[] => [

@@ -5,11 +5,11 @@ import { neverProbed, withCondition } from '../shared/conditions.ts';
 import type { Binding, PodCondition } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 
-/** Gives a pod its node, which it then has for good. */
+/** The create handler of `bindings` and `pods/binding`: sets `nodeName`, once. */
 export const bindPod: CreateHandler = async (posted, { namespace, name, objects, now }) => {
   const { target = {}, metadata } = posted as unknown as Binding & { metadata: ObjectMeta };
   const { kind = '', name: node = '' } = target;
-  // Told without a reason or details: what is posted here is no object with rules of its own.
+  // As in the reference server, the error has neither a reason nor details.
   const wrong: string[] = [];
   if (kind !== '' && kind !== 'Node') {
     wrong.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);

@@ -1,4 +1,4 @@
-/** What a table tells of a pod. */
+/** The cells of pods in tables. */
 import { AgeCell } from '../../registry/index.ts';
 import { isSidecar } from '../pod-template/resource-list.ts';
 import type { ContainerStatus, Pod } from '../types/core-v1.ts';
@@ -9,7 +9,7 @@ type Parts = Pick<Pod, 'spec' | 'status'>;
 const sidecarsOf = ({ spec }: Parts): ReadonlySet<string | undefined> =>
   new Set((spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
 
-/** The init container that the pod still waits for or failed at, with its place; undefined once all are through. */
+/** The init container that is waiting, running or failed, with its index; undefined when all have completed. */
 function pendingInit(pod: Parts): readonly [index: number, container: ContainerStatus] | undefined {
   const sidecars = sidecarsOf(pod);
   const statuses = pod.status?.initContainerStatuses ?? [];
@@ -22,7 +22,7 @@ function pendingInit(pod: Parts): readonly [index: number, container: ContainerS
   return container === undefined ? undefined : [index, container];
 }
 
-/** Whether its regular containers are what there is to tell: the init containers are through, or once were. */
+/** Whether the columns show the containers: all init containers have completed, or the pod was initialized before. */
 const isInitialized = (pod: Parts): boolean =>
   pendingInit(pod) === undefined ||
   pod.status?.conditions?.find(({ type }) => type === 'Initialized')?.status === 'True';
@@ -30,7 +30,7 @@ const isInitialized = (pod: Parts): boolean =>
 const isRunning = ({ ready, state }: ContainerStatus): boolean =>
   ready === true && state?.running !== undefined && !state.waiting?.reason && state.terminated === undefined;
 
-/** `ready/all` of the containers that run as long as the pod. */
+/** `ready/total` of the containers and sidecars. */
 export function readyCount(pod: Parts): string {
   const { spec, status } = pod;
   const sidecars = sidecarsOf(pod);
@@ -42,7 +42,7 @@ export function readyCount(pod: Parts): string {
   return `${started.length + running.length}/${(spec?.containers?.length ?? 0) + sidecars.size}`;
 }
 
-/** One word for where a pod stands: why its containers wait or ended, else its phase. */
+/** The Status column: the reason why a container waits or terminated, else the phase. */
 export function podStatus(pod: PodObject): string {
   const { metadata, spec, status } = pod;
   const gated = status?.conditions?.some((c) => c.type === 'PodScheduled' && c.reason === 'SchedulingGated');
@@ -76,7 +76,10 @@ function containerReason({ status }: Parts, phase: string): string {
   return status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ? 'Running' : 'NotReady';
 }
 
-/** How often its containers were started anew, and when the last one was; while it initializes, those that do it. */
+/**
+ * The Restarts column: the number of restarts and the age of the last one; of the init containers while the pod
+ * initializes.
+ */
 export function restarts(pod: Parts): string | AgeCell {
   const { initContainerStatuses: initial = [], containerStatuses: regular = [] } = pod.status ?? {};
   const sidecars = sidecarsOf(pod);
@@ -95,7 +98,7 @@ export function restarts(pod: Parts): string | AgeCell {
 export function readinessGates({ spec, status }: Parts): string {
   const gates = spec?.readinessGates ?? [];
   if (gates.length === 0) return '<none>';
-  // Of several conditions of a type the first counts.
+  // The first of several conditions of a type counts.
   const states = new Map(
     [...(status?.conditions ?? [])].reverse().map((condition) => [condition.type, condition.status]),
   );

@@ -14,7 +14,7 @@ import { kubeletOf } from './proxy.ts';
 const podOf = async ({ objects, namespace, name }: ConnectCall): Promise<PodObject> =>
   (await objects.get('pods', namespace, name)) as unknown as PodObject;
 
-/** The container that a request means; with only one nobody need name it. @throws StatusError 400 */
+/** The container of a request: the named one, or the only one. @throws StatusError 400 */
 function containerOf({ spec = {} }: PodObject, name: string, wanted = ''): string {
   const containers = namesOf(spec.containers);
   const all = [...namesOf(spec.initContainers), ...containers, ...namesOf(spec.ephemeralContainers)];
@@ -31,7 +31,7 @@ function containerOf({ spec = {} }: PodObject, name: string, wanted = ''): strin
 const namesOf = (containers: PodSpec['initContainers'] | PodSpec['ephemeralContainers'] = []): string[] =>
   containers.map(({ name = '' }) => name);
 
-/** Parameters in the order of their names. */
+/** The query with the parameters in the order of their names. */
 const queryOf = (parameters: [name: string, value: string][]): string => {
   const query = new URLSearchParams(parameters);
   query.sort();
@@ -40,7 +40,7 @@ const queryOf = (parameters: [name: string, value: string][]): string => {
 
 const pathOf = (...parts: string[]): string => parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 
-/** The log of a container; nothing before the pod has a node. */
+/** The log of a container; empty before the pod has a node. */
 export const podLog: Connection = {
   answers: 'text',
   options: PodLogOptions,
@@ -90,7 +90,7 @@ function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, st
   return found;
 }
 
-/** A stream to and from a pod: what its node's agent is asked for, and the parameters that it is asked with. */
+/** A connection to the kubelet: its path on the kubelet and the query that is passed. */
 function stream<O>(
   place: string,
   options: StructSchema,
@@ -117,7 +117,7 @@ const chosen = ({ container }: PodAttachOptions, pod: PodObject, name: string): 
   containerOf(pod, name, container),
 ];
 
-/** How the agent calls the streams. */
+/** The kubelet's query parameters of the streams. */
 const streams = [
   ['stdin', 'input'],
   ['stdout', 'output'],

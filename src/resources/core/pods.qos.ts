@@ -21,7 +21,10 @@ function add(sums: Sums, amounts: { readonly [name: string]: string } | undefine
   return count;
 }
 
-/** How surely a pod gets its processors and memory: `Guaranteed` when all it may take is all that it asks for. */
+/**
+ * The QoS class: `Guaranteed` when limits equal requests for CPU and memory, `BestEffort` without either, else
+ * `Burstable`.
+ */
 export function qosClass(spec: PodSpec): QosClass {
   const requests: Sums = new Map();
   const limits: Sums = new Map();

@@ -18,7 +18,7 @@ const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 
 type Parts = Pick<Pod, 'spec' | 'status'>;
 
-/** What a change may not do to the status of a pod. */
+/** Validates an update of the status of a pod. */
 export function validatePodStatusUpdate(pod: Parts, before: Parts): FieldError[] {
   const { spec = {}, status = {} } = pod;
   const { spec: oldSpec = {}, status: old = {} } = before;
@@ -56,11 +56,11 @@ const validateGeneration = (generation: number | undefined, path: string): Field
     ? [fieldError.invalid(path, generation, 'must be a non-negative integer')]
     : [];
 
-/** Who clears what it has seen of the wishes for a pod leaves it as it was. */
+/** Keeps `observedGeneration` of the status and of its conditions where the update clears it. */
 export function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
   const left = new Map<string | undefined, NonNullable<PodStatus['conditions']>>();
-  // Of several of a type the first is taken first.
+  // The first of several conditions of a type counts.
   for (const condition of [...(old.conditions ?? [])].reverse()) {
     const alike = left.get(condition.type);
     if (alike === undefined) left.set(condition.type, [condition]);
@@ -78,7 +78,7 @@ const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralCon
 
 type Statuses = readonly ContainerStatus[] | undefined;
 
-/** What ended for good does not run again. */
+/** Rejects a transition out of the terminated state where the restart policy forbids it. */
 function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): FieldError[] {
   const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   const check = (
@@ -109,7 +109,7 @@ function validateTransitions(status: PodStatus, old: PodStatus, spec: PodSpec): 
   ];
 }
 
-/** Whom the processes of containers run as; only some systems have such users. */
+/** Validates `user` of container statuses, which only some operating systems have. */
 const validateUsers = (statuses: Statuses, os: string, path: string): FieldError[] =>
   eachOf(statuses, path, ({ user }, at) => {
     const { linux } = user ?? {};
@@ -127,13 +127,13 @@ const validateUsers = (statuses: Statuses, os: string, path: string): FieldError
 const healthStates = ['Healthy', 'Unhealthy', 'Unknown'];
 const CLAIM = 'claim:';
 
-/** How the resources of containers are: those that each asked for, each device once. */
+/** Validates `allocatedResourcesStatus`: only requested resources, each device once. */
 function validateHealth(statuses: Statuses, containers: PodSpec['containers'], path: string): FieldError[] {
   const byName = new Map<string | undefined, Container>();
   for (const container of containers ?? []) if (!byName.has(container.name)) byName.set(container.name, container);
   return eachOf(statuses, path, ({ name: of, allocatedResourcesStatus }, at) => {
     const container = byName.get(of);
-    // Containers that are not there are not minded.
+    // Statuses of unknown containers are not validated here.
     const asked = container === undefined ? undefined : askedBy(container);
     return eachOf(allocatedResourcesStatus, `${at}.allocatedResourcesStatus`, ({ name = '', resources }, place) => {
       const found = asked === undefined ? [] : validateAsked(name, asked, `${place}.name`);
@@ -151,7 +151,7 @@ function validateHealth(statuses: Statuses, containers: PodSpec['containers'], p
   });
 }
 
-/** What a container asks for: resources, and claims in the form in which their health is told. */
+/** The resources of a container, claims in the form in which the status names them. */
 function askedBy({ resources }: Container): ReadonlySet<string> {
   const { claims = [], requests = {} } = resources ?? {};
   return new Set([
@@ -189,7 +189,7 @@ function validateClaims(status: PodStatus, { resourceClaims = [] }: PodSpec): Fi
   );
 }
 
-/** Advice on addresses that are told in a way of their own. */
+/** Warnings for pod and host IPs that are not in canonical form. */
 export const podStatusWarnings = ({ podIPs, hostIPs }: PodStatus, names: Names): string[] =>
   Object.entries({ podIPs, hostIPs }).flatMap(([field, list]) =>
     (list ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`status.${field}[${i}].ip`, ip, names)),
@@ -197,7 +197,7 @@ export const podStatusWarnings = ({ podIPs, hostIPs }: PodStatus, names: Names):
 
 type Addresses = readonly { ip?: string }[] | undefined;
 
-/** At most one address of each family. */
+/** Validates a list of IPs: at most one of each family. */
 function validateAddresses(addresses: Addresses, path: string): FieldError[] {
   const ips = (addresses ?? []).map(({ ip = '' }) => ip);
   const found = eachOf(ips, path, (ip, at) => byRule(at, ip, ipAddress));

@@ -9,10 +9,10 @@ import type { PodObject } from './pod-object.ts';
 import { qosClass } from './pods.qos.ts';
 import { validateEphemeralContainersUpdate, validatePodMetaUpdate } from './pods.update-validation.ts';
 
-/** What is wrong with the object as a whole stands at no field. */
+/** The field of errors about the object as a whole. */
 const WHOLE = '[]';
 
-/** Containers that are added to a pod for a look at it. */
+/** The `ephemeralcontainers` subresource. */
 export const ephemeralContainers: PartialUpdate<PodObject> = {
   apply: (pod, { spec }) => {
     const { ephemeralContainers: _, ...rest } = pod.spec ?? {};
@@ -31,18 +31,18 @@ export const ephemeralContainers: PartialUpdate<PodObject> = {
   },
 };
 
-/** A pod that a node made of its own accord. */
+/** Whether a pod is a mirror pod of a static pod. */
 const isMirror = ({ metadata }: PodObject, names: Names): boolean =>
   getKey(metadata.annotations ?? {}, annotationKeys(names).mirror) !== undefined;
 
 type Containers = readonly Container[];
 const lists = ['containers', 'initContainers'] as const;
 
-/** How much of the node the containers of a running pod, and the pod as a whole, may take. */
+/** The `resize` subresource: resources of containers and of the pod. */
 export const resources: PartialUpdate<PodObject> = {
   apply: (pod, { spec: sent = {} }) => {
     const { resources: _, ...spec } = pod.spec ?? {};
-    // Other containers than there are: for validation to refuse.
+    // Validation rejects an added or removed container.
     if (lists.some((list) => (sent[list] ?? []).length !== (spec[list] ?? []).length)) {
       pod.spec = sent;
       return;
@@ -104,7 +104,7 @@ function validateResize(pod: PodObject, old: PodObject, rules: PodValidationCont
 
 type Resources = Container['resources'];
 
-/** Amounts that are there may change; none may go. */
+/** Requires that a resize removes no request or limit. */
 const validateKept = (now: Resources, old: Resources, path: string, what: string): FieldError[] =>
   (['requests', 'limits'] as const)
     .filter((kind) => Object.keys(old?.[kind] ?? {}).some((name) => getKey(now?.[kind] ?? {}, name) === undefined))
@@ -151,7 +151,7 @@ function validateInitContainer(container: Container, old: Container, path: strin
   return [...found, fieldError.forbidden(path, why)];
 }
 
-/** What a resize leaves as it is. */
+/** The parts of resources that a resize must not change. */
 function withoutResizable({ requests = {}, limits = {}, claims = [] }: NonNullable<Resources> = {}): Json {
   const kept = (amounts: ResourceList) =>
     Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== 'cpu' && name !== 'memory'));

@@ -86,7 +86,7 @@ export const pods = resource({
   completion: ({ status }) => completions.get(status?.phase ?? ''),
   selectableFields: [
     { path: 'spec.nodeName', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
-    // The first name of that field; old clients still ask by it.
+    // The former name of `spec.nodeName`, which old clients select by.
     { path: 'spec.host', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
     { path: 'spec.restartPolicy', value: ({ spec }) => spec?.restartPolicy ?? '' },
     { path: 'spec.schedulerName', value: ({ spec }) => spec?.schedulerName ?? '' },
@@ -94,7 +94,7 @@ export const pods = resource({
     { path: 'spec.hostNetwork', value: ({ spec }) => String(spec?.hostNetwork ?? false) },
     { path: 'status.phase', value: ({ status }) => status?.phase ?? '' },
     { path: 'status.podIP', value: ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP ?? '' },
-    // Can be asked for, but is never anything.
+    // A supported field selector that is always empty.
     { path: 'status.podIPs', value: () => '' },
     { path: 'status.nominatedNodeName', value: ({ status }) => status?.nominatedNodeName ?? '' },
   ],
@@ -134,17 +134,17 @@ const completions: ReadonlyMap<string, Completion> = new Map([
   ['Failed', { reason: 'Failed', message: 'The pod failed.' }],
 ]);
 
-/** A pod that runs nowhere, or no more, needs no time to end. */
+/** A pod without a node, or in a terminal phase, has a grace period of 0. */
 function gracePeriod({ spec = {}, status }: PodObject, asked: number | undefined): number {
   if (!spec.nodeName || ['Succeeded', 'Failed'].includes(status?.phase ?? '')) return 0;
   const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0;
   return seconds < 0 ? 1 : seconds;
 }
 
-/** Times that nobody set are shown all the same. */
+/** Unset times of a condition are written as null. */
 const noTimes: object = { lastProbeTime: null, lastTransitionTime: null };
 
-/** What a pod that waits at its gates says of itself. */
+/** The `PodScheduled` condition of a pod with scheduling gates. */
 function gatedCondition({ schedulingGates = [] }: PodSpec): Pick<PodStatus, 'conditions'> {
   if (schedulingGates.length === 0) return {};
   const message = 'Scheduling is blocked due to non-empty scheduling gates';

@@ -18,7 +18,7 @@ const changeable = [
 
 const equal = (a: unknown, b: unknown): boolean => jsonEqual(a as Json | undefined, b as Json | undefined);
 
-/** What a change of a pod may not do to its annotations. */
+/** Validates an update of the metadata of a pod. */
 export function validatePodMetaUpdate(
   metadata: ObjectMeta,
   old: ObjectMeta,
@@ -33,7 +33,7 @@ export function validatePodMetaUpdate(
   ];
 }
 
-/** What a change of a pod may not do to its spec: almost everything. */
+/** Validates an update of a pod spec: immutable but for a few fields. */
 export function validatePodSpecUpdate(spec: PodSpec, old: PodSpec): FieldError[] {
   if (equal(spec, old)) return [];
   const found: FieldError[] = [];
@@ -77,7 +77,7 @@ function validateAddedTolerations(tolerations: readonly Toleration[], old: reado
   return [fieldError.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
-/** What tells a toleration from others, but for how long it holds. */
+/** The identity of a toleration: all but `tolerationSeconds`. */
 const toleratedBy = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
   JSON.stringify([key, operator, value, effect]);
 
@@ -95,7 +95,7 @@ function validateRemovedGates({ schedulingGates = [] }: PodSpec, old: PodSpec): 
   );
 }
 
-/** Whether anything changed but what may; the finding shows what. */
+/** The error for a change of any other field; it shows the difference. */
 function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   const rest: PodSpec = {
@@ -146,7 +146,7 @@ function restoreNodeAffinity(spec: PodSpec, old: PodSpec): void {
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
-/** Until it may be scheduled, a pod can become choosier about its node. */
+/** Validates an update of a pod with scheduling gates: node selector and node affinity may become more restrictive. */
 function validateGatedChanges(spec: PodSpec, old: PodSpec): FieldError[] {
   const { nodeSelector = {} } = spec;
   const found: FieldError[] = [];
@@ -175,7 +175,7 @@ type Term = Infer<typeof NodeSelectorTerm>;
 
 function extendsTerm(term: Term, old: Term): boolean {
   const lists = ['matchExpressions', 'matchFields'] as const;
-  // A term without demands matches no node; with one it could match some.
+  // An empty term matches no node; adding expressions could make it match some.
   if (lists.every((list) => (old[list] ?? []).length === 0))
     return lists.every((list) => (term[list] ?? []).length === 0);
   return lists.every((list) => {
@@ -184,7 +184,7 @@ function extendsTerm(term: Term, old: Term): boolean {
   });
 }
 
-/** What a change through `ephemeralcontainers` may not do: those that are there stay as they are. */
+/** Validates an update through `ephemeralcontainers`: existing containers are immutable. */
 export function validateEphemeralContainersUpdate(spec: PodSpec, old: PodSpec): FieldError[] {
   const path = 'spec.ephemeralContainers';
   const now = new Map((spec.ephemeralContainers ?? []).map((container) => [container.name, container]));

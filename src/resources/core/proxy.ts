@@ -13,7 +13,7 @@ import type { PodObject } from './pod-object.ts';
 
 const agentPort = 10_250;
 
-/** The agent of a node. @throws StatusError 404, 500 */
+/** The endpoint of the kubelet of a node. @throws StatusError 404, 500 */
 export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: string): Promise<Endpoint> {
   const { status = {} } = (await objects.get('nodes', '', name)) as unknown as ObjectOf<typeof Node>;
   const addresses = status.addresses ?? [];
@@ -26,11 +26,11 @@ export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: s
   return { scheme: 'https', host, port, path: '', peer: 'agent' };
 }
 
-/** A name as proxies take it: `web`, `web:8443`, `https:web:8443`. */
+/** A name in a proxy path: `web`, `web:8443`, `https:web:8443`. */
 interface SpelledName {
   readonly scheme: 'http' | 'https';
   readonly name: string;
-  /** A number or a name; empty: any. */
+  /** Port number or name; empty: any. */
   readonly port: string;
 }
 
@@ -96,14 +96,17 @@ async function nameOfPort({ namespace, objects }: ConnectCall, name: string, por
   throw statusError.unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
 }
 
-/** All of them, in turn, from a random one on. */
+/** All entries in order, starting at a random one. */
 function startingAnywhere<T>(all: readonly T[], random: ConnectCall['random']): readonly T[] {
   if (all.length < 2) return all;
   const start = random.integer(all.length);
   return [...all.slice(start), ...all.slice(0, start)];
 }
 
-/** Whether an address belongs to a pod of the same namespace: who may write endpoints could lead elsewhere with others. */
+/**
+ * Whether an address belongs to a pod of the same namespace: endpoints with other addresses could lead anywhere, for
+ * whoever may write them.
+ */
 async function isPodAt(
   { namespace, objects }: ConnectCall,
   ip: string,

@@ -1,4 +1,4 @@
-/** Names of resources where amounts are limited for a whole namespace. */
+/** Validation of the resource names of quotas and limit ranges. */
 import { type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
 import { isExtended, isForContainers, isNative, isStandard } from '../pod-template/resource-names.ts';
 import { validateAmount } from '../pod-template/resources.ts';
@@ -6,14 +6,14 @@ import { byRule } from '../shared/field-rules.ts';
 
 const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
 
-/** A name with a domain, or one with a meaning of its own. */
+/** Validates a resource name: standard, or with a domain. */
 export function validateResourceName(name: string, path: string): FieldError[] {
   const found = byRule(path, name, qualifiedName);
   if (found.length > 0 || name.includes('/') || isStandard(name)) return found;
   return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** A resource that a container can ask for. */
+/** Validates the name of a resource that containers can request. */
 export function validateContainerResourceName(name: string, path: string, names: Names): FieldError[] {
   const found = validateResourceName(name, path);
   if (!name.includes('/')) {
@@ -24,10 +24,10 @@ export function validateContainerResourceName(name: string, path: string, names:
   return [...found, fieldError.invalid(path, name, "doesn't follow extended resource name standard")];
 }
 
-/** Has a meaning of its own in a quota: every standard resource but the bare amount of storage. */
+/** Whether a standard resource is supported in quotas: all but the plain `storage`. */
 export const isForQuota = (name: string): boolean => isStandard(name) && name !== 'storage';
 
-/** One limit of a quota. */
+/** Validates one entry of a quota. */
 export function validateQuotaAmount(name: string, amount: string, path: string, names: Names): FieldError[] {
   const found = validateResourceName(name, path);
   if (!name.includes('/') && !isForQuota(name)) {

@@ -35,7 +35,7 @@ export const resourceQuotas = resource({
   },
 });
 
-/** `name: used/hard` for each limited resource, of limits or of everything else. */
+/** `name: used/hard` for each resource, of `limits.*` or of all others. */
 function usage({ status }: ObjectOf<typeof ResourceQuota>, limits: boolean): string {
   return Object.entries(status?.hard ?? {})
     .filter(([resource]) => resource.startsWith('limits.') === limits)
@@ -55,7 +55,7 @@ const validateAmounts = (
 
 const computed = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
 
-/** The standard resources that a scope can narrow down. */
+/** The standard resources that each scope supports. */
 const scopes: { readonly [scope: string]: readonly string[] } = {
   Terminating: computed,
   NotTerminating: computed,
@@ -66,7 +66,7 @@ const scopes: { readonly [scope: string]: readonly string[] } = {
   VolumeAttributesClass: ['persistentvolumeclaims', 'requests.storage'],
 };
 
-/** No object is in both of a pair. */
+/** Pairs of scopes that exclude each other. */
 const opposites = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -74,7 +74,7 @@ const opposites = [
 
 const isScope = (scope: string): boolean => Object.hasOwn(scopes, scope);
 
-/** Tells the limits that a scope says nothing about; each scope is looked at once. */
+/** Returns a function that lists the quota entries a scope does not support. */
 function misfitsIn(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
   const limited = Object.keys(hard ?? {}).filter(isForQuota);
   const known = new Map<string, readonly string[]>();

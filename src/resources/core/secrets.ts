@@ -16,7 +16,7 @@ export const secrets = resource({
   strategy: {
     defaults: (secret) => {
       secret.type ||= 'Opaque';
-      // Text is given in `stringData` for convenience and kept in `data`.
+      // `stringData` is write-only and merged into `data`.
       foldText(secret);
     },
     validate: (secret, { names }) => validateSecret(secret, names),
@@ -52,7 +52,7 @@ type Validator = (data: Data, metadata: ObjectMeta, names: Names) => FieldError[
 const missing = (data: Data, keys: readonly string[]): FieldError[] =>
   keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldError.required(`data[${key}]`));
 
-/** The value of a key is JSON text; what is wrong with it does not show it. */
+/** Validates that the value of a key is JSON; the error does not show the value. */
 const jsonUnder =
   (key: string): Validator =>
   (data) => {
@@ -64,7 +64,7 @@ const jsonUnder =
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
 
-/** By type, under the domain of labels. */
+/** Validation by secret type; types are under the domain of labels. */
 const validators: { readonly [type: string]: Validator } = {
   'service-account-token': (_, { annotations = {} }, { labels }) => {
     const key = `${labels}/service-account.name`;

@@ -1,10 +1,10 @@
-/** What secrets of some types must hold. */
+/** Validation of JSON and of key pairs in secrets. */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { pemBlocks } from '../../meta/index.ts';
 
 const END = 'unexpected end of JSON input';
 
-/** What keeps a text from being a JSON object, in the words of the reference server's reader; undefined when nothing does. */
+/** The reason why a text is not a JSON object, in the words of Go's `encoding/json`; undefined when it is one. */
 export function jsonFault(text: string): string | undefined {
   let value: unknown;
   try {
@@ -21,7 +21,7 @@ export function jsonFault(text: string): string | undefined {
 
 const literals = ['true', 'false', 'null'];
 
-/** What is wrong right at the beginning, if it is. */
+/** The syntax error at the beginning of a text, if there is one. */
 function syntaxFault(text: string): string | undefined {
   const unexpected = (at: string, where: string) =>
     at === '' ? END : `invalid character ${at === "'" ? "'\\''" : `'${at.charAt(0)}'`} ${where}`;
@@ -37,7 +37,7 @@ function syntaxFault(text: string): string | undefined {
   return next === '"' ? undefined : unexpected(next, 'looking for beginning of object key string');
 }
 
-/** Advice on a certificate and a key, both PEM, that are no pair; none when they are. */
+/** Warnings for a PEM certificate and key that do not form a pair. */
 export function keyPairWarnings(certificates: string, key: string): string[] {
   const blocks = pemBlocks(certificates);
   const certificate = blocks.find(({ type }) => type === 'CERTIFICATE');

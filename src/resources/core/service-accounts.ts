@@ -29,7 +29,7 @@ export const serviceAccounts = resource({
   },
 });
 
-/** Of its secrets an account tells the names alone. */
+/** Of the references in `secrets` only the names are kept. */
 function keepNames(account: ObjectOf<typeof ServiceAccount>): void {
   if (account.secrets === undefined) return;
   account.secrets = account.secrets.map(({ name = '' }) => (name === '' ? {} : { name }));

@@ -1,4 +1,4 @@
-/** Which addresses inside the cluster a service may have, and how they may change. */
+/** Validation of `clusterIPs` and of their updates. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import { familyOf, isDualStack, validateIp } from '../shared/addresses.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
@@ -57,7 +57,7 @@ function validateList(spec: ServiceSpec, ips: readonly string[], families: reado
   return found;
 }
 
-/** The second address and family may come and go; the first stays while there is one. */
+/** Validates an update: the secondary cluster IP may be added or removed, the primary one is immutable. */
 export function validateAddressUpdate(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const found: FieldError[] = [];
   const { loadBalancerClass: name } = spec;
@@ -85,7 +85,7 @@ function validateChange(
     return old.flatMap((one, i) => (one === list[i] ? [] : [refuse(path === IPS ? i : 0, list, once)]));
   }
   const found: FieldError[] = [];
-  // Families follow from addresses, so that it is the addresses that count.
+  // Families follow from the cluster IPs: only an empty `clusterIPs` unsets the primary one.
   if (list.length < old.length && clusterIPs.length === 0)
     found.push(refuse(0, list, `primary ${what} can not be unset`));
   if (list.length > 0 && old.length > 0 && list[0] !== old[0]) found.push(refuse(0, clusterIPs, once));

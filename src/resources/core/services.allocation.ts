@@ -1,7 +1,4 @@
-/**
- * What a service has for itself alone: an address of each of its families, out of the pools `IPv4` and `IPv6`, and its
- * node ports, out of `nodePorts`.
- */
+/** Allocation of cluster IPs, from the allocators `IPv4` and `IPv6`, and of node ports, from `nodePorts`. */
 import { type FieldError, fieldError, fieldErrors, StatusError, statusError } from '../../meta/index.ts';
 import type { Allocator } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
@@ -13,7 +10,7 @@ import { chooseFamilies, keepsFamilies } from './services.ip-families.ts';
 type Pools = ReadonlyMap<string, Allocator>;
 type Port = Infer<typeof ServicePort>;
 
-/** Completes what a service is to be with what it takes, and gives back what it no longer needs. */
+/** Allocates what a service needs, sets it in the spec, and releases what the service no longer needs. */
 export async function allocateForService(
   spec: ServiceSpec | undefined,
   old: ServiceSpec | undefined,
@@ -58,7 +55,7 @@ async function claimAddresses(spec: ServiceSpec, old: ServiceSpec | undefined, p
   return [];
 }
 
-/** Takes an address of each family from the one at `first` on: the given one, or any. */
+/** Allocates a cluster IP for each family from index `first` on: the requested one, or any. */
 async function takeAddresses(spec: ServiceSpec, first: number, pools: Pools): Promise<FieldError[]> {
   if (!hasClusterIp(spec) || isHeadless(spec)) return [];
   const { ipFamilies = [] } = spec;
@@ -104,13 +101,13 @@ const allocates = ({ type, allocateLoadBalancerNodePorts: balanced }: ServiceSpe
 const anyPort = async (pool: Allocator): Promise<number> =>
   Number((await pool.allocateNext()) ?? exhausted('failed to allocate a nodePort'));
 
-/** Takes the given port of a service port, unless that is had already. */
+/** Allocates the requested node port of a service port unless the service has it already. */
 async function takeGiven(port: number, i: number, pool: Allocator): Promise<FieldError[]> {
   const why = await pool.allocate(String(port));
   return why === undefined ? [] : [fieldError.invalid(`spec.ports[${i}].nodePort`, port, why)];
 }
 
-/** A new service. Ports of the same number share their node port, whatever the protocol. */
+/** Allocates the node ports of a new service. Ports with the same number share a node port, whatever their protocol. */
 async function takePorts(spec: ServiceSpec, pool: Allocator): Promise<FieldError[]> {
   const { ports = [] } = spec;
   const given = givenNodePorts(ports);
@@ -130,7 +127,7 @@ async function takePorts(spec: ServiceSpec, pool: Allocator): Promise<FieldError
   return [];
 }
 
-/** By port number, the first node port that is given for it. */
+/** The first requested node port by port number. */
 function givenNodePorts(ports: readonly Port[]): ReadonlyMap<number, number> {
   const given = new Map<number, number>();
   for (const { port = 0, nodePort = 0 } of ports) if (nodePort !== 0 && !given.has(port)) given.set(port, nodePort);

@@ -1,4 +1,4 @@
-/** Fields of a service that follow from others, and those that a change may leave out. */
+/** Defaults of services, and fields that an update may leave out. */
 import type { Infer } from '../../schema/index.ts';
 import { same } from '../shared/field-rules.ts';
 import type { ServicePort, ServiceSpec, ServiceStatus } from '../types/core-v1.ts';
@@ -16,11 +16,11 @@ export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePo
 
 export const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer';
 
-/** A balancer that only sends to nodes with an endpoint asks each node's health at this port. */
+/** Whether a service needs `healthCheckNodePort`: a load balancer with `externalTrafficPolicy: Local`. */
 export const needsHealthPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 
-/** Defaults for which nothing has to be claimed. */
+/** Sets the defaults that need no allocation. */
 export function defaultService(spec: ServiceSpec, status: ServiceStatus): void {
   spec.sessionAffinity ??= 'None';
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
@@ -39,7 +39,7 @@ export function defaultService(spec: ServiceSpec, status: ServiceStatus): void {
   for (const ingress of status.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
 }
 
-/** Aligns `clusterIP` with `clusterIPs`, whichever of the two a client knows. */
+/** Makes `clusterIP` and `clusterIPs` agree, whichever of the two the client sets. */
 export function syncClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
   const address = spec.clusterIP ?? '';
   if (old === undefined) {
@@ -58,7 +58,7 @@ export function syncClusterIps(spec: ServiceSpec, old?: ServiceSpec): void {
 type Ports = Infer<typeof ServicePort>[];
 const nodePorts = (ports: Ports | undefined): number[] => (ports ?? []).map(({ nodePort = 0 }) => nodePort);
 
-/** Fills in what was once claimed and a client need not repeat. */
+/** Copies allocated cluster IPs and node ports that the update leaves out. */
 export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterIp(old) && hasClusterIp(spec)) {
     if (old.clusterIP !== undefined) spec.clusterIP ||= old.clusterIP;
@@ -82,13 +82,13 @@ function keepNodePorts(ports: Ports, old: Ports): void {
   }
 }
 
-/** A service with another name alone has no traffic inside the cluster to tell about. */
+/** Removes `internalTrafficPolicy` from an ExternalName service. */
 export function dropInternalPolicy(spec: ServiceSpec): void {
   const { type, internalTrafficPolicy: policy } = spec;
   if (type === 'ExternalName' && (policy === 'Cluster' || policy === 'Local')) delete spec.internalTrafficPolicy;
 }
 
-/** Drops what a service of another type needed, unless the client has touched that too. */
+/** Removes the fields that only the old type needs, unless the client has changed them too. */
 export function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
   const drop = (field: keyof ServiceSpec, needs: (spec: ServiceSpec) => boolean) => {
     if (needs(old) && !needs(spec) && same(spec[field], old[field])) delete spec[field];
@@ -101,7 +101,7 @@ export function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
   drop('ipFamilies', hasClusterIp);
   drop('ipFamilyPolicy', hasClusterIp);
   if (hasNodePorts(old) && !hasNodePorts(spec)) {
-    // Ports may come and go in the same change, but no node port may.
+    // Ports may be added and removed in the same update, but no node port may be changed.
     const had = new Set([0, ...nodePorts(old.ports)]);
     if (nodePorts(spec.ports).every((port) => had.has(port))) for (const port of spec.ports ?? []) delete port.nodePort;
   }

@@ -1,4 +1,4 @@
-/** Of which address families a service is: the defaults that depend on the families that the server has ranges for. */
+/** Defaults of `ipFamilyPolicy` and `ipFamilies`, which depend on the service CIDRs of the server. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import { familyOf } from '../shared/addresses.ts';
 import { same } from '../shared/field-rules.ts';
@@ -15,8 +15,8 @@ const isSelectorless = ({ clusterIP, selector = {} }: ServiceSpec): boolean =>
   clusterIP === 'None' && Object.keys(selector).length === 0;
 
 /**
- * Whether a service that takes two families where there are two stays as it is: it neither gains nor loses one because
- * the server has changed.
+ * Whether a PreferDualStack service keeps its families: an update does not add or remove one because the server's CIDRs
+ * have changed.
  */
 export function keepsFamilies(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   const preferred = 'PreferDualStack';
@@ -31,7 +31,7 @@ export function keepsFamilies(spec: ServiceSpec, old: ServiceSpec | undefined): 
   );
 }
 
-/** Fills in policy and families; `served` are those that the server has, the preferred one first. */
+/** Sets the policy and the families; `served` are the families of the server, the primary one first. */
 export function chooseFamilies(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
@@ -50,7 +50,7 @@ export function chooseFamilies(
     if (unserved.length > 0) return unserved;
   }
   if (families.length === 0) families.push(served[0] ?? 'IPv4');
-  // Nobody knows what endpoints there will be where nothing selects them.
+  // The endpoints of a headless service without a selector may be of any family.
   if (!single && families.length === 1 && (served.length === 2 || isSelectorless(spec))) {
     families.push(other(families[0]));
   }
@@ -58,7 +58,7 @@ export function chooseFamilies(
   return [];
 }
 
-/** One family alone is a clear wish: the second address and family go, unless the client has touched them. */
+/** SingleStack releases the secondary cluster IP and family unless the client has changed them. */
 function dropSecond(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
   if (old === undefined) return [];
   const { clusterIPs: ips = [], ipFamilies: families = [], ipFamilyPolicy: policy } = spec;
@@ -89,7 +89,7 @@ function checkPolicy({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [] 
   ];
 }
 
-/** An address says of which family it is. */
+/** Sets the families of the requested cluster IPs. */
 function familiesOfAddresses(spec: ServiceSpec, served: readonly string[]): FieldError[] {
   const { clusterIPs = [] } = spec;
   const families = [...(spec.ipFamilies ?? [])];

@@ -51,7 +51,7 @@ export const services = resource({
     returnsDeleted: true,
     nameRule: dns1035Label,
     createOnUpdate: true,
-    // A new service of that name shall not lead to where the old one did.
+    // The endpoints are deleted with the service: a new service of that name must not use them.
     cascadeDelete: ['endpoints'],
     defaults: (service) => {
       service.spec ??= {};
@@ -66,7 +66,7 @@ export const services = resource({
       syncClusterIps(spec, old);
       dropUnneeded(spec, old);
       dropInternalPolicy(spec);
-      // Only a balancer can be reached at an address of its own.
+      // Only load balancers have `status.loadBalancer`.
       if (!isBalanced(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
     },
     allocate: (service, old, pools) => allocateForService(service?.spec, old?.spec, pools),

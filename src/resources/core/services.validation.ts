@@ -42,7 +42,7 @@ export const validateService = (service: ObjectOf<typeof Service>, names: Names)
   ];
 };
 
-/** The annotation of old and the one that replaces it say the same where both are there. */
+/** The deprecated topology annotation and its replacement must agree when both are set. */
 function validateTopology({ metadata }: ObjectOf<typeof Service>, names: Names): FieldError[] {
   const [old, current] = topologyAnnotations(names);
   const { annotations = {} } = metadata;
@@ -197,7 +197,7 @@ function validateStatus(spec: ServiceSpec, { loadBalancer }: ServiceStatus): Fie
   });
 }
 
-/** The address or the host name under which a balancer can be reached. */
+/** Validates an ingress point of a load balancer: an IP or a host name. */
 export function validateIngressPoint(ip: string, hostname: string, path: string): FieldError[] {
   const found = ip === '' ? [] : validateIp(`${path}.ip`, ip);
   if (hostname === '') return found;

@@ -1,11 +1,11 @@
-/** Advice on services. */
+/** Warnings for services. */
 import type { Names } from '../../meta/index.ts';
 import { addressWarnings, cidrWarnings } from '../shared/addresses.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import type { Service, ServiceSpec } from '../types/core-v1.ts';
 import { hasClusterIp, isHeadless } from './services.defaults.ts';
 
-/** The annotation of old, and the one that replaces it. */
+/** The deprecated topology annotation and its replacement. */
 export const topologyAnnotations = ({ labels }: Names): readonly [old: string, current: string] => [
   `service.${labels}/topology-aware-hints`,
   `service.${labels}/topology-mode`,
@@ -28,7 +28,7 @@ export function serviceWarnings({ metadata, spec = {} }: ObjectOf<typeof Service
   ];
 }
 
-/** Advice on the addresses under which a balancer can be reached. */
+/** Warnings for the ingress points of a load balancer. */
 export const ingressPointWarnings = (points: readonly { readonly ip?: string }[] | undefined, names: Names): string[] =>
   (points ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`status.loadBalancer.ingress[${i}]`, ip, names));
 
@@ -39,7 +39,7 @@ function namesWarnings({ type, externalIPs = [], externalName = '' }: ServiceSpe
   return externalName === '' ? [] : ['spec.externalName is ignored when spec.type is not "ExternalName"'];
 }
 
-/** Fields that say nothing where there is no address that they could speak of. */
+/** Warnings for fields that have no effect on headless services. */
 const headlessWarnings = (spec: ServiceSpec): string[] => [
   ...(spec.loadBalancerIP ? ['spec.loadBalancerIP is ignored for headless services'] : []),
   ...(spec.externalIPs === undefined ? [] : ['spec.externalIPs is ignored for headless services']),

@@ -29,17 +29,17 @@ export const endpointSlices = resource({
         port.protocol ??= 'TCP';
       }
     },
-    // Topology is told by the node and the zone; endpoints that stay as they are may keep what they have.
+    // `deprecatedTopology` is dropped on create; unchanged endpoints keep it on update.
     prepareCreate: ({ endpoints }) => dropTopology(endpoints),
     prepareUpdate: ({ metadata, endpoints }, old) => {
-      // Labels count as a change too: they say whose endpoints these are.
+      // A change of the labels also increments the generation.
       if (!same(metadata.labels, old.metadata.labels)) metadata.generation = (old.metadata.generation ?? 0) + 1;
       if (!same(endpoints, old.endpoints)) dropTopology(endpoints);
     },
     validate: validateSlice,
     validateUpdate: (slice, old) => unchanged('addressType', slice.addressType, old.addressType),
     warnings: ({ metadata, addressType, endpoints }, old, { names }) => [
-      // The path is spelled as it always has been.
+      // The reference server uses this path.
       ...(old === undefined && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
       ...(isManaged(metadata, names)
         ? []
@@ -52,7 +52,7 @@ export const endpointSlices = resource({
   },
 });
 
-/** Those who write slices from what has been looked at already. */
+/** Whether a controller manages the slice: the warnings for its addresses went to the writer of the service. */
 function isManaged({ labels }: ObjectMeta, names: Names): boolean {
   const manager = labels?.[`endpointslice.${names.labels}/managed-by`];
   return ['endpointslice', 'endpointslicemirroring'].some((one) => manager === `${one}-controller.${names.domain}`);

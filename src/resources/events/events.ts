@@ -7,7 +7,7 @@ import { isNew, same } from '../shared/field-rules.ts';
 import { Event as CoreEvent } from '../types/core-v1.ts';
 import { Event } from '../types/events-v1.ts';
 
-/** Name here → name in the core group, where events are stored. */
+/** Field name in events.v1 → field name in core/v1, the storage version. */
 const toCore: { readonly [name: string]: string } = {
   regarding: 'involvedObject',
   note: 'message',
@@ -19,7 +19,7 @@ const toCore: { readonly [name: string]: string } = {
 };
 const fromCore = Object.fromEntries(Object.entries(toCore).map(([here, core]) => [core, here]));
 
-/** Seen in the form in which events are stored, whose field names the findings tell too. */
+/** The strategy works on the stored core/v1 form, whose field names its errors use. */
 const { strategy } = resource({
   group: '',
   plural: 'events',
@@ -41,7 +41,7 @@ const { strategy } = resource({
   },
 });
 
-/** The events of the core group in other words: both groups serve the same objects. */
+/** Events of events.v1: the same stored objects as core/v1 events, with other field names. */
 export const events: ResourceDefinition = {
   ...coreEvents,
   group: 'events.{domain}',

@@ -1,4 +1,4 @@
-/** The priority levels and flow schemas that every server has. Two of each are mandatory: their specs never differ. */
+/** The bootstrap priority levels and flow schemas. Two of each are mandatory: their specs are fixed. */
 import { expandNames, type JsonObject, type Names } from '../../meta/index.ts';
 
 type Level = readonly [shares: number, lendable: number, queues?: number, hand?: number];
@@ -110,7 +110,7 @@ const flowSpec = ([level, matchingPrecedence, method, subjects, rules]: Flow): J
   rules: [{ subjects, ...rules }],
 });
 
-/** The specs that never differ, by name. */
+/** The mandatory specs by name. */
 export const mandatoryFlows = new Map(
   ['exempt', 'catch-all'].map((name) => [name, flowSpec(flows[name] as Flow)] as const),
 );
@@ -119,7 +119,7 @@ export const mandatoryLevels = new Map([
   ['catch-all', levelSpec(levels['catch-all'] as Level)],
 ]);
 
-/** All of them, ready to be created. */
+/** All bootstrap objects, ready to be created. */
 export function bootstrapFlowObjects(names: Names) {
   const apiVersion = `flowcontrol.apiserver.${names.domain}/v1`;
   const annotations = { [`apf.${names.labels}/autoupdate-spec`]: 'true' };

@@ -25,7 +25,7 @@ export function validateFlowSchema(spec: FlowSchemaSpec, name: string): FieldErr
   if (rank === 1 && name !== EXEMPT) refuse("only the schema named 'exempt' may have matchingPrecedence 1");
   if (method !== undefined) {
     const methods = ['ByNamespace', 'ByUser'];
-    // The whole method is shown, not its type alone.
+    // The error shows the whole distinguisher method.
     if (!methods.includes(method.type ?? '')) {
       const shown = internalForm(method, FlowDistinguisherMethod);
       found.push(fieldError.notSupported('spec.distinguisherMethod.type', shown, methods));
@@ -56,7 +56,7 @@ function validateRules(rule: Infer<typeof PolicyRulesWithSubjects>, path: string
   ];
 }
 
-/** The field in which each kind of subject is told. */
+/** The field of each subject kind. */
 const subjectFields = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const;
 
 function validateSubject(subject: Infer<typeof Subject>, path: string): FieldError[] {
@@ -82,7 +82,7 @@ function validateSubject(subject: Infer<typeof Subject>, path: string): FieldErr
   ];
 }
 
-/** A list that says something, in which `*` stands alone. */
+/** Validates a list that must not be empty and in which `*` must be the only entry. */
 function validateList(list: readonly string[], path: string, missing: string, others: string): FieldError[] {
   if (list.length === 0) return [fieldError.required(path, missing)];
   if (list.length === 1 || !list.includes('*')) return [];
@@ -134,7 +134,7 @@ function validatePathRule(rule: Infer<typeof NonResourcePolicyRule>, path: strin
   ];
 }
 
-/** The first thing that is wrong with a path. */
+/** The first error of a non-resource path. */
 function validatePath(path: string, field: string): FieldError[] {
   if (path === '/') return [];
   const wildcards = path.split('*').length - 1;

@@ -40,7 +40,7 @@ export const priorityLevelConfigurations = resource({
   },
 });
 
-/** Of the level of what is exempt, how much it lends is open. */
+/** Requires the fixed spec of the mandatory levels, except for the `exempt` field. */
 function validateFixed(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
   const fixed = mandatoryLevels.get(name);
   const { exempt } = fixed ?? {};

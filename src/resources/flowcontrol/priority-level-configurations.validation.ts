@@ -10,7 +10,7 @@ import type {
 
 const EXEMPT = 'exempt';
 const MAX_QUEUES = 10_000_000;
-/** What one hash can choose from. */
+/** Bits of a hash that shuffle sharding may use. */
 const MAX_HASH_BITS = 60;
 
 export function defaultPriorityLevel({ limited, exempt }: PriorityLevelConfigurationSpec): void {
@@ -109,7 +109,7 @@ function validateQueuing(queuing: Infer<typeof QueuingConfiguration>, path: stri
   return found;
 }
 
-/** Of the status of both kinds of this group. */
+/** Validates the status of both kinds of the group. */
 export function validateStatus(status: { conditions?: { type?: string }[] } | undefined): FieldError[] {
   const path = 'status.conditions';
   return [

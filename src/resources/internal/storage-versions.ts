@@ -35,13 +35,13 @@ type Condition = Infer<typeof StorageVersionCondition>;
 
 const SHOWN_SERVERS = 3;
 
-/** What the first servers write. */
+/** The encoding versions of the first servers. */
 function formatVersions(servers: readonly ServerVersion[] = []): string {
   const parts = servers.map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`);
   return parts.length === 0 ? '<unset>' : formatSome(parts, SHOWN_SERVERS);
 }
 
-/** Named after the resource: `<group>.<resource>`. */
+/** Requires a name of the form `<group>.<resource>`. */
 function nameRule(name: string): string[] {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return ['name must be in the form of <group>.<resource>'];
@@ -61,7 +61,7 @@ function validateStatus(status: StorageVersionStatus): FieldError[] {
   ];
 }
 
-/** `v1`, or `example.com/v1`. */
+/** Validates an API version: `v1`, or `example.com/v1`. */
 function versionRule(text: string): string[] {
   const [group, version, ...more] = text.includes('/') ? text.split('/') : [undefined, text];
   if (version === undefined || more.length > 0) {
@@ -98,7 +98,7 @@ function validateServer(server: ServerVersion, path: string): FieldError[] {
   return [...found, ...served];
 }
 
-/** The version that all servers write is told, and only when there is one. */
+/** Requires `commonEncodingVersion` exactly when all servers encode in the same version. */
 function validateCommon({ storageVersions = [], commonEncodingVersion: told }: StorageVersionStatus): FieldError[] {
   const written = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion));
   const [common] = written.size === 1 ? written : [];

@@ -54,7 +54,7 @@ export const ingresses = resource({
   },
 });
 
-/** Where the class of an ingress was told before it had a field of its own. */
+/** The deprecated annotation with the ingress class. */
 const classKey = ({ labels }: Names): string => `${labels}/ingress.class`;
 
 function validateClass({ metadata, spec }: ObjectOf<typeof Ingress>, names: Names): FieldError[] {

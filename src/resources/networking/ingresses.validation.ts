@@ -72,7 +72,7 @@ function validateBackend({ service, resource }: IngressBackend, path: string): F
   return found;
 }
 
-/** An object of any kind, in the same namespace or of the cluster. */
+/** Validates a reference to an object of any kind, namespaced or cluster-scoped. */
 export function validateReference(
   { apiGroup, kind = '', name = '' }: { apiGroup?: string; kind?: string; name?: string },
   path: string,

@@ -33,7 +33,7 @@ export const ipAddresses = resource({
   },
 });
 
-/** An address is named after itself, in its shortest form. */
+/** Requires the canonical form of an IP address as the name. */
 function addressRule(name: string): string[] {
   if (isIP(name) === 0) return [`ParseAddr(${JSON.stringify(name)}): unable to parse IP`];
   return canonicalIp(name) === name ? [] : ['must be a canonical format IP address'];

@@ -66,7 +66,7 @@ function validateBlock(block: Infer<typeof IPBlock> | undefined, path: string): 
   });
 }
 
-/** Advice on ranges of addresses. */
+/** Warnings for CIDRs of IP blocks. */
 export function networkPolicyWarnings({ ingress = [], egress = [] }: NetworkPolicySpec): string[] {
   const warnOf = (peers: readonly Infer<typeof NetworkPolicyPeer>[] | undefined, path: string) =>
     (peers ?? []).flatMap(({ ipBlock }, i) => {

@@ -39,7 +39,7 @@ function validateRanges(ranges: readonly string[]): FieldError[] {
   });
 }
 
-/** A second family may be added; nothing else changes. */
+/** Validates an update of `cidrs`: only a second family may be added. */
 function validateChange(ranges: readonly string[], old: readonly string[]): FieldError[] {
   if (ranges.length === old.length) {
     return old.flatMap((range, i) => (range === ranges[i] ? [] : [immutable(`${path}[${i}]`, ranges[i])]));

@@ -27,7 +27,7 @@ type Term = Infer<typeof PodAffinityTerm>;
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-/** Which nodes and neighbours a pod seeks and shuns. */
+/** Validates node affinity, pod affinity and pod anti-affinity. */
 export function validateAffinity(affinity: Affinity | undefined, path: string): FieldError[] {
   const { nodeAffinity: nodes, podAffinity, podAntiAffinity } = affinity ?? {};
   const found: FieldError[] = [];
@@ -50,14 +50,17 @@ export function validateAffinity(affinity: Affinity | undefined, path: string): 
 const validateWeight = (weight: number, path: string): FieldError[] =>
   weight > 0 && weight <= 100 ? [] : [fieldError.invalid(`${path}.weight`, weight, 'must be in the range 1-100')];
 
-/** Terms of which a node must satisfy one. */
+/** Validates a node selector: its terms are ORed. */
 export function validateNodeSelector({ nodeSelectorTerms: terms = [] }: NodeSelector, path: string): FieldError[] {
   const at = `${path}.nodeSelectorTerms`;
   if ((terms ?? []).length === 0) return [fieldError.required(at, 'must have at least one node selector term')];
   return eachOf(terms, at, (term, place) => validateTerm(term, place, false));
 }
 
-/** A wish that can never come true is taken, a demand is not. */
+/**
+ * Validates a node selector term. Label values of preferred terms are not validated (`anyValue`), those of required
+ * terms are.
+ */
 function validateTerm(term: Infer<typeof NodeSelectorTerm>, path: string, anyValue: boolean): FieldError[] {
   return [
     ...eachOf(term.matchExpressions, `${path}.matchExpressions`, (one, at) => validateRequirement(one, at, anyValue)),
@@ -136,7 +139,9 @@ function validatePodTerm(term: Term, path: string): FieldError[] {
 
 type LabelKeys = Pick<Term, 'matchLabelKeys' | 'mismatchLabelKeys' | 'labelSelector'>;
 
-/** Labels whose values are taken from the pod itself; `path` is that of the term or constraint with the selector. */
+/**
+ * Validates `matchLabelKeys` and `mismatchLabelKeys`; `path` is that of the term or constraint with the label selector.
+ */
 export function validateLabelKeys(
   { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector }: LabelKeys,
   path: string,
@@ -167,7 +172,7 @@ export function validateLabelKeys(
 
 type Labels = { readonly [key: string]: string } | undefined;
 
-/** Puts the values of the pod's own labels into the selectors that ask for them. */
+/** Merges the values of the pod's labels named by `matchLabelKeys` and `mismatchLabelKeys` into the label selectors. */
 export function completeSelectors({ affinity, topologySpreadConstraints }: PodSpec, labels: Labels): void {
   for (const kind of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
     for (const term of kind?.[REQUIRED] ?? []) completeTerm(term, labels);

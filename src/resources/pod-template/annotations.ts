@@ -8,7 +8,7 @@ type Place = readonly [path: string, container: Container | EphemeralContainer];
 
 const LOCAL = 'localhost/';
 
-/** Annotations that the product reads, by what they are for. */
+/** Keys of the pod annotations that have a meaning to the API server, by purpose. */
 export const annotationKeys = ({ labels }: Names) => ({
   mirror: `${labels}/config.mirror`,
   deletionCost: `controller.${labels}/pod-deletion-cost`,
@@ -17,7 +17,7 @@ export const annotationKeys = ({ labels }: Names) => ({
   appArmor: `container.apparmor.security.beta.${labels}/`,
 });
 
-/** All containers of a pod with their paths: first those that initialize it, then the regular, then the ephemeral. */
+/** All containers of a pod with their paths: init containers, containers, ephemeral containers. */
 export function containersOf(spec: PodSpec, path: string): Place[] {
   const lists = {
     initContainers: spec.initContainers,
@@ -29,7 +29,7 @@ export function containersOf(spec: PodSpec, path: string): Place[] {
   );
 }
 
-/** What is wrong with the annotations of a pod or template; `path` is that of the annotations. */
+/** Validates the annotations of a pod or pod template; `path` is that of the annotations. */
 export function validatePodAnnotations(
   annotations: Annotations,
   spec: PodSpec,
@@ -67,7 +67,7 @@ export function validatePodAnnotations(
   return found;
 }
 
-/** A 32-bit integer without a plus; a positive one without leading zeros. */
+/** Whether a text is a 32-bit integer without a plus sign or leading zeros. */
 const isDeletionCost = (text: string): boolean =>
   /^(?:0|[1-9][0-9]*|-[0-9]+)$/.test(text) && Number(text) === (Number(text) | 0);
 
@@ -77,7 +77,7 @@ function validateSeccompText(profile: string, path: string): FieldError[] {
   return [fieldError.invalid(path, profile, 'must be a valid seccomp profile')];
 }
 
-/** Where a profile is given twice, as a field and as an annotation, both must say the same. */
+/** Requires that a seccomp or AppArmor profile given as both a field and an annotation has the same value in both. */
 export function validateProfilesMatch(
   metadata: ObjectMeta | undefined,
   spec: PodSpec,
@@ -134,7 +134,7 @@ function match(
   return [fieldError.forbidden(`${path}.localhostProfile`, `${what} profile in annotation and field must match`)];
 }
 
-/** Some annotations never change once a pod is there. */
+/** Validates an update of annotations: some are immutable. */
 export function validateAnnotationsUpdate(
   annotations: Annotations,
   old: Annotations,

@@ -5,7 +5,7 @@ import type { PodSpec } from '../types/core-v1.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
 import { type AppArmorProfileOf, validateAppArmor } from './security-context.ts';
 
-/** Profiles that a new pod names by annotation alone become fields of its containers. */
+/** Copies AppArmor profiles that a new pod sets by annotation only into the security contexts of its containers. */
 export function adoptProfiles(
   spec: PodSpec,
   annotations: { readonly [key: string]: string },
@@ -17,7 +17,7 @@ export function adoptProfiles(
     const text = getKey(annotations, key);
     if (text === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
     const profile = profileOf(text);
-    // What holds for the whole pod holds for its containers.
+    // A container inherits the profile of the pod.
     if (profile !== undefined && same(profile, spec.securityContext?.appArmorProfile)) continue;
     if (profile !== undefined) container.securityContext = { ...container.securityContext, appArmorProfile: profile };
     warnings.add(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
@@ -26,7 +26,7 @@ export function adoptProfiles(
 
 const LOCAL = 'localhost/';
 
-/** Undefined where the text of an annotation means no profile. */
+/** The profile of an annotation's value; undefined when the value sets none. */
 function profileOf(text: string): AppArmorProfileOf | undefined {
   if (text === 'unconfined') return { type: 'Unconfined' };
   if (text === 'runtime/default') return { type: 'RuntimeDefault' };

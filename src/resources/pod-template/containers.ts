@@ -8,7 +8,7 @@ import { validateContainerResources, validateResizePolicy } from './resources.ts
 import { validateContainerSecurity } from './security-context.ts';
 import { type Volumes, validateDevices, validateMounts } from './volume-mounts.ts';
 
-/** What the containers of a pod are seen against. */
+/** What the validation of a container needs to know of its pod. */
 export interface PodScope {
   readonly spec: PodSpec;
   readonly volumes: Volumes;
@@ -19,7 +19,7 @@ export interface PodScope {
 
 const probes: readonly ProbeKind[] = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
-/** The regular containers. */
+/** Validates `containers`. */
 export function validateContainers(scope: PodScope, path: string): FieldError[] {
   const { containers } = scope.spec;
   const found = eachOf(containers, path, (container, at) => [
@@ -32,7 +32,7 @@ export function validateContainers(scope: PodScope, path: string): FieldError[] 
   return [...found, ...validateHostPorts(containers ?? [], path)];
 }
 
-/** Those that run before; some of them stay. */
+/** Validates `initContainers`, restartable ones (sidecars) included. */
 export function validateInitContainers(scope: PodScope, path: string): FieldError[] {
   const { initContainers, containers } = scope.spec;
   const taken = new Set((containers ?? []).map(({ name = '' }) => name));
@@ -65,7 +65,7 @@ const notForEphemeral = [
 ] as const;
 const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
 
-/** Those that are added to look into a running pod. */
+/** Validates `ephemeralContainers`. */
 export function validateEphemeralContainers(scope: PodScope, path: string): FieldError[] {
   const { spec } = scope;
   const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name));
@@ -90,13 +90,13 @@ export function validateEphemeralContainers(scope: PodScope, path: string): Fiel
   });
 }
 
-/** The image of a container in a pod; templates may be laxer. */
+/** Validates the image of a container of a pod; templates may leave it empty. */
 export function validatePodImage({ image = '' }: Container | EphemeralContainer, path: string): FieldError[] {
   if (image.trim() === image) return [];
   return [fieldError.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')];
 }
 
-/** What holds for each container, whatever it is for. */
+/** Validates what applies to all types of containers. */
 function validateAny(container: Container | EphemeralContainer, scope: PodScope, path: string): FieldError[] {
   const { spec, volumes, claims, context } = scope;
   const { name = '', image = '' } = container;
@@ -120,7 +120,7 @@ function validateAny(container: Container | EphemeralContainer, scope: PodScope,
   return found;
 }
 
-/** What holds for containers that run as long as the pod. */
+/** Validates what applies to containers and to sidecars. */
 function validateRunning(container: Container, { spec }: PodScope, path: string): FieldError[] {
   const grace = spec.terminationGracePeriodSeconds;
   return [
@@ -147,7 +147,7 @@ function validatePorts(ports: readonly ContainerPort[] | undefined, path: string
   });
 }
 
-/** A port of the node goes to one container only. */
+/** Requires that no two containers use the same host port. */
 function validateHostPorts(containers: readonly Container[], path: string): FieldError[] {
   const taken = new Set<string>();
   return containers.flatMap(({ ports }, i) =>

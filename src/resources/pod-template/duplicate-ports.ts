@@ -2,7 +2,7 @@ import { MAX_WARNINGS } from '../shared/field-rules.ts';
 import type { ContainerPort, PodSpec } from '../types/core-v1.ts';
 import { containersOf } from './annotations.ts';
 
-/** Advice on ports that containers of a pod define in each other's way; `path` is that of the spec. */
+/** Warnings for container ports that are defined more than once or overlap; `path` is that of the pod spec. */
 export function duplicatePortWarnings(spec: PodSpec, path: string): string[] {
   const known = new KnownPorts();
   const found: string[] = [];
@@ -30,7 +30,9 @@ interface KnownPort {
   readonly order: number;
 }
 
-/** The definitions of ports so far, so that those which get in each other's way are found without a look at the rest. */
+/**
+ * Ports seen so far, indexed so that the ports that conflict with another one are found without comparing all pairs.
+ */
 class KnownPorts {
   readonly #lists = new Map<string, KnownPort[]>();
   #count = 0;
@@ -61,7 +63,7 @@ const placeOf = ({ containerPort = 0, protocol = '', hostPort = 0, hostIP = '' }
   hostIP,
 });
 
-/** How two definitions of the same port get in each other's way, which clash. */
+/** Describes the conflict of two definitions of the same port. */
 function clashOf(a: ContainerPort, b: ContainerPort): string {
   const [aPort, bPort] = [a.hostPort ?? 0, b.hostPort ?? 0];
   if ((a.hostIP ?? '') === (b.hostIP ?? '') && aPort === bPort) return 'duplicate';

@@ -11,7 +11,7 @@ import type { Infer } from '../../schema/index.ts';
 import { byRule, eachOf } from '../shared/field-rules.ts';
 import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector } from '../types/core-v1.ts';
 
-/** What of a pod a variable may show. */
+/** Field paths that `fieldRef` of an environment variable supports. */
 const envFields = [
   'metadata.name',
   'metadata.namespace',
@@ -24,7 +24,7 @@ const envFields = [
   'status.podIPs',
 ];
 
-/** What of a pod can be shown anywhere. */
+/** Field paths that `fieldRef` supports in environment variables or in downward API files. */
 const knownFields = new Set([
   ...envFields,
   'metadata.annotations',
@@ -75,7 +75,7 @@ function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string,
   return found;
 }
 
-/** A field of the pod by its path; `shown` are those that may be shown there, in alphabetical order. */
+/** Validates a `fieldRef`; `shown` are the field paths supported here, in alphabetical order. */
 export function validateFieldRef(
   { apiVersion = '', fieldPath = '' }: Infer<typeof ObjectFieldSelector>,
   shown: readonly string[],
@@ -98,12 +98,12 @@ export function validateFieldRef(
   return shown.includes(field) ? [] : [fieldError.notSupported(`${path}.fieldPath`, field, shown)];
 }
 
-/** Spellings of the divisors of everything but processors. */
+/** Divisors of memory, ephemeral storage and huge pages. */
 const sizes = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 const sizeRule = (what: string): string =>
   `only divisor's values ${sizes.join(', ')} are supported with the ${what} resource`;
 
-/** Which divisors the amount of a resource is shown in, and what the rule is called. */
+/** The supported divisors of a resource, and the description used in the error. */
 const divisors: readonly (readonly [suffix: RegExp, known: readonly string[], why: string])[] = [
   [/\.cpu$/, ['1m', '1'], "only divisor's values 1m and 1 are supported with the cpu resource"],
   [/\.memory$/, sizes, sizeRule('memory')],
@@ -111,7 +111,7 @@ const divisors: readonly (readonly [suffix: RegExp, known: readonly string[], wh
   [/^(?:limits|requests)\.hugepages-/, sizes, sizeRule('hugepages')],
 ];
 
-/** A resource of a container; a volume must say of which. */
+/** Validates a `resourceFieldRef`; in a volume it must name the container. */
 export function validateResourceRef(
   { containerName = '', resource = '', divisor = '0' }: Infer<typeof ResourceFieldSelector>,
   inVolume: boolean,

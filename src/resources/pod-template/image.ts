@@ -6,8 +6,8 @@ const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]
 const MAX_NAME = 255;
 
 /**
- * The tag that an image reference names: `latest` when it names neither a tag nor a digest, '' when it names a digest
- * alone or is no reference at all.
+ * The tag of an image reference: `latest` when it has neither a tag nor a digest, '' when it has only a digest or is
+ * not a valid reference.
  */
 export function imageTag(image: string): string {
   if (image.length > 4096 || /^[a-f0-9]{64}$/.test(image)) return '';
@@ -23,7 +23,10 @@ export function imageTag(image: string): string {
   return tag ?? (digest === undefined ? 'latest' : '');
 }
 
-/** A path of lower-case components, behind the name of a host where the first component can only be one. */
+/**
+ * Whether a text is a repository name: lower-case path components, after a host when the first component can only be
+ * one.
+ */
 function isImageName(name: string): boolean {
   const [first = '', ...rest] = name.split('/');
   const isHost = rest.length > 0 && (/[.:[]/.test(first) || first === 'localhost' || first !== first.toLowerCase());
@@ -32,6 +35,6 @@ function isImageName(name: string): boolean {
   return path.join('/').length <= MAX_NAME && path.every((component) => COMPONENT.test(component));
 }
 
-/** When to pull an image whose policy nobody chose: what `latest` means may change. */
+/** The default of `imagePullPolicy`: `Always` for the tag `latest`, else `IfNotPresent`. */
 export const defaultPullPolicy = (image: string | undefined): 'Always' | 'IfNotPresent' =>
   imageTag(image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';

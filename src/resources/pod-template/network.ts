@@ -7,7 +7,7 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_TEXT = 2048;
 
-/** What goes into the resolver of a pod. */
+/** Validates `dnsConfig` and `dnsPolicy`. */
 export function validateDns({ dnsConfig, dnsPolicy }: PodSpec, path: string): FieldError[] {
   const { nameservers = [], searches = [], options } = dnsConfig ?? {};
   if (dnsPolicy === 'None') {
@@ -47,7 +47,7 @@ export function validateDns({ dnsConfig, dnsPolicy }: PodSpec, path: string): Fi
 const LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const searchForm = /^_?[a-z0-9]+(?:[-_]+[a-z0-9]+)*(?:\._?[a-z0-9]+(?:[-_]+[a-z0-9]+)*)*$/;
 
-/** A DNS subdomain in which underscores may stand too. */
+/** A DNS subdomain that may contain underscores. */
 const searchDomain: NameRule = (value) => {
   const found = Buffer.byteLength(value) > 253 ? ['must be no more than 253 characters'] : [];
   if (searchForm.test(value)) return found;
@@ -56,7 +56,7 @@ const searchDomain: NameRule = (value) => {
   return [...found, `${why} (e.g. 'example.com', regex used for validation is '${LABEL}(\\.${LABEL})*')`];
 };
 
-/** Entries for the hosts file of a pod. */
+/** Validates `hostAliases`. */
 export const validateHostAliases = (
   aliases: readonly Infer<typeof HostAlias>[] | undefined,
   path: string,
@@ -66,7 +66,7 @@ export const validateHostAliases = (
     ...eachOf(hostnames, `${at}.hostnames`, (hostname, place) => byRule(place, hostname, dns1123Subdomain)),
   ]);
 
-/** On the network of its node a container has the ports of the node; a template may leave them open. */
+/** Requires that `hostPort` equals `containerPort` with `hostNetwork`; a template may leave `hostPort` unset. */
 export function validateHostPorts(spec: PodSpec, isPod: boolean, path: string): FieldError[] {
   if (spec.hostNetwork !== true) return [];
   return eachOf(spec.containers, `${path}.containers`, ({ ports }, at) =>

@@ -1,11 +1,11 @@
-/** Labels of nodes that are on their way out. */
+/** Deprecated node labels. */
 import { getKey, labelValue, type Names } from '../../meta/index.ts';
 import { type Infer, remember } from '../../schema/index.ts';
 import type { NodeSelectorTerm } from '../types/core-v1.ts';
 
 type Labels = { readonly [label: string]: string };
 
-/** Labels that have another name by now. */
+/** Deprecated node labels, with the labels that replace them. */
 export const renamedLabels = ({ labels }: Names): Labels => ({
   [`beta.${labels}/arch`]: `${labels}/arch`,
   [`beta.${labels}/os`]: `${labels}/os`,
@@ -16,7 +16,7 @@ export const renamedLabels = ({ labels }: Names): Labels => ({
 
 const knownAdvice = new WeakMap<Names, Labels>();
 
-/** What to say of a label, if anything. */
+/** The text of the warning for a deprecated node label; undefined for other labels. */
 export const deprecatedLabelReason = (key: string, names: Names): string | undefined =>
   getKey(
     remember(knownAdvice, names, () => adviceUnder(names)),
@@ -37,13 +37,13 @@ function adviceUnder(names: Names): Labels {
   };
 }
 
-/** Advice on a label of nodes at a place. */
+/** Warnings for a node label key at a path. */
 export function labelWarnings(key: string, path: string, names: Names): string[] {
   const advice = deprecatedLabelReason(key, names);
   return advice === undefined ? [] : [`${path}: ${advice}`];
 }
 
-/** Advice on a term that selects nodes; on its values too where nobody refuses them. */
+/** Warnings for a node selector term; for its label values too where validation does not reject them. */
 export const nodeSelectorTermWarnings = (
   term: Infer<typeof NodeSelectorTerm>,
   anyValue: boolean,

@@ -2,13 +2,13 @@ import type { Infer } from '../../schema/index.ts';
 import { MAX_WARNINGS } from '../shared/field-rules.ts';
 import type { Volume, VolumeProjection } from '../types/core-v1.ts';
 
-/** A file that a volume is to hold, and where it comes from when there are several sources. */
+/** A file of a volume, and its source when the volume is projected. */
 interface File {
   readonly path: string;
   readonly source: string;
 }
 
-/** Advice on files of a volume of which one hides another, or lies in it as if it were a directory. */
+/** Warnings for files of a volume whose paths are equal or nested. */
 export function overlappingPathWarnings({ name = '', configMap, secret, downwardAPI, projected }: Volume): string[] {
   const volume = `volume ${JSON.stringify(name)}`;
   const warn = (kind: string, files: readonly File[]) =>
@@ -40,10 +40,10 @@ function projectedFiles(from: Infer<typeof VolumeProjection>): File[] {
   return [{ path: bundle.path ?? '', source }];
 }
 
-/** Each file with those before it that overlap with it. */
+/** Describes each file that overlaps with an earlier one. */
 function overlapsIn(files: readonly File[]): string[] {
   const pairs: { readonly later: number; readonly earlier: number }[] = [];
-  // In this order a directory comes right before all that lies in it.
+  // Sorted so that a directory comes directly before the paths below it.
   const sorted = files
     .map(({ path }, i) => ({ prefix: `${trimmed(path)}/`, i }))
     .filter(({ prefix }) => prefix !== '/')
@@ -61,7 +61,7 @@ function overlapsIn(files: readonly File[]): string[] {
   return pairs.map(({ later, earlier }) => `${shown(files[later])} with ${shown(files[earlier])}`);
 }
 
-/** Without the slashes at its end. */
+/** A path without trailing slashes. */
 function trimmed(path: string): string {
   let end = path.length;
   while (path.charCodeAt(end - 1) === 0x2f) end--;

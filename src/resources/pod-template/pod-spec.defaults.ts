@@ -6,7 +6,7 @@ import { isHugePages, isPodLevelResource } from './resource-names.ts';
 type Handler = Pick<Probe, 'httpGet'>;
 type Reference = { apiVersion?: string } | undefined;
 
-/** Fills in what a pod spec leaves open, in a pod as in a template. */
+/** Sets the defaults of a pod spec, in pods and in pod templates. */
 function defaultPodSpec(spec: PodSpec): void {
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.restartPolicy ||= 'Always';
@@ -23,12 +23,12 @@ function defaultPodSpec(spec: PodSpec): void {
   spec.ephemeralContainers?.forEach(defaultContainer);
 }
 
-/** The spec of a template; one that is not there stays away. */
+/** Sets the defaults of a pod template that has a spec. */
 export function defaultTemplate(template: PodTemplateSpec | null | undefined): void {
   if (template?.spec !== undefined) defaultPodSpec(template.spec);
 }
 
-/** The old name of the field says the same; alone it counts. */
+/** Copies `serviceAccountName` into the deprecated `serviceAccount`, or back when only the latter is set. */
 export function mirrorServiceAccount(spec: PodSpec): void {
   const account = spec.serviceAccountName || spec.serviceAccount || '';
   if (account === '') return;
@@ -36,7 +36,7 @@ export function mirrorServiceAccount(spec: PodSpec): void {
   spec.serviceAccount = account;
 }
 
-/** What only a pod of its own gets, not the spec of a template. */
+/** Sets the defaults of a pod, including those that do not apply to pod templates. */
 export function defaultPod({ spec, status }: Pick<Pod, 'spec' | 'status'>): void {
   if (spec !== undefined) {
     defaultPodSpec(spec);
@@ -52,13 +52,13 @@ export function defaultPod({ spec, status }: Pick<Pod, 'spec' | 'status'>): void
     spec.enableServiceLinks ??= true;
   }
   if (status?.podIP) {
-    // The single address is the first of the list, and is believed where they differ.
+    // `podIP` and the first of `podIPs` must agree; `podIP` wins.
     const [first] = status.podIPs ?? [];
     if (first?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }];
   } else if (status?.podIPs?.[0]?.ip) status.podIP = status.podIPs[0].ip;
 }
 
-/** Amounts for the pod as a whole, where some are given: what its containers take together, else the limit. */
+/** Sets pod-level requests when pod-level resources are given: the sum of the containers' requests, else the limit. */
 function defaultPodResources(spec: PodSpec): void {
   const { resources } = spec;
   if (resources === undefined) return;

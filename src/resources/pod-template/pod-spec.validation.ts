@@ -26,7 +26,7 @@ import { validateHostProcesses, validateHostUsers, validatePodSecurity } from '.
 import { validateVolumes } from './volumes.ts';
 import { validateOs } from './windows.ts';
 
-/** What the schema does not say of a pod spec, whether a pod's own or that of a template. */
+/** Validates a pod spec, of a pod or of a pod template, beyond its schema. */
 function validatePodSpec(spec: PodSpec, path: string, context: PodSpecContext): FieldError[] {
   const volumes = validateVolumes(spec.volumes, `${path}.volumes`, context);
   const claims = new Set((spec.resourceClaims ?? []).map(({ name = '' }) => name).filter((name) => name !== ''));
@@ -73,7 +73,7 @@ function validateNames(spec: PodSpec, path: string): FieldError[] {
   return [...found, ...byRule(`${path}.runtimeClassName`, spec.runtimeClassName, dns1123Subdomain)];
 }
 
-/** What the schema does not say of a template for pods. */
+/** Validates a pod template beyond its schema. */
 export function validateTemplate(
   { metadata, spec = {} }: PodTemplateSpec,
   path: string,
@@ -91,7 +91,7 @@ export function validateTemplate(
   ];
 }
 
-/** Findings about the metadata of a template leave `metadata` out of their paths. */
+/** Validates the metadata of a pod template; the paths of its errors leave out `metadata`. */
 function validateTemplateMeta(
   metadata: PodTemplateSpec['metadata'],
   spec: PodSpec,
@@ -106,7 +106,7 @@ function validateTemplateMeta(
   ];
 }
 
-/** What the schema does not say of a pod. */
+/** Validates a pod beyond its schema. */
 export function validatePod(metadata: ObjectMeta, spec: PodSpec, rules: PodValidationContext): FieldError[] {
   const images = (list: PodSpec['containers'], field: string) => eachOf(list, `spec.${field}`, validatePodImage);
   return [
@@ -118,7 +118,7 @@ export function validatePod(metadata: ObjectMeta, spec: PodSpec, rules: PodValid
   ];
 }
 
-/** Without an account there is nobody whose token could be shown. */
+/** Rejects projected service account tokens in a pod without a service account. */
 const refuseTokens = ({ volumes }: PodSpec): FieldError[] =>
   eachOf(volumes, 'spec.volumes', ({ projected }, at) =>
     eachOf(projected?.sources ?? [], `${at}.projected.sources`, ({ serviceAccountToken }, place) =>
@@ -133,7 +133,7 @@ const refuseTokens = ({ volumes }: PodSpec): FieldError[] =>
     ),
   );
 
-/** What only a pod that is not there yet may not have. */
+/** Validates what applies on create only. */
 export function validateNewPod(metadata: ObjectMeta, spec: PodSpec, names: Names): FieldError[] {
   const found: FieldError[] = [];
   if ((spec.ephemeralContainers ?? []).length > 0) {

@@ -7,26 +7,28 @@ import { deprecatedLabelReason, nodeSelectorTermWarnings } from './node-labels.t
 import { overlappingPathWarnings } from './overlapping-paths.ts';
 import type { ResourceList } from './resource-list.ts';
 
-/** Whose spec it is: a template also speaks of annotations that stand for fields. */
+/**
+ * The pod spec under warning; warnings for templates also cover annotations that are deprecated in favour of fields.
+ */
 interface Subject {
   readonly metadata: { readonly annotations?: { readonly [key: string]: string } };
   readonly spec: PodSpec;
-  /** Path of the template with a dot at its end; '' for a pod. */
+  /** Path of the template with a trailing dot; '' for a pod. */
   readonly path: string;
   readonly names: Names;
 }
 
-/** Advice on a pod. */
+/** Warnings for a pod. */
 export const podWarnings = (metadata: ObjectMeta, spec: PodSpec, names: Names): string[] => [
   ...podNameWarnings(metadata, "the Pod's hostname"),
   ...specWarnings({ metadata, spec, path: '', names }),
 ];
 
-/** Advice on a template at a path. */
+/** Warnings for a pod template at a path. */
 export const templateWarnings = ({ metadata = {}, spec = {} }: PodTemplateSpec, path: string, names: Names): string[] =>
   specWarnings({ metadata, spec, path: `${path}.`, names });
 
-/** Advice on a name that becomes part of other names. */
+/** Warnings for a name that becomes a host name or part of other names. */
 export function podNameWarnings({ name = '' }: ObjectMeta, use = 'Pod names and hostnames'): string[] {
   const faults = dns1123Label(name);
   if (faults.length === 0) return [];
@@ -103,7 +105,7 @@ function seccompWarnings(subject: Subject): string[] {
   return !told && isAnnotated(subject, podSeccomp) ? [onAnnotation(subject, podSeccomp, SECCOMP)] : [];
 }
 
-/** Annotations that stand for fields of a container. */
+/** Warnings for container annotations that are deprecated in favour of fields. */
 function profilesWarnings(subject: Subject, { name = '', securityContext }: Container | EphemeralContainer): string[] {
   const keys = annotationKeys(subject.names);
   const [seccomp, armor] = [keys.containerSeccomp + name, keys.appArmor + name];
@@ -118,7 +120,7 @@ function profilesWarnings(subject: Subject, { name = '', securityContext }: Cont
   return found;
 }
 
-/** Sources of volumes that are going or gone; the name in advice where it is another. */
+/** Deprecated and removed volume sources; `shown` is the field name in the warning where it differs. */
 export const deprecatedSources: readonly (readonly [source: keyof Volume, why: string, shown?: string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
@@ -147,7 +149,7 @@ const volumesWarnings = ({ spec, path }: Subject): string[] =>
 
 const BILLION = 1_000_000_000n;
 
-/** Amounts of bytes are whole. */
+/** Warnings for fractional quantities of resources that are counted in bytes. */
 export function fractionWarnings(
   amounts: ResourceList | undefined,
   path: string,
@@ -199,7 +201,7 @@ const containersWarnings = (subject: Subject): string[] =>
     ...envWarnings(container, at),
   ]);
 
-/** A variable that hides another, unless it is made from it. */
+/** Warnings for environment variables that are set more than once, unless the later value refers to the variable. */
 function envWarnings({ env = [] }: Container | EphemeralContainer, path: string): string[] {
   const seen = new Set<string>();
   const found: string[] = [];
@@ -216,7 +218,7 @@ function envWarnings({ env = [] }: Container | EphemeralContainer, path: string)
   return found;
 }
 
-/** Who asks for a port by its name gets the first that has it. */
+/** Warnings for port names used by several containers: a lookup by name returns the first. */
 function portNamesWarnings({ spec, path }: Subject): string[] {
   const known = new Map<string, string>();
   return containersOf(spec, `${path}spec`).flatMap(([place, { ports = [] }]) =>

@@ -11,7 +11,7 @@ import {
   type TCPSocketAction,
 } from '../types/core-v1.ts';
 
-/** What is done to a container: exactly one of these. */
+/** The action of a probe or lifecycle hook: exactly one of these. */
 interface Handler {
   exec?: Infer<typeof ExecAction>;
   httpGet?: Infer<typeof HTTPGetAction>;
@@ -20,7 +20,7 @@ interface Handler {
   sleep?: Infer<typeof SleepAction>;
 }
 
-/** A port by its number or name. */
+/** Validates a port number or name. */
 function validatePort(port: number | string | undefined, path: string): FieldError[] {
   if (typeof port === 'string') return byRule(path, port, portName);
   return portNumber(port ?? 0).map((why) => fieldError.invalid(path, port ?? 0, why));
@@ -64,7 +64,7 @@ function validateHandler(handler: Handler, grace: number | undefined, path: stri
 
 export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe';
 
-/** `grace` is the termination grace period of the pod. */
+/** Validates a probe; `grace` is `terminationGracePeriodSeconds` of the pod. */
 export function validateProbe(
   probe: Probe | undefined,
   kind: ProbeKind,
@@ -87,7 +87,7 @@ export function validateProbe(
   return found;
 }
 
-/** What happens right after the start and right before the end of a container. */
+/** Validates the `postStart` and `preStop` hooks of a container. */
 export function validateLifecycle(
   lifecycle: Infer<typeof Lifecycle> | undefined,
   grace: number | undefined,

@@ -11,13 +11,13 @@ import {
 } from '../types/core-v1.ts';
 import { validateFieldRef, validateResourceRef } from './env.ts';
 
-/** What of a pod a file may show. */
+/** Field paths that `fieldRef` of a downward API file supports. */
 const fileFields = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
 
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
-/** A file that shows something of the pod; its findings stand at the volume. */
+/** Validates a downward API file; its errors have the path of the volume. */
 export function validateDownwardFile(file: Infer<typeof DownwardAPIVolumeFile>, path: string): FieldError[] {
   const { path: name = '', fieldRef, resourceFieldRef } = file;
   const found = name === '' ? [fieldError.required(`${path}.path`)] : localPath(`${path}.path`, name);
@@ -33,7 +33,7 @@ export function validateDownwardFile(file: Infer<typeof DownwardAPIVolumeFile>, 
   return [...found, ...fileMode(`${path}.mode`, file.mode)];
 }
 
-/** Several sources in one volume: no two of them may bring the same file. */
+/** Validates a projected volume: no two sources may have the same path. */
 export function validateProjected(
   { sources, defaultMode }: Infer<typeof ProjectedVolumeSource>,
   path: string,

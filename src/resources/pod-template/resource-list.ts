@@ -1,7 +1,7 @@
 import { addQuantities, compareQuantities, formatQuantity, getKey, parseQuantity, setKey } from '../../meta/index.ts';
 import type { Container, PodSpec } from '../types/core-v1.ts';
 
-/** Amounts by the name of a resource, in canonical text. */
+/** A ResourceList: canonical quantities by resource name. */
 export interface ResourceList {
   [resource: string]: string;
 }
@@ -11,11 +11,11 @@ export const compareQuantityTexts = (a: string, b: string): number =>
 
 const MILLI = 1_000_000n;
 
-/** Rounds what is finer than a thousandth up to one. */
+/** Rounds quantities up to milli units. */
 export function roundQuantities(amounts: ResourceList | undefined): void {
   for (const resource in amounts) {
     const text = amounts[resource] as string;
-    // Only these spellings can be finer than a thousandth.
+    // Only quantities with these suffixes can be finer than a milli unit.
     if (!/[nu]$|e-/.test(text)) continue;
     const { nano, format } = parseQuantity(text);
     const rest = nano % MILLI;
@@ -25,7 +25,7 @@ export function roundQuantities(amounts: ResourceList | undefined): void {
   }
 }
 
-/** The amounts with those that only the other has; they themselves when they have them all, else sorted by resource. */
+/** `amounts` completed by the resources that only `from` has, sorted by name; `amounts` itself when none is missing. */
 export function withMissing(amounts: ResourceList = {}, from: ResourceList = {}): ResourceList {
   if (Object.keys(from).every((resource) => Object.hasOwn(amounts, resource))) return amounts;
   const out: ResourceList = {};
@@ -48,8 +48,8 @@ function raise(most: ResourceList, resource: string, amount: string): void {
 }
 
 /**
- * What the containers of a pod take together: the regular ones and those started before that keep running at the same
- * time, or, where that is more, what is needed while one of the initial steps runs.
+ * The effective requests or limits of the containers of a pod: the sum over containers and sidecars or, where that is
+ * higher, what the init containers need one after the other.
  */
 export function sumContainers({ containers, initContainers }: PodSpec, kind: 'requests' | 'limits'): ResourceList {
   const total: ResourceList = {};
@@ -59,7 +59,7 @@ export function sumContainers({ containers, initContainers }: PodSpec, kind: 're
   for (const container of initContainers ?? []) {
     const own = container.resources?.[kind] ?? {};
     const staysOn = isSidecar(container);
-    // What keeps running was counted when it started: only what this one takes can raise the sum.
+    // Sidecars are in the sum already: only what an init container needs by itself can raise it.
     for (const [resource, amount] of Object.entries(own)) {
       const sum = add(getKey(running, resource), amount);
       if (staysOn) setKey(running, resource, sum);
@@ -71,5 +71,5 @@ export function sumContainers({ containers, initContainers }: PodSpec, kind: 're
   return total;
 }
 
-/** Started in its turn among the init containers, and runs on. */
+/** Whether an init container is a sidecar: it keeps running (`restartPolicy: Always`). */
 export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';

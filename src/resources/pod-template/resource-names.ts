@@ -1,12 +1,12 @@
-/** What is known of resources by their names. */
+/** Classes of resource names. */
 import type { Names } from '../../meta/index.ts';
 
 const HUGE_PAGES = 'hugepages-';
 
-/** Resources that a container may ask for by a bare name. */
+/** Standard resource names that containers may request. */
 const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** Bare names with a meaning anywhere. */
+/** Standard resource names. */
 const standardResources = new Set([
   ...containerResources,
   'storage',
@@ -28,7 +28,7 @@ const standardResources = new Set([
   'limits.ephemeral-storage',
 ]);
 
-/** Resources that are counted, not measured. */
+/** Resources with integer quantities. */
 const integerResources = new Set([
   'pods',
   'resourcequotas',
@@ -50,15 +50,15 @@ export const isStandard = (name: string): boolean =>
 
 export const isForContainers = (name: string): boolean => containerResources.has(name) || isHugePages(name);
 
-/** A bare name, or one under the product's own domain. */
+/** A native resource: without a domain, or under the project's own. */
 export const isNative = (name: string, { labels }: Names): boolean =>
   !name.includes('/') || name.includes(`${labels}/`);
 
-/** One of the cluster's own making: under another domain, and short enough to be asked for in quotas. */
+/** An extended resource: under another domain, and valid as a quota name with the `requests.` prefix. */
 export const isExtended = (name: string, names: Names, isQualified: (name: string) => boolean): boolean =>
   !isNative(name, names) && !name.startsWith('requests.') && isQualified(`requests.${name}`);
 
-/** More of it may be promised than there is. */
+/** Whether the sum of limits may exceed what the node has: native resources other than huge pages. */
 export const isOvercommittable = (name: string, names: Names): boolean => isNative(name, names) && !isHugePages(name);
 
 export const isPodLevelResource = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);

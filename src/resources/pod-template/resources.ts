@@ -34,7 +34,7 @@ import {
 const NANO = 1_000_000_000n;
 const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
 
-/** Says what is wrong with the name of a resource at a place. */
+/** Validates a resource name at a path. */
 type ResourceRule = (name: string, path: string, names: Names) => FieldError[];
 
 const resourceName: ResourceRule = (name, path) => {
@@ -60,7 +60,7 @@ const podResource: ResourceRule = (name, path, names) => {
   return [fieldError.notSupported(path, name, podLevelResources)];
 };
 
-/** An amount of a resource: not negative, and whole where the resource is counted. */
+/** Validates a quantity: not negative, and an integer for integer resources. */
 export function validateAmount(name: string, amount: string, path: string, names: Names): FieldError[] {
   const { nano } = parseQuantity(amount);
   const found: FieldError[] = [];
@@ -71,7 +71,7 @@ export function validateAmount(name: string, amount: string, path: string, names
   return found;
 }
 
-/** An amount that, rounded away from zero, is not negative. */
+/** Requires that a quantity, rounded away from zero, is not negative. */
 export function validateNonNegativeWhole(amount: string, path: string): FieldError[] {
   const { nano } = parseQuantity(amount);
   if (nano >= 0n) return [];
@@ -86,7 +86,7 @@ function validateHugePages(name: string, amount: string, path: string): FieldErr
   return [fieldError.invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
 }
 
-/** The page size that a resource is named after; 0 when it is none. */
+/** The page size in the name of a huge page resource; 0 when the name has none. */
 function sizeOf(name: string): bigint {
   try {
     return parseQuantity(name.slice('hugepages-'.length)).nano;
@@ -97,7 +97,7 @@ function sizeOf(name: string): bigint {
 
 type Requirements = ResourceRequirements;
 
-/** What a container, an overhead or a whole pod may ask for. */
+/** Validates resource requirements of a container, an overhead or a pod. */
 function validateRequirements(
   { limits = {}, requests = {}, claims }: Requirements,
   path: string,
@@ -140,10 +140,10 @@ function validateRequirements(
 
 type Claim = Infer<typeof ResourceClaim>;
 
-/** Each names a claim of the pod, once as a whole or once for each of its requests. */
+/** Validates `resources.claims`: each refers to a claim of the pod, once as a whole or once for each request. */
 function validateClaims(claims: readonly Claim[], known: ReadonlySet<string>, path: string): FieldError[] {
   const seen = new Set<string>();
-  // How many different requests of a claim there were.
+  // The number of different requests of each claim.
   const requests = new Map<string, number>();
   const list = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
   return eachOf(claims, path, ({ name = '', request = '' }, at) => {
@@ -166,7 +166,7 @@ function validateClaims(claims: readonly Claim[], known: ReadonlySet<string>, pa
   });
 }
 
-/** `resources` of a container. */
+/** Validates `resources` of a container. */
 export const validateContainerResources = (
   resources: Requirements | undefined,
   path: string,
@@ -176,11 +176,11 @@ export const validateContainerResources = (
 
 const none: ReadonlySet<string> = new Set();
 
-/** What a runtime takes for a pod besides its containers. */
+/** Validates the overhead of a pod. */
 export const validateOverhead = (overhead: ResourceList, path: string, names: Names): FieldError[] =>
   validateRequirements({ limits: overhead }, path, containerResource, none, names);
 
-/** `resources` of a pod as a whole. */
+/** Validates pod-level `resources`. */
 export function validatePodResources(
   spec: PodSpec,
   claimNames: ReadonlySet<string>,
@@ -197,7 +197,8 @@ export function validatePodResources(
   found.push(...validateRequirements(resources, path, podResource, claimNames, names));
   for (const kind of ['requests', 'limits'] as const) {
     for (const [name, amount] of Object.entries(sumContainers(spec, kind))) {
-      // Of the limits only those on pages bind the sum; what the pod does not name is not compared.
+      // The limits of containers may exceed the pod's, except for huge pages; resources that the pod does not list are
+      // not compared.
       if (kind === 'limits' && !isHugePages(name)) continue;
       const whole = getKey(resources[kind] ?? {}, name);
       if (whole === undefined || compareQuantityTexts(amount, whole) <= 0) continue;
@@ -219,7 +220,7 @@ export function validatePodResources(
 const resizable = ['cpu', 'memory'];
 const resizePolicies = ['NotRequired', 'RestartContainer'];
 
-/** How a container takes a change of its resources. */
+/** Validates `resizePolicy` of a container. */
 export function validateResizePolicy(
   policies: readonly Infer<typeof ContainerResizePolicy>[] | undefined,
   podRestartPolicy: string | undefined,
@@ -245,7 +246,7 @@ export function validateResizePolicy(
   });
 }
 
-/** The claims that a pod offers to its containers. */
+/** Validates `resourceClaims` of a pod. */
 export function validateResourceClaims(
   claims: readonly Infer<typeof PodResourceClaim>[] | undefined,
   path: string,

@@ -11,7 +11,7 @@ import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../types/core-v1.ts';
 import { validateLabelKeys } from './affinity.ts';
 
-/** Taints that a pod bears with. */
+/** Validates `tolerations`. */
 export const validateTolerations = (tolerations: readonly Toleration[] | undefined, path: string): FieldError[] =>
   eachOf(tolerations, path, ({ key = '', operator = '', value = '', effect = '', tolerationSeconds }, at) => {
     const found = key === '' ? [] : byRule(`${at}.key`, key, qualifiedName);
@@ -35,7 +35,7 @@ export const validateTolerations = (tolerations: readonly Toleration[] | undefin
 
 type Constraint = Infer<typeof TopologySpreadConstraint>;
 
-/** How evenly pods are to be spread. */
+/** Validates `topologySpreadConstraints`. */
 export function validateSpread(constraints: readonly Constraint[] | undefined, path: string): FieldError[] {
   const last = new Map((constraints ?? []).map((constraint, i) => [spreadKey(constraint), i]));
   return eachOf(constraints, path, (constraint, at, i) => {
@@ -43,7 +43,7 @@ export function validateSpread(constraints: readonly Constraint[] | undefined, p
     const found: FieldError[] = [];
     if (maxSkew <= 0) found.push(fieldError.invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
     if (topologyKey === '') found.push(fieldError.required(`${at}.topologyKey`, 'can not be empty'));
-    // Any other value is refused by the schema.
+    // The schema rejects all other values.
     if (action === '') found.push(...oneOf(`${at}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']));
     if (last.get(spreadKey(constraint)) !== i) {
       found.push(fieldError.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
@@ -64,11 +64,11 @@ export function validateSpread(constraints: readonly Constraint[] | undefined, p
   });
 }
 
-/** What no two constraints have in common. */
+/** The key that must be unique among the constraints. */
 const spreadKey = ({ topologyKey = '', whenUnsatisfiable = '' }: Constraint): string =>
   JSON.stringify([topologyKey, whenUnsatisfiable]);
 
-/** What a pod waits for before it is scheduled. */
+/** Validates `schedulingGates`. */
 export function validateSchedulingGates(
   gates: readonly Infer<typeof PodSchedulingGate>[] | undefined,
   path: string,
@@ -82,7 +82,7 @@ export function validateSchedulingGates(
   });
 }
 
-/** Conditions that a pod needs besides its containers to be ready. */
+/** Validates `readinessGates`. */
 export const validateReadinessGates = (
   gates: readonly Infer<typeof PodReadinessGate>[] | undefined,
   path: string,

@@ -11,14 +11,14 @@ import {
 } from '../types/core-v1.ts';
 import { validateWindowsOptions } from './windows.ts';
 
-/** The highest number of a user or group. */
+/** The highest UID or GID. */
 export const MAX_ID = 2_147_483_647;
 const MAX_PATH = 4095;
 
 export type SeccompProfileOf = Infer<typeof SeccompProfile>;
 export type AppArmorProfileOf = Infer<typeof AppArmorProfile>;
 
-/** `securityContext` of a container; `hostUsers`: its users are those of the node. */
+/** Validates `securityContext` of a container; `hostUsers`: the pod uses the user namespace of the host. */
 export function validateContainerSecurity(
   context: SecurityContext | undefined,
   hostUsers: boolean,
@@ -55,7 +55,7 @@ const groupPolicies = ['Merge', 'Strict'];
 const fsGroupPolicies = ['Always', 'OnRootMismatch'];
 const seLinuxPolicies = ['MountOption', 'Recursive'];
 
-/** `securityContext` of a pod. */
+/** Validates `securityContext` of a pod. */
 export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
   const context = spec.securityContext;
   if (context === undefined) return [];
@@ -78,11 +78,11 @@ export function validatePodSecurity(spec: PodSpec, path: string): FieldError[] {
 }
 
 const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-/** Each text can be read in one way only. */
+/** A linear-time form of the pattern: each text matches in one way only. */
 const sysctlName = /^[a-z0-9]+(?:[-_]+[a-z0-9]+)*(?:[./][a-z0-9]+(?:[-_]+[a-z0-9]+)*)*$/;
 const sysctlRule = `must have at most 253 characters and match regex ^(${SEGMENT}[\\./])*${SEGMENT}$`;
 
-/** Settings that belong to what a pod may share with its node. */
+/** Sysctls of the IPC namespace. */
 const ipcSysctl = /^(?:kernel\.sem$|kernel\.shm|kernel\.msg|fs\.mqueue\.)/;
 const netSysctl = /^net\./;
 
@@ -105,7 +105,7 @@ function validateSysctls(spec: PodSpec, path: string): FieldError[] {
   });
 }
 
-/** The spelling with dots between its parts: where the first separator is a slash, dots and slashes change places. */
+/** A sysctl name with dots as separators: when the first separator is a slash, dots and slashes are swapped. */
 function withDots(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   if (first !== '/') return name;
@@ -147,7 +147,7 @@ export function validateAppArmor(profile: AppArmorProfileOf | undefined, path: s
   return found;
 }
 
-/** What a pod with users of its own cannot share with its node. */
+/** Rejects host namespaces in a pod with a user namespace of its own. */
 export function validateHostUsers(spec: PodSpec, path: string): FieldError[] {
   if (spec.hostUsers !== false) return [];
   const shared = [
@@ -162,7 +162,7 @@ export function validateHostUsers(spec: PodSpec, path: string): FieldError[] {
 
 type Windows = Infer<typeof WindowsSecurityContextOptions>;
 
-/** Containers that are processes of a Windows node: all of a pod, and on the network of the node. */
+/** Validates Windows HostProcess containers: all containers of a pod or none, and with the host network. */
 export function validateHostProcesses(
   spec: PodSpec,
   containers: readonly (readonly [path: string, context: SecurityContext | undefined])[],

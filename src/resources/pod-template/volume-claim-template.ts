@@ -21,7 +21,7 @@ const volumeModes = ['Block', 'Filesystem'];
 
 const unset: ReadonlySet<unknown> = new Set([null, undefined, '', 0]);
 
-/** A claim that is made together with a pod: its metadata has only labels and annotations. */
+/** Validates the PVC template of an ephemeral volume: its metadata may have labels and annotations only. */
 export function validateClaimTemplate(
   { metadata = {}, spec = {} }: Infer<typeof PersistentVolumeClaimTemplate>,
   path: string,
@@ -33,13 +33,13 @@ export function validateClaimTemplate(
     ...validateLabels(metadata.labels ?? {}, `${at}.labels`),
     ...Object.entries(metadata)
       .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && !unset.has(value))
-      // The reference spells one of them as none else does.
+      // The reference server spells this one field in its own way.
       .map(([field]) => fieldError.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')),
     ...validateClaimSpec(spec, `${path}.spec`, names),
   ];
 }
 
-/** What a claim asks for; a source of a group that was told before may stay odd. */
+/** Validates a PVC spec; a data source API group that the old spec has is not validated again. */
 export function validateClaimSpec(
   spec: PersistentVolumeClaimSpec,
   path: string,

@@ -2,12 +2,12 @@ import { type FieldError, fieldError } from '../../meta/index.ts';
 import { descendingPath, eachOf, noBacksteps } from '../shared/field-rules.ts';
 import type { Container, Volume } from '../types/core-v1.ts';
 
-/** The volumes of a pod that nothing is wrong with, by name. */
+/** The valid volumes of a pod, by name. */
 export type Volumes = ReadonlyMap<string, Volume>;
 
 type Mount = NonNullable<Container['volumeMounts']>[number];
 
-/** Where a container sees the volumes of its pod as files. */
+/** Validates `volumeMounts`. */
 export function validateMounts(container: Container, volumes: Volumes, path: string): FieldError[] {
   const devices = container.volumeDevices ?? [];
   const deviceNames = new Set(devices.map(({ name = '' }) => name));
@@ -31,7 +31,7 @@ export function validateMounts(container: Container, volumes: Volumes, path: str
   });
 }
 
-/** The path under which each name comes last. */
+/** The last path of each name. */
 function lastPaths<P extends string>(
   entries: readonly ({ name?: string } & { [key in P]?: string })[],
   key: P,
@@ -39,7 +39,7 @@ function lastPaths<P extends string>(
   return new Set(new Map(entries.map((entry) => [entry.name ?? '', entry[key] ?? ''])).values());
 }
 
-/** Findings on what lies below a volume stand at the list itself. */
+/** Validates `subPath` and `subPathExpr`; the errors have the path of the list. */
 function validateSubPaths(
   { subPath = '', subPathExpr = '' }: Mount,
   volume: Volume | undefined,
@@ -89,7 +89,7 @@ function validatePropagation(mount: Mount, privileged: boolean, path: string): F
   return found;
 }
 
-/** Where a container sees the volumes of its pod as block devices. */
+/** Validates `volumeDevices`. */
 export function validateDevices(
   { volumeDevices, volumeMounts = [] }: Container,
   volumes: Volumes,

@@ -25,7 +25,7 @@ import { validateClaimTemplate } from './volume-claim-template.ts';
 
 export type SourceName = keyof VolumeSource;
 
-/** In the order in which the first of several is found. */
+/** In the order in which validation looks for the source. */
 export const sourceNames: readonly SourceName[] = [
   'emptyDir',
   'hostPath',
@@ -69,7 +69,7 @@ type Rules = {
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 
-/** What the schema does not say of the sources of volumes. */
+/** The validation of each volume source beyond its schema. */
 export const sourceRules: Rules = {
   emptyDir: ({ sizeLimit }, path) =>
     sizeLimit !== undefined && parseQuantity(sizeLimit).nano < 0n
@@ -78,7 +78,7 @@ export const sourceRules: Rules = {
   hostPath: ({ path = '' }, at) => noBacksteps(`${at}.path`, path),
   gitRepo: ({ directory = '' }, path) => descendingPath(`${path}.directory`, directory),
   gcePersistentDisk: ({ pdName = '', partition = 0 }, path) => {
-    // Found under another name than its own.
+    // The reference server reports this source under another field name.
     const at = path.replace(/[^.]*$/, 'persistentDisk');
     return [...(pdName === '' ? [fieldError.required(`${at}.pdName`)] : []), ...validatePartition(partition, at)];
   },
@@ -149,7 +149,7 @@ export const sourceRules: Rules = {
 const validatePartition = (partition: number, path: string): FieldError[] =>
   partition === 0 ? [] : within(`${path}.partition`, partition, 1, 255);
 
-/** Keys and the files that they become. */
+/** Validates `items`: keys and their paths. */
 const validateItems = (items: readonly Infer<typeof KeyToPath>[] | undefined, path: string): FieldError[] =>
   eachOf(items, path, ({ path: file = '', mode }, at) => [
     ...localPath(`${at}.path`, file),
@@ -171,7 +171,10 @@ function validateInitiator(name: string, path: string, unknown: string): FieldEr
   return name.length <= 1024 && form[1].test(name) ? [] : [fieldError.invalid(path, name, 'must be valid format')];
 }
 
-/** Rules of a target, here or in a volume of its own; `unknown` is said of names of no known form. */
+/**
+ * Validates an iSCSI source, of a pod or of a persistent volume; `unknown` is the message for an IQN of no known
+ * format.
+ */
 export function validateIscsi(
   source: Infer<typeof ISCSIVolumeSource>,
   path: string,

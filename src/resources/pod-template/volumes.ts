@@ -5,7 +5,7 @@ import { Volume } from '../types/core-v1.ts';
 import type { Volumes } from './volume-mounts.ts';
 import { type SourceName, sourceNames, sourceRules } from './volume-sources.ts';
 
-/** The volumes of a pod: those that nothing is wrong with, and the findings about the others. */
+/** Validates `volumes`; returns the valid volumes and the errors of the others. */
 export function validateVolumes(
   volumes: readonly Volume[] | undefined,
   path: string,
@@ -34,10 +34,10 @@ export function validateVolumes(
   return { sound, found };
 }
 
-/** Where a second source is refused under another name than its own. */
+/** Sources whose error, as a second source, has another field name than the source. */
 export const refusedAs: { readonly [source: string]: string } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
 
-/** A volume has exactly one source; more are refused, all but the first. */
+/** Requires exactly one source; every source after the first is rejected. */
 function validateSource(volume: Volume, path: string, context: PodSpecContext): FieldError[] {
   const given = sourceNames.filter((source) => volume[source] !== undefined);
   const [first, ...others] = given;
@@ -58,7 +58,7 @@ function validateOne(volume: Volume, source: SourceName, path: string, context: 
   return rule?.(volume[source], `${path}.${source}`, context) ?? [];
 }
 
-/** Names that are made from that of the volume. */
+/** Validates the names that are generated from the name of the volume. */
 function validateNames(
   { name = '', iscsi, ephemeral }: Volume,
   first: SourceName,

@@ -10,7 +10,7 @@ const MAX_USER = 104;
 const netBiosName = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const dnsName = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-/** Options of a container or pod that only Windows has. */
+/** Validates `windowsOptions` of a container or pod. */
 export function validateWindowsOptions(
   options: Infer<typeof WindowsSecurityContextOptions> | undefined,
   path: string,
@@ -31,7 +31,7 @@ export function validateWindowsOptions(
   ];
 }
 
-/** What is wrong with the name of a user, `DOMAIN\user` or `user`; each continues the name of the field. */
+/** Errors of a user name, `DOMAIN\user` or `user`; each continues the field name. */
 function userFaults(name: string): string[] {
   if (name === '') return [' cannot be an empty string'];
   if (Buffer.from(name).some((byte) => byte < 0x20 || byte === 0x7f)) return [' cannot contain control characters'];
@@ -85,7 +85,10 @@ const linuxOnly = {
   ],
 } as const;
 
-/** What the operating system that a pod names rules out; `containers` are its contexts with the paths of the containers. */
+/**
+ * Rejects security settings that the OS of the pod does not support; `containers` are the security contexts of the
+ * containers with their paths.
+ */
 export function validateOs(
   spec: PodSpec,
   containers: readonly (readonly [path: string, context: object | undefined])[],

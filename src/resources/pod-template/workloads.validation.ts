@@ -1,4 +1,4 @@
-/** What kinds that keep pods running have in common. */
+/** Validation and warnings that workload kinds share. */
 import {
   type ApiObject,
   type FieldError,
@@ -24,14 +24,17 @@ export const isEmptySelector = (selector: Selector): boolean =>
   selector !== undefined &&
   Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;
 
-/** A finding unless the pods that a template makes are among those that a selector selects. */
+/** Requires that the selector matches the labels of the template. */
 export function validateSelected(selector: Selector, template: PodTemplateSpec, path: string): FieldError[] {
   const { labels } = template.metadata ?? {};
   if (selectorFromObject(selector as Json | undefined).matches(labels)) return [];
   return [fieldError.invalid(`${path}.metadata.labels`, labels, '`selector` does not match template `labels`')];
 }
 
-/** The selector and the template of a kind that must have both; `kind` is how findings about the template call it. */
+/**
+ * Validates the selector and the template of a workload that requires both; `kind` is its name in errors of the
+ * template.
+ */
 export function validateWorkload(
   { selector, template }: { selector?: LabelSelector; template?: PodTemplateSpec },
   kind: string,
@@ -50,7 +53,7 @@ export function validateWorkload(
   ];
 }
 
-/** The template of pods that are always replaced. */
+/** Validates a template whose pods are always restarted. */
 export const validateWorkloadTemplate = (
   template: PodTemplateSpec,
   path: string,
@@ -58,7 +61,7 @@ export const validateWorkloadTemplate = (
   rules: PodValidationContext,
 ): FieldError[] => [...validateTemplate(template, path, rules), ...validateRestartAlways(template, path, kind)];
 
-/** Pods that are always replaced restart always and have no deadline. */
+/** Requires `restartPolicy: Always` and no `activeDeadlineSeconds`. */
 export function validateRestartAlways({ spec }: PodTemplateSpec, path: string, kind: string): FieldError[] {
   const policy = spec?.restartPolicy ?? '';
   const found: FieldError[] = [];
@@ -70,7 +73,7 @@ export function validateRestartAlways({ spec }: PodTemplateSpec, path: string, k
   return found;
 }
 
-/** Some kinds tell everything that is wrong with a changed object twice: once about any object, once about a change. */
+/** The errors of a whole object once more: some kinds report them from validation and from update validation. */
 export const validateAgain = (object: object, schema: StructSchema, own: FieldError[], names: Names): FieldError[] => [
   ...validate(object as ApiObject, compile(schema, names)),
   ...own,
@@ -85,7 +88,7 @@ interface Counts {
   updatedReplicas?: number;
 }
 
-/** Parts are no more than the whole; `ready` is how findings call the ready ones. */
+/** Requires that no replica count exceeds `replicas`; `ready` is the name of the ready replicas in errors. */
 export function validateCounts(status: Counts, parts: readonly (keyof Counts)[], ready: string): FieldError[] {
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
   const found = parts
@@ -102,7 +105,7 @@ interface Collisions {
   collisionCount?: number;
 }
 
-/** Counts of name collisions only grow. */
+/** Rejects a lower `collisionCount`. */
 export function validateCollisions({ collisionCount }: Collisions, old: Collisions): FieldError[] {
   if (old.collisionCount === undefined || (collisionCount ?? -1) >= old.collisionCount) return [];
   return [fieldError.invalid('status.collisionCount', collisionCount ?? 0, 'cannot be decremented')];
@@ -115,7 +118,7 @@ interface Workload {
   spec?: { template?: PodTemplateSpec };
 }
 
-/** Advice on a new object of such a kind, or on one whose wishes changed. */
+/** Warnings on create, and on updates that change the generation. */
 export function workloadWarnings({ metadata, spec }: Workload, old: Workload | undefined, names: Names): string[] {
   if (old !== undefined && old.metadata.generation === metadata.generation) return [];
   return [

@@ -23,7 +23,7 @@ export const podDisruptionBudgets = resource({
     metadataChecks: [0, 0],
     bareFinalizers: true,
     generation: true,
-    // No pod bears its name.
+    // The name does not become part of pod names.
     nameRule: pathSegmentName,
     unconditionalUpdate: false,
     validate: ({ spec = {}, status }) => [

@@ -19,12 +19,14 @@ import type { PodDisruptionBudget } from '../types/policy-v1.ts';
 type Budget = ObjectOf<typeof PodDisruptionBudget>;
 
 const budgets = 'poddisruptionbudgets.policy';
-/** How often a pod that changes meanwhile is looked at anew. */
+/** Attempts while the pod is modified concurrently. */
 const maxAttempts = 20;
-/** So many pods of a budget may be on their way at a time. */
+/** Limit of `disruptedPods` of a budget. */
 const maxDisrupted = 2_000;
 
-/** Deletes a pod if its disruption budget allows that, and takes it off the budget. */
+/**
+ * The create handler of `pods/eviction`: deletes the pod if its disruption budget allows that, and updates the budget.
+ */
 export const evictPod: CreateHandler = async (posted, call) => {
   const options = (posted['deleteOptions'] ?? {}) as JsonObject;
   for (let attempt = 1; ; attempt++) {
@@ -37,7 +39,7 @@ export const evictPod: CreateHandler = async (posted, call) => {
   }
 };
 
-/** The pod has changed since it was looked at. */
+/** The pod was modified since it was read. */
 class Overtaken extends StatusError {}
 
 async function evict(options: JsonObject, call: CreateCall): Promise<void> {
@@ -65,7 +67,7 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
     }
   } else {
     const spend = (found: ApiObject) => {
-      // The options of the eviction may ask for a rehearsal too: that is tried on a copy.
+      // The delete options may ask for a dry run too: that works on a copy.
       const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
       take(tried as unknown as Budget, name, call.now);
     };
@@ -78,11 +80,11 @@ const isRehearsal = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) &
 
 const isDeleted = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp !== undefined;
 
-/** It does not run, or not for long any more. */
+/** Whether a pod needs no budget: it has terminated, has not started, or is being deleted. */
 const needsNoBudget = (pod: PodObject): boolean =>
   isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
 
-/** Deletes the pod unless it has changed, when the request does not say itself which state it means. */
+/** Deletes the pod in the state that was read, unless the request has preconditions of its own. */
 async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
   const meant = preconditionsOf(options);
   if (meant.resourceVersion !== undefined) return remove(options, call);
@@ -95,7 +97,7 @@ async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall)
   }
 }
 
-/** Tells in the pod why it goes, and deletes it as the options say. */
+/** Sets the `DisruptionTarget` condition and deletes the pod with the given options. */
 async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
   if (isRehearsal(options)) return objects.delete('pods', namespace, name, options);
   const meant = preconditionsOf(options);
@@ -105,7 +107,7 @@ async function remove(options: JsonObject, { namespace, name, objects, now }: Cr
     const { status = {} } = pod;
     pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
   });
-  // The version that was meant is the one before the word on why.
+  // A resourceVersion precondition refers to the version before the condition was set.
   const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: told } : {}) };
   await objects.delete('pods', namespace, name, { ...options, preconditions });
 }
@@ -145,7 +147,7 @@ async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Pr
   });
 }
 
-/** Whether a pod that is not ready may go without being taken off the budget. */
+/** Whether a pod that is not ready may be evicted without using the budget. */
 function isSpare({ status: podStatus }: PodObject, { spec = {}, status = {} }: Budget): boolean {
   const ready = podStatus?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
   if (ready) return false;
@@ -153,7 +155,7 @@ function isSpare({ status: podStatus }: PodObject, { spec = {}, status = {} }: B
   return spec.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
 }
 
-/** Takes one disruption off the budget, for this pod. @throws StatusError 403, 429 */
+/** Uses one disruption of the budget for this pod. @throws StatusError 403, 429 */
 function take(budget: Budget, pod: string, now: number): void {
   const { name = '', generation = 0 } = budget.metadata;
   const { status = {} } = budget;
@@ -202,7 +204,7 @@ function whyNone({ metadata, status = {} }: Budget): string {
 
 type Conditions = NonNullable<NonNullable<Budget['status']>['conditions']>;
 
-/** The conditions of a budget of which nothing is left. */
+/** The conditions of a budget without disruptions left. */
 function exhausted({ status = {} }: Budget, now: number): Conditions {
   const { conditions, observedGeneration } = status;
   const condition = {

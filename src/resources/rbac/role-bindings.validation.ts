@@ -9,7 +9,7 @@ interface Binding {
   subjects?: Subject[];
 }
 
-/** Groups that go without saying. */
+/** Defaults the API groups of the role and of the subjects. */
 export function defaultBinding(binding: Binding, names: Names): void {
   const group = groupOf(names);
   if (!binding.roleRef?.apiGroup) binding.roleRef = { ...binding.roleRef, apiGroup: group };
@@ -49,7 +49,7 @@ function validateSubject(
   ];
 }
 
-/** A binding stays one to its role: who may bind another one is another question. */
+/** Rejects a change of `roleRef`: it is immutable. */
 export function validateSameRole({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
   const { apiGroup = '', kind = '', name = '' } = roleRef;
   if (apiGroup === (old.apiGroup ?? '') && kind === (old.kind ?? '') && name === (old.name ?? '')) return [];

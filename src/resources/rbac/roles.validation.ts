@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from '../../meta/index.ts';
 import { eachOf } from '../shared/field-rules.ts';
 import type { PolicyRule } from '../types/rbac-v1.ts';
 
-/** What a role allows: something, and either resources or paths, the latter only for the whole cluster. */
+/** Validates policy rules: verbs, and either resources or non-resource URLs, the latter in cluster roles only. */
 export const validateRules = (rules: readonly PolicyRule[] | undefined, namespaced: boolean): FieldError[] =>
   eachOf(rules ?? [], 'rules', (rule, path) => {
     const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs: paths = [] } = rule;

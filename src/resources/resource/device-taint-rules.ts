@@ -40,7 +40,7 @@ const rules = {
   device: validateLabel,
 };
 
-/** Each field that is set narrows what is selected. */
+/** Validates a device selector; its fields are ANDed. */
 function validateSelector(selector: Infer<typeof DeviceTaintSelector>, path: string): FieldError[] {
   const found = Object.entries(rules).flatMap(([field, rule]) => {
     const value = selector[field as keyof typeof rules];

@@ -1,4 +1,4 @@
-/** Rules about devices that the kinds of the group share. Paths are those of v1beta2. */
+/** Validation that the kinds of the group share. Paths are those of v1beta2. */
 import {
   cIdentifier,
   dns1123Label,
@@ -26,7 +26,7 @@ export const MAX_TAINTS = 4;
 
 type Rule<T> = (entry: T, path: string, index: number) => FieldError[];
 
-/** Each entry, and how many there are. */
+/** Validates each entry of a list and its length. */
 export function validateList<T>(
   list: readonly T[] | undefined,
   max: number,
@@ -38,7 +38,7 @@ export function validateList<T>(
   return count > max ? [...found, fieldError.tooMany(path, count, max)] : found;
 }
 
-/** The same of entries that have names. */
+/** Validates a list whose entries have unique names. */
 export const validateNamed = <T extends { name?: string }>(
   list: readonly T[] | undefined,
   max: number,
@@ -54,14 +54,14 @@ export const validateDriver = (name: string, path: string): FieldError[] =>
 export const validateClass = (name: string, path: string): FieldError[] =>
   name === '' ? [fieldError.required(path)] : byRule(path, name, dns1123Subdomain);
 
-/** Subdomains divided by slashes. */
+/** Validates a pool name: subdomains separated by slashes. */
 export function validatePool(name: string, path: string): FieldError[] {
   if (name === '') return [fieldError.required(path)];
   const found = Buffer.byteLength(name) > MAX_POOL ? [fieldError.tooLong(path, MAX_POOL)] : [];
   return [...found, ...name.split('/').flatMap((part) => byRule(path, part, dns1123Subdomain))];
 }
 
-/** The name of an attribute or a capacity, with the domain of who defined it if that is not the driver. */
+/** Validates a qualified name of an attribute or capacity: with a domain unless the driver defines it. */
 export function validateQualified(name: string, path: string): FieldError[] {
   if (name === '') return [fieldError.required(path, 'name required')];
   const [first = '', second, ...more] = name.split('/');
@@ -78,7 +78,7 @@ function validateIdentifier(name: string, path: string): FieldError[] {
   return [...found, ...cIdentifier(name).map((why) => fieldError.typeInvalid(path, name, why))];
 }
 
-/** The length of its expression alone is judged. */
+/** Validates device selectors; of their CEL expressions only the length. */
 export const validateSelectors = (selectors: readonly Infer<typeof DeviceSelector>[] | undefined, path: string) =>
   validateList(selectors, MAX_SELECTORS, path, ({ cel }, at) => {
     if (cel === undefined) return [fieldError.required(`${at}.cel`)];
@@ -89,11 +89,11 @@ export const validateSelectors = (selectors: readonly Infer<typeof DeviceSelecto
       : [];
   });
 
-/** Bytes of a value in JSON. */
+/** The size of a value as JSON, in bytes. */
 const sizeOf = (value: Json): number =>
   Buffer.byteLength(JSON.stringify(value, (_, part: Json) => (typeof part === 'bigint' ? Number(part) : part)));
 
-/** A free object; what is there already may be larger than a new one. */
+/** Validates opaque parameters; the limit of stored ones is higher. */
 export function validateParameters(value: Json | undefined, path: string, stored: boolean): FieldError[] {
   if (value === undefined || value === null) return [fieldError.required(path)];
   if (!stored && sizeOf(value) > MAX_PARAMETERS) return [fieldError.tooLong(path, MAX_PARAMETERS)];

@@ -1,4 +1,4 @@
-/** What schedulers and drivers tell of a claim. */
+/** Validation of the status of resource claims. */
 import { canonicalIp, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { validateNodeSelector } from '../pod-template/affinity.ts';
@@ -37,7 +37,7 @@ interface DeviceId {
 }
 const idOf = ({ driver = '', pool = '', device = '' }: DeviceId): string => `${driver}/${pool}/${device}`;
 
-/** `deleted`: the claim is being deleted, and gets no new users. */
+/** Validates the status; a claim that is being deleted (`deleted`) must not get new consumers. */
 export function validateClaimStatus(
   status: ResourceClaimStatus,
   old: ResourceClaimStatus,
@@ -82,7 +82,7 @@ function validateAllocation(
       ...validateReference(result.request ?? '', `${at}.request`, names),
       ...validateId(result, at),
     ]),
-    // Those of the classes and those of the claim.
+    // Configurations of the classes and of the claim.
     ...validateList(config, 2 * MAX_CONFIGS, `${path}.devices.config`, (one, at) => [
       ...((one.source ?? '') === ''
         ? [fieldError.required(`${at}.source`)]
@@ -137,7 +137,7 @@ function validateNetwork(network: Infer<typeof NetworkDeviceData>, path: string)
   ];
 }
 
-/** An address and the length of its network, in the shortest form. */
+/** Validates an interface address in canonical CIDR form. */
 function validateInterfaceAddress(text: string, path: string): FieldError[] {
   if (validateCidr(path, text).length > 0) {
     const why = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)';

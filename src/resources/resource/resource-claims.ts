@@ -11,7 +11,7 @@ import { defaultRequests, requestNamesOf, validateClaimSpec } from './resource-c
 
 type Claim = ObjectOf<typeof ResourceClaim>;
 
-/** What is asked for, in the shape of v1beta2. */
+/** The spec in v1beta2 form. */
 const specOf = (claim: Claim) => (claimToV1beta2(claim as ApiObject) as unknown as ObjectOf<typeof V1beta2>).spec ?? {};
 
 export const resourceClaims = resource({

@@ -1,4 +1,4 @@
-/** What a claim asks for, in the shape of v1beta2. */
+/** Validation of the spec of a claim in v1beta2 form. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { oneOf, unique } from '../shared/field-rules.ts';
@@ -27,7 +27,7 @@ const MAX_REQUESTS = 32;
 const MAX_CONSTRAINTS = 32;
 const MAX_ALTERNATIVES = 8;
 
-/** Names of requests, and of the alternatives that each has. */
+/** Names of requests, with the names of their subrequests. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
 
 export const requestNamesOf = ({ devices }: ResourceClaimSpec): RequestNames =>
@@ -38,7 +38,7 @@ export const requestNamesOf = ({ devices }: ResourceClaimSpec): RequestNames =>
     ]),
   );
 
-/** One device is asked for unless a request says otherwise. */
+/** Defaults the allocation mode and the count to one device. */
 export function defaultRequests({ devices }: StoredSpec): void {
   for (const request of devices?.requests ?? []) {
     if ((request.deviceClassName ?? '') !== '') defaultCount(request);
@@ -51,7 +51,7 @@ function defaultCount(request: { allocationMode?: string; count?: number }): voi
   if (request.allocationMode === 'ExactCount') request.count ||= 1;
 }
 
-/** `stored`: it has not changed. */
+/** Validates a claim spec; `stored`: it has not changed since it was stored. */
 export function validateClaimSpec(spec: ResourceClaimSpec, path: string, stored: boolean): FieldError[] {
   const { requests, constraints, config } = spec.devices ?? {};
   const names = requestNamesOf(spec);
@@ -126,7 +126,7 @@ export const validateReferences = (
   ...unique(references, path, (name) => name),
 ];
 
-/** A request, or one of its alternatives: `request/alternative`. */
+/** Validates a reference to a request or subrequest: `request/subrequest`. */
 export function validateReference(reference: string, path: string, names: RequestNames): FieldError[] {
   const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
   const parts = reference.split('/');

@@ -9,7 +9,7 @@ import { validateSlice, validateSliceUpdate } from './resource-slices.validation
 
 type Slice = ObjectOf<typeof ResourceSlice>;
 
-/** What is offered, in the shape of v1beta2. */
+/** The spec in v1beta2 form. */
 const specOf = (slice: Slice) => (sliceToV1beta2(slice as ApiObject) as unknown as ObjectOf<typeof V1beta2>).spec ?? {};
 
 export const resourceSlices = resource({

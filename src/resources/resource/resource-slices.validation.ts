@@ -1,4 +1,4 @@
-/** What a driver offers, in the shape of v1beta2. */
+/** Validation of the spec of a resource slice in v1beta2 form. */
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { parseSemver } from '../coordination/semver.ts';
@@ -32,7 +32,7 @@ const MAX_CONSUMED_COUNTERS = 1024;
 
 export function validateSlice(spec: ResourceSliceSpec): FieldError[] {
   const { driver = '', pool = {}, sharedCounters = [], perDeviceNodeSelection = false } = spec;
-  // A list without entries is null.
+  // An empty list is printed as null.
   const devices = spec.devices ?? [];
   const sets = new Map(sharedCounters.map(({ name = '', counters = {} }) => [name, new Set(Object.keys(counters))]));
   const found = [
@@ -74,7 +74,7 @@ function validatePoolState({ name = '', generation = 0, resourceSliceCount: coun
   return found;
 }
 
-/** Where devices can be reached from. */
+/** The fields that say from which nodes devices are accessible. */
 interface Places {
   readonly nodeName?: string;
   readonly nodeSelector?: NodeSelector;
@@ -83,7 +83,7 @@ interface Places {
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== false;
 
-/** The slice says it in one way. */
+/** Requires exactly one node selection in the slice. */
 function validatePlaces(spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector, allNodes, perDeviceNodeSelection } = spec;
   const found = validateNodes(spec, 'spec');
@@ -103,7 +103,7 @@ const validateNodes = ({ nodeName = '', nodeSelector }: Places, path: string): F
   ...(nodeSelector === undefined ? [] : validateNodeSelector(nodeSelector, `${path}.nodeSelector`)),
 ];
 
-/** Each device says it, where the slice leaves it to them. */
+/** Requires a node selection in each device with `perDeviceNodeSelection`. */
 function validateDevicePlaces(device: Places, path: string, isAsked: boolean): FieldError[] {
   const ways = [device.nodeName, device.nodeSelector, device.allNodes].filter(isSet).length;
   if (!isAsked) {
@@ -149,7 +149,7 @@ function validateDevice(
   ];
 }
 
-/** One value of one type. */
+/** Validates an attribute: exactly one typed value. */
 function validateAttribute(attribute: Infer<typeof DeviceAttribute>, path: string): FieldError[] {
   const found: FieldError[] = [];
   for (const field of ['string', 'version'] as const) {

@@ -23,11 +23,11 @@ export const priorityClasses = resource({
     defaults: (priority) => {
       priority.preemptionPolicy ??= 'PreemptLowerPriority';
     },
-    // Nothing that counts ever changes.
+    // All relevant fields are immutable, so the generation is always 1.
     prepareCreate: ({ metadata }) => {
       metadata.generation = 1;
     },
-    // What is there has its place, whatever it is called.
+    // Stored classes are not validated again.
     validate: (priority) => (isNew(priority) ? validatePriority(priority) : []),
     validateUpdate: (priority, old) => [
       ...((priority.value ?? 0) === (old.value ?? 0)

@@ -1,4 +1,4 @@
-/** Rules about IP addresses and ranges of them. */
+/** Validation of IP addresses and CIDRs, and warnings for them. */
 import {
   cidr,
   type FieldError,
@@ -13,7 +13,7 @@ import { byRule } from './field-rules.ts';
 
 type Family = 'IPv4' | 'IPv6';
 
-/** Advice on an address that is not in the form in which all write it. */
+/** Warnings for an IP address that is not in canonical form. */
 export function addressWarnings(path: string, value: string, { product }: Names): string[] {
   const address = readIp(value);
   if (address === undefined || !value.includes(':')) return [];
@@ -28,7 +28,7 @@ export function addressWarnings(path: string, value: string, { product }: Names)
   return [`${path}: IPv6 address ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
 }
 
-/** The same for a range, and on one whose address has bits beyond its length. */
+/** Warnings for a CIDR that is not in canonical form or has host bits set. */
 export function cidrWarnings(path: string, value: string): string[] {
   const [text = '', length = ''] = value.split('/');
   const address = readIp(text);
@@ -46,24 +46,24 @@ export function cidrWarnings(path: string, value: string): string[] {
   return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
 }
 
-/** Undefined when the text is neither an address nor a range. */
+/** The family of an IP address or CIDR; undefined when the text is neither. */
 export function familyOf(text: string): Family | undefined {
   const size = readIp(text.split('/')[0] ?? '')?.size;
   return size === undefined ? undefined : size === 32 ? 'IPv4' : 'IPv6';
 }
 
-/** One of each family. */
+/** Whether the addresses include both families. */
 export const isDualStack = (texts: readonly string[]): boolean => new Set(texts.map(familyOf)).size === 2;
 
-/** A range of addresses: those that have its first bits. */
+/** A CIDR. */
 interface Range {
   readonly size: number;
   readonly start: bigint;
-  /** How many bits of an address lie beyond its length. */
+  /** The number of host bits. */
   readonly rest: bigint;
 }
 
-/** Undefined when the text does not begin with an address. */
+/** Parses a CIDR; undefined when the text does not begin with an IP address. */
 function readRange(text: string): Range | undefined {
   const [address = '', length = ''] = text.split('/');
   const found = readIp(address);
@@ -75,14 +75,14 @@ function readRange(text: string): Range | undefined {
 const lies = ({ bits, size }: IpNumber, range: Range | undefined): boolean =>
   range !== undefined && size === range.size && bits >> range.rest === range.start;
 
-/** Whether a range is part of another, and not all of it. Takes both as valid. */
+/** Whether a valid CIDR lies within another one and is smaller. */
 export function isWithin(inner: string, outer: string): boolean {
   const [address = '', length = ''] = inner.split('/');
   const found = readIp(address);
   return found !== undefined && lies(found, readRange(outer)) && Number(length) > Number(outer.split('/')[1]);
 }
 
-/** A range whose address has no bits beyond its length. Takes it as valid. */
+/** Whether a valid CIDR has no host bits set. */
 export function isAligned(range: string): boolean {
   const [address = '', length = ''] = range.split('/');
   const found = readIp(address);
@@ -103,7 +103,7 @@ const special: readonly (readonly [ranges: readonly (Range | undefined)[], why: 
   ],
 ];
 
-/** An address at which others can reach something. */
+/** Rejects unspecified, loopback and link-local addresses. */
 export function validatePublicIp(field: string, value: string): FieldError[] {
   const address = readIp(value);
   if (address === undefined) return [fieldError.invalid(field, value, 'must be a valid IP address')];

@@ -4,9 +4,9 @@ import type { Infer } from '../../schema/index.ts';
 import type { Container } from '../types/core-v1.ts';
 import type { LabelSelector } from '../types/meta-v1.ts';
 
-// Cells that many kinds share, in the words that people know from tables.
+// Table columns and cell formats that many kinds share.
 
-/** Any object: all that these columns read of it. */
+/** What these columns read of an object. */
 interface Named {
   metadata: ObjectMeta;
 }

@@ -13,7 +13,7 @@ const reasonRule = (reason: string): string[] =>
         "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
       ];
 
-/** What is wrong with conditions in the form that newer kinds share. */
+/** Validates a list of `metav1.Condition`. */
 export const validateConditions = (conditions: readonly Condition[] | undefined, path: string): FieldError[] => [
   ...unique(conditions, path, ({ type = '' }) => type, '.type'),
   ...eachOf(conditions, path, validateCondition),
@@ -36,7 +36,10 @@ function validateCondition(condition: Condition, path: string): FieldError[] {
   return found;
 }
 
-/** The conditions with one more, or a new one in place of that of its type, whose time stands while its status does. */
+/**
+ * The conditions with the given one added, or replacing the one of its type. `lastTransitionTime` changes only with the
+ * status.
+ */
 export function withCondition<C extends Pick<Condition, 'type' | 'status' | 'lastTransitionTime'>>(
   conditions: readonly C[] = [],
   condition: C,
@@ -48,5 +51,5 @@ export function withCondition<C extends Pick<Condition, 'type' | 'status' | 'las
   return before === undefined ? [...conditions, next] : conditions.map((other) => (other === before ? next : other));
 }
 
-/** What stands in a condition of a pod that was never probed: a time that nobody set is shown all the same. */
+/** A condition of a pod that was never probed: the unset time is written as null. */
 export const neverProbed: object = { lastProbeTime: null };

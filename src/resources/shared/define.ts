@@ -14,24 +14,24 @@ import {
 import type { Infer, StructSchema } from '../../schema/index.ts';
 import { scale } from './scale.ts';
 
-/** An object of a kind as its own code sees it: typed by the schema, with its metadata. */
+/** An object of a kind, typed by its schema and with metadata. */
 export type ObjectOf<S extends StructSchema> = Omit<Infer<S>, 'metadata'> & { metadata: ObjectMeta };
 
-/** A whole column, or its title, what it reads of an object and, where not plain text, how it is shown. */
+/** A column, or its title, cell and format (plain text by default). */
 export type ColumnDeclaration<T> =
   | Column<T>
   | readonly [title: string, cell: Column<T>['cell'], form?: 'wide' | 'integer' | 'boolean'];
 
-/** A kind as its file declares it; what is left out is what most kinds have. */
+/** The declaration of a kind; omitted members have the usual value. */
 export interface KindDeclaration<S extends StructSchema> {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
   readonly schema: S;
   readonly version?: string;
-  /** Versions beyond the first. */
+  /** Versions after the first. */
   readonly versions?: readonly ResourceVersion[];
-  /** The feature without which it is not served. */
+  /** The feature gate without which it is not served. */
   readonly gate?: FeatureName;
   /** Default: the kind in lower case. */
   readonly singular?: string;
@@ -45,9 +45,9 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly act?: CreateHandler;
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
-  /** Has a `status` of its own, written under `/status`; by default that keeps the spec. */
+  /** Has a `status` subresource, which by default resets `spec`. */
   readonly status?: true | Pick<Subresource, 'resetFields' | 'metadataChecks'>;
-  /** Can be scaled under `/scale`; how its selector reads when it is not a LabelSelector. */
+  /** Has a `scale` subresource; a function formats the selector where it is not a LabelSelector. */
   readonly scale?: true | ((object: ObjectOf<S>) => string);
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
   readonly keeps?: ResourceDefinition['resetFields'];
@@ -60,7 +60,7 @@ export interface KindDeclaration<S extends StructSchema> {
 
 const reading: readonly Verb[] = ['get', 'patch', 'update'];
 
-/** The full definition of a kind. Its functions see every object in the type that the schema gives it. */
+/** The ResourceDefinition of a declared kind. Its functions get objects of the type that the schema gives. */
 export function resource<S extends StructSchema>(declared: KindDeclaration<S>): ResourceDefinition {
   const { group, plural, kind, version = 'v1' } = declared;
   const subresources = [...((declared.subresources ?? []) as unknown as readonly Subresource[])];
@@ -88,7 +88,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,
     ...(declared.keeps === undefined ? {} : { resetFields: declared.keeps }),
-    // What a kind's functions are handed has been decoded by its schema: that is what the type says.
+    // The casts hold because these functions only get objects that the schema has decoded.
     columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map(
       columnOf,
     ) as unknown as readonly Column[],

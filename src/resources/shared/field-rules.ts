@@ -14,50 +14,50 @@ import {
 } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 
-/** What the findings about pods and their templates depend on besides them. */
+/** What the validation of pods and pod templates depends on besides the object. */
 export type PodValidationContext = Pick<StrategyContext, 'names' | 'allowPrivileged'>;
 
-/** The same for a pod spec. */
+/** What the validation of a pod spec depends on besides the spec. */
 export interface PodSpecContext extends PodValidationContext {
-  /** Name of the pod whose own spec it is; undefined for the spec of a template. */
+  /** Name of the pod; undefined for the spec of a template. */
   readonly pod?: string;
 }
 
-/** How many texts of one kind are advice enough: an answer has room for far fewer. */
+/** The most warnings of one kind that are collected; a response has room for far fewer. */
 export const MAX_WARNINGS = 1000;
 
-/** One finding for each complaint of a rule about a text. */
+/** An error for each message of a name rule. */
 export const byRule = (field: string, value: string, rule: NameRule): FieldError[] =>
   rule(value).map((why) => fieldError.invalid(field, value, why));
 
-/** A finding unless the value is one of these. */
+/** NotSupported unless the value is one of `known`. */
 export const oneOf = (field: string, value: string, known: readonly string[]): FieldError[] =>
   known.includes(value) ? [] : [fieldError.notSupported(field, value, known)];
 
 export const nonNegative = (field: string, value: number): FieldError[] =>
   value >= 0 ? [] : [fieldError.invalid(field, value, 'must be greater than or equal to 0')];
 
-/** A finding unless the value lies between the bounds, both included. */
+/** Invalid unless the value is between the bounds, inclusive. */
 export const within = (field: string, value: number, low: number, high: number): FieldError[] =>
   inRange(value, low, high).map((why) => fieldError.invalid(field, value, why));
 
-/** Mode bits of a file. */
+/** Validates the mode bits of a file. */
 export const fileMode = (field: string, mode: number | undefined): FieldError[] =>
   mode === undefined || (mode >= 0 && mode <= 0o777)
     ? []
     : [fieldError.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];
 
-/** A path that no element leads upwards. */
+/** Rejects a path with a `..` element. */
 export const noBacksteps = (field: string, path: string): FieldError[] =>
   path.split('/').includes('..') ? [fieldError.invalid(field, path, "must not contain '..'")] : [];
 
-/** A relative path that leads nowhere upwards. */
+/** Rejects an absolute path and a path with a `..` element. */
 export const descendingPath = (field: string, path: string): FieldError[] => [
   ...(path.startsWith('/') ? [fieldError.invalid(field, path, 'must be a relative path')] : []),
   ...noBacksteps(field, path),
 ];
 
-/** As {@link descendingPath}, and no name that starts with two dots. */
+/** As {@link descendingPath}; also rejects a path that starts with two dots. */
 export const localPath = (field: string, path: string): FieldError[] => [
   ...descendingPath(field, path),
   ...(path.startsWith('..') && !path.startsWith('../')
@@ -72,28 +72,28 @@ export const eachOf = <T>(
   rule: (entry: T, path: string, index: number) => FieldError[],
 ): FieldError[] => (entries ?? []).flatMap((entry, i) => rule(entry, `${path}[${i}]`, i));
 
-/** Whether an object is being created: it has no version yet. Some rules hold for new objects alone. */
+/** Whether an object is being created: it has no resourceVersion yet. */
 export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
 
-/** A finding unless an object is named after what it holds; what its name was to start with is judged alike. */
+/** Requires that `name` and `generateName`, where set, equal a name that follows from the spec. */
 export const validateNamed = ({ name, generateName }: ObjectMeta, wanted: string, why: string): FieldError[] =>
   Object.entries({ generateName, name })
     .filter(([, text]) => (text ?? '') !== '' && text !== wanted)
     .map(([field, text]) => fieldError.invalid(`metadata.${field}`, text as string, why));
 
-/** A value in the form of plain JSON: what a schema's type says without its name. */
+/** A value typed by a schema, as JSON. */
 export const asJson = (value: unknown): Json | undefined => value as Json | undefined;
 
 export const same = (a: unknown, b: unknown): boolean => jsonEqual(asJson(a) ?? null, asJson(b) ?? null);
 
-/** A finding when a field that never changes has changed. */
+/** The `immutable` error when a field has changed. */
 export const unchanged = (field: string, value: unknown, old: unknown): FieldError[] =>
   same(value, old) ? [] : [immutable(field, asJson(value))];
 
-/** What is wrong with a label selector, below `path`. */
+/** Validates a label selector. */
 export const selector = (value: unknown, path: string): FieldError[] => validateSelectorObject(asJson(value), path);
 
-/** The complaints of a rule about a text, as one finding. */
+/** One error with all messages of a name rule. */
 export function byRuleAsOne(
   field: string,
   value: string,
@@ -104,7 +104,7 @@ export function byRuleAsOne(
   return found.length === 0 ? [] : [fieldError.invalid(field, value, found.join(joint))];
 }
 
-/** A finding at each entry that an earlier one equals. */
+/** A Duplicate error for each entry that repeats the key of an earlier one. */
 export function unique<T>(
   entries: readonly T[] | null | undefined,
   path: string,
@@ -121,7 +121,7 @@ export function unique<T>(
   return found;
 }
 
-/** Versions of reviews: each once, and named as versions are. */
+/** Validates review versions: unique DNS labels. */
 export function validateReviewVersions(versions: readonly string[], path: string): FieldError[] {
   const seen = new Set<string>();
   return eachOf(versions, path, (version, at) => {
@@ -131,13 +131,13 @@ export function validateReviewVersions(versions: readonly string[], path: string
   });
 }
 
-/** The finding of a value that repeats, with a reason. */
+/** A Duplicate error with a reason. */
 export function duplicateOf(field: string, value: Json, why: string): FieldError {
   const found = fieldError.duplicate(field, value);
   return { ...found, message: `${found.message}: ${why}` };
 }
 
-/** A count, or a share of at most the whole. */
+/** Validates an int-or-percent: not negative, at most 100%. */
 export function nonNegativeOrPercent(field: string, value: number | string): FieldError[] {
   if (typeof value === 'number') return nonNegative(field, value);
   const found = byRule(field, value, percent);
@@ -150,7 +150,7 @@ export function nonNegativeOrPercent(field: string, value: number | string): Fie
 const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const wholePath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** A name such as `example.com/name`. */
+/** Validates a domain-prefixed path such as `example.com/name`. */
 export function domainPath(field: string, value: string, domain: (value: string) => string[]): FieldError[] {
   if (value === '') return [fieldError.required(field)];
   const slash = value.indexOf('/');

@@ -2,14 +2,14 @@ import { isJsonObject, type Json, type JsonObject, setKey } from '../../meta/ind
 import { resolve, type Schema, type StructSchema } from '../../schema/index.ts';
 
 /**
- * A value as messages show it: every field of its struct, absent ones too, under the names and in the order that people
- * know from such messages.
+ * A value as the reference server prints it in messages: all fields of the internal Go struct, unset ones too, with
+ * their Go names in struct order.
  */
 export function internalForm(value: unknown, schema: StructSchema): Json {
   return show(value as Json | undefined, schema);
 }
 
-/** The same as indented text, one field or bracket to a line. */
+/** The internal form as indented text, one field or bracket per line. */
 export const internalText = (value: unknown, schema: StructSchema): string =>
   JSON.stringify(
     internalForm(value, schema),
@@ -17,7 +17,7 @@ export const internalText = (value: unknown, schema: StructSchema): string =>
     1,
   );
 
-/** Structs that are shown as they are written. */
+/** Structs that are printed as on the wire. */
 const plain = new Set(['meta/v1.LabelSelector', 'meta/v1.ObjectMeta']);
 
 const names: { readonly [field: string]: string } = {
@@ -60,12 +60,12 @@ const names: { readonly [field: string]: string } = {
   wwids: 'WWIDs',
 };
 
-/** Names that fields have in one struct alone. */
+/** Go field names that differ from the JSON name in one struct only. */
 const namesIn: { readonly [struct: string]: { readonly [field: string]: string } } = {
   'core/v1.RBDVolumeSource': { monitors: 'CephMonitors', image: 'RBDImage', pool: 'RBDPool', user: 'RadosUser' },
 };
 
-/** Fields in the order in which they are shown, where it is not that of the declaration. A `+` marks one that is not declared. */
+/** Struct orders that differ from the declared one. A `+` marks a field that is not declared. */
 const orders: { readonly [struct: string]: string } = {
   'core/v1.PodSpec':
     'volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds ' +
@@ -135,7 +135,7 @@ function showStruct(value: JsonObject, schema: StructSchema): Json {
   return out;
 }
 
-/** What a pod shares with its node is shown as part of its security context. */
+/** Moves the host namespace fields of a pod spec into the security context, as in the internal struct. */
 function withHostFields(spec: JsonObject, context: Json): Json {
   if (!isJsonObject(context)) return context;
   return {

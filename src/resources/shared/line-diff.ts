@@ -1,6 +1,6 @@
 /** Lines of unchanged text around a change. */
 const CONTEXT = 3;
-/** Longer texts are not compared. */
+/** Limit of the lines of a text that is compared. */
 const MAX_LINES = 4000;
 
 interface Block {
@@ -12,8 +12,8 @@ interface Block {
 type Step = readonly [change: boolean, a1: number, a2: number, b1: number, b2: number];
 
 /**
- * What changed from one text to another: hunks in the unified format without names of files, each line ended by a
- * newline. Empty when nothing did, or when a text has more than 4000 lines.
+ * The unified diff of two texts without file headers, each line ended by a newline. Empty when they are equal or one
+ * has more than 4000 lines.
  */
 export function lineDiff(before: string, after: string): string {
   const a = before.split('\n');
@@ -43,7 +43,7 @@ function range(from: number, to: number): string {
   return `${length === 0 ? from : from + 1},${length}`;
 }
 
-/** Where lines stand in a text; lines that are all over a long one say nothing. */
+/** The positions of each line of a text; lines that occur very often in a long text are left out. */
 function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   lines.forEach((line, i) => {
@@ -57,7 +57,7 @@ function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number
   return places;
 }
 
-/** The longest common runs, each the longest between its neighbours, in the order of the text; the last is empty. */
+/** The longest common runs of lines in order; the last block is empty. */
 function matches(a: readonly string[], b: readonly string[]): Block[] {
   const places = placesOf(b);
   const found: Block[] = [];
@@ -100,7 +100,7 @@ function longest(
   return { a: i, b: j, size };
 }
 
-/** The way from one text to the other, kept and changed stretches in turn. */
+/** The edit script: equal and changed blocks in turn. */
 function stepsOf(blocks: readonly Block[], aLength: number, bLength: number): Step[] {
   const steps: Step[] = [];
   let i = 0;
@@ -126,7 +126,7 @@ function joined(blocks: readonly Block[]): Block[] {
   return out;
 }
 
-/** Changes with a little of what is around them; those that are close together share it. */
+/** Groups changes into hunks with context lines; hunks that are close together are joined. */
 function hunksOf(steps: readonly Step[]): Step[][] {
   if (!steps.some(([change]) => change)) return [];
   const hunks: Step[][] = [];

@@ -20,14 +20,14 @@ const labelSelectorOf = (object: ApiObject): string => {
 };
 
 const columns: readonly Column[] = [
-  // Here no format says that this column names the row.
+  // In this table the format of the name column is empty.
   { ...name, format: '' },
   { name: 'Desired', type: 'integer', cell: (scale) => at(scale, 'spec', 'replicas') ?? 0 },
   { name: 'Available', type: 'integer', cell: (scale) => at(scale, 'status', 'replicas') ?? 0 },
   age,
 ];
 
-/** How many there shall be and are of what an object makes: `spec.replicas`, `status.replicas` and its selector. */
+/** The `scale` subresource: `spec.replicas`, `status.replicas` and the label selector. */
 export function scale(
   selectorOf: (object: ApiObject) => string = labelSelectorOf,
 ): Pick<Subresource, 'kind' | 'group' | 'version' | 'schema' | 'projection'> {

@@ -1,4 +1,4 @@
-/** How a webhook is reached: its URL, or a service of the cluster. */
+/** Validation of a webhook client config: a URL or a service. */
 import { dns1123Subdomain, type FieldError, fieldError, portNumber } from '../../meta/index.ts';
 
 interface Client {
@@ -12,7 +12,7 @@ interface Service {
   port?: number;
 }
 
-/** A service that tells no port has the one of https. */
+/** Defaults the port of a webhook service to 443. */
 export function defaultPort(service: { port?: number } | undefined): void {
   if (service !== undefined) service.port ??= 443;
 }
@@ -44,7 +44,7 @@ function validateUrl(text: string, path: string): FieldError[] {
   }
   if (server === '') found.push(fieldError.invalid(path, server, `host must be specified${form}`));
   if (user !== undefined) {
-    // A password has no place in an answer.
+    // Passwords are not shown in errors.
     const shown = user.replace(/:.*$/s, ':***');
     found.push(fieldError.invalid(path, shown, 'user information is not permitted in the URL'));
   }
@@ -57,7 +57,7 @@ function validateUrl(text: string, path: string): FieldError[] {
   return found;
 }
 
-/** What keeps a text from being a URL, in the words that clients know. */
+/** The reason why a text is not a URL, in the words of Go's `net/url`. */
 function faultOf(text: string, server: string, path: string): string | undefined {
   if (/[^ -~\x80-\uffff]/.test(text)) return 'net/url: invalid control character in URL';
   if (text.startsWith(':')) return 'missing protocol scheme';

@@ -39,7 +39,7 @@ export const csiDrivers = resource({
         ...driver.spec,
       };
     },
-    // It counts from the first change on.
+    // The generation increments on spec changes.
     prepareUpdate: (driver, old) => {
       if (!same(driver.spec, old.spec)) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },

@@ -19,9 +19,9 @@ export const csiNodes = resource({
     returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
-    // Drivers come and go; one that stays is what it was, but for how many volumes it takes.
+    // Drivers may be added and removed; of the others only `allocatable` may change.
     validateUpdate: ({ spec }, old) => {
-      // No two have the same name.
+      // Driver names are unique.
       const now = new Map((spec?.drivers ?? []).map((driver) => [driver.name, driver]));
       return (old.spec?.drivers ?? []).flatMap((before) => {
         const driver = now.get(before.name);

@@ -20,7 +20,7 @@ export function validateClass(storage: ObjectOf<typeof StorageClass>): FieldErro
   ];
 }
 
-/** What is given to a driver with each volume of a class. */
+/** Validates the parameters that the provisioner gets with each volume. */
 export function validateParameters(parameters: { readonly [key: string]: string }): FieldError[] {
   const path = 'parameters';
   const entries = Object.entries(parameters);
@@ -32,9 +32,9 @@ export function validateParameters(parameters: { readonly [key: string]: string 
   return size > MAX_PARAMETER_BYTES ? [...found, fieldError.tooLong(path, MAX_PARAMETER_BYTES)] : found;
 }
 
-/** Where volumes may be made: no term says the same as one before it, or nothing. */
+/** Validates `allowedTopologies`: terms must be unique and not empty. */
 function validateTopologies(terms: readonly Term[] | undefined, path: string): FieldError[] {
-  // A term that says nothing is told as a repetition, even the first.
+  // An empty term is reported as a duplicate, even the first one.
   const seen = new Set(['[]']);
   return eachOf(terms, path, ({ matchLabelExpressions: expressions = [] }, at) => {
     const list = `${at}.matchLabelExpressions`;

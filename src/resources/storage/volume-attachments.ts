@@ -58,7 +58,7 @@ function validateStatus({ attachmentMetadata = {}, attachError, detachError }: V
   if (size > MAX_METADATA_BYTES) found.push(fieldError.tooLong('status.attachmentMetadata', MAX_METADATA_BYTES));
   for (const [field, error] of Object.entries({ attachError, detachError })) {
     const { message = '', errorCode = 0 } = error ?? {};
-    // It is the limit of the metadata that is told, not that of messages.
+    // The error shows the limit of metadata, not that of messages.
     if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
       found.push(fieldError.tooLong(`status.${field}.message`, MAX_METADATA_BYTES));
     }

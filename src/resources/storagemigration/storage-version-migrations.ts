@@ -20,7 +20,7 @@ export const storageVersionMigrations = resource({
     unconditionalUpdate: false,
     validate: ({ spec = {} }) => validateSpec(spec),
     validateUpdate: ({ spec, status = {} }, old) => [
-      // The paths are spelled as they always have been.
+      // The reference server uses these paths.
       ...(['group', 'version', 'resource'] as const).flatMap((field) =>
         unchanged(field, spec?.resource?.[field] ?? '', old.spec?.resource?.[field] ?? ''),
       ),

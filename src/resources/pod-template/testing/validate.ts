@@ -10,11 +10,11 @@ import {
 import type { ResourceDefinition } from '../../../registry/index.ts';
 import { compile, validate } from '../../../schema/index.ts';
 
-/** The spelling under which the expected texts were recorded. */
+/** The domain with which the expected messages were recorded. */
 export const names: Names = namesFor('k8s.io');
 const context = { names, now: Date.UTC(2024, 0, 1) };
 
-/** Reason without `FieldValue`, field and message. */
+/** Reason without `FieldValue`, field and message of a field error. */
 export type ReportedError = readonly [reason: string, field: string, message: string];
 
 const schemaOf = ({ versions }: ResourceDefinition) =>
@@ -26,7 +26,7 @@ function decode(definition: ResourceDefinition, object: JsonObject): ApiObject {
   return decoded;
 }
 
-/** The object as it is stored when it is created, with a uid and defaults; the advice that this gives goes to `warnings`. */
+/** The object as stored on create, with a UID and defaults; warnings are added to `warnings`. */
 export function created(definition: ResourceDefinition, object: JsonObject, warnings = new Set<string>()): ApiObject {
   const { metadata } = object as { metadata?: JsonObject };
   const decoded = decode(definition, { ...object, metadata: { name: 'a', namespace: 'n', uid: 'u', ...metadata } });
@@ -43,11 +43,11 @@ const findings = (definition: ResourceDefinition, object: ApiObject): FieldError
 const shown = (found: readonly FieldError[]): ReportedError[] =>
   found.map(({ reason, field, message }) => [reason.replace('FieldValue', ''), field, message]);
 
-/** What is found wrong with a new object. */
+/** The errors of a create. */
 export const validateOnCreate = (definition: ResourceDefinition, object: JsonObject): ReportedError[] =>
   shown(findings(definition, created(definition, object)));
 
-/** What is found wrong with a change of an object, its status included. */
+/** The errors of an update, its status included. */
 export function validateOnUpdate(
   definition: ResourceDefinition,
   before: JsonObject,
@@ -62,7 +62,7 @@ export function validateOnUpdate(
   ]);
 }
 
-/** An object that has been created: it has a version. */
+/** An object as stored: it has a resourceVersion. */
 function stored(definition: ResourceDefinition, object: JsonObject): ApiObject {
   const old = created(definition, object);
   old.metadata.resourceVersion = '1';
@@ -75,14 +75,14 @@ function changed(old: ApiObject, change: (object: ApiObject) => void): ApiObject
   return copy;
 }
 
-/** Advice on a new object. */
+/** The warnings of a create. */
 export function warningsOnCreate(definition: ResourceDefinition, object: JsonObject): string[] {
   const warnings = new Set<string>();
   const decoded = created(definition, object, warnings);
   return [...warnings, ...(definition.strategy.warnings?.(decoded, undefined, context) ?? [])];
 }
 
-/** How the rules about names are worded. */
+/** Messages of the name rules. */
 export const wording = {
   label:
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",

@@ -89,7 +89,7 @@ test.each(cases)('$title', ({ kind, fragment, expected, status }) => {
   expect(cells(kind, fragment, status === undefined ? {} : { status })).toMatchObject(expected);
 });
 
-test('capacities have no age', () => {
+test('CSI storage capacities have no age column', () => {
   const found = cells(csiStorageCapacities, { storageClassName: 's', capacity: '1Gi' });
   expect(found).toEqual({ Name: 'x', StorageClassName: 's', Capacity: '1Gi' });
 });

@@ -148,7 +148,7 @@ describe('webhooks', () => {
       ],
     ],
     [
-      'subresources told twice',
+      'duplicate subresources',
       withRule({ resources: ['a/*', 'a/b', '*/c', 'd/c'] }),
       ['webhooks[0].rules[0].resources[1]', 'Invalid', invalid('a/b', "if 'a/*' is present, must not specify a/b")],
       ['webhooks[0].rules[0].resources[3]', 'Invalid', invalid('d/c', "if '*/c' is present, must not specify d/c")],
@@ -172,7 +172,7 @@ describe('webhooks', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(validatingWebhookConfigurations, fragment)).toEqual(sorted(expected));
   });
-  test('that change objects', () => {
+  test('mutating webhooks', () => {
     const one = { name: 'a.example.com', clientConfig: {} };
     expect(onCreate(mutatingWebhookConfigurations, { webhooks: [one, one] })).toEqual(
       sorted([
@@ -282,7 +282,7 @@ describe('policies', () => {
   });
 });
 
-describe('bindings of policies', () => {
+describe('policy bindings', () => {
   const exclusive = 'name and selector are mutually exclusive';
   const binding = (more: Fragment): Fragment => ({ spec: { policyName: 'p', validationActions: ['Deny'], ...more } });
   const rows: readonly Row[] = [
@@ -381,7 +381,7 @@ describe('mutating admission policies', () => {
     expect(spec).toMatchObject({ failurePolicy: 'Fail', matchConstraints: { matchPolicy: 'Equivalent' } });
   });
 
-  test('bindings name a policy', () => {
+  test('policyName of a binding is required', () => {
     expect(onCreate(mutatingAdmissionPolicyBindings, { spec: { policyName: 'p' } })).toEqual([]);
     expect(onCreate(mutatingAdmissionPolicyBindings, { spec: { paramRef: {} } })).toEqual([
       ['spec.paramRef', 'Required', required('one of name or selector must be specified')],

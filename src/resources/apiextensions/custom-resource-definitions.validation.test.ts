@@ -214,11 +214,11 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe('definitions of resources', () => {
+describe('custom resource definitions', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(customResourceDefinitions, fragment)).toEqual(sorted(expected));
   });
-  test('defaults; what lies in the store is known', () => {
+  test('defaults; storedVersions includes the storage version', () => {
     const { spec, status } = created(customResourceDefinitions, definition({}));
     expect(spec).toMatchObject({
       names: { singular: 'alpha', listKind: 'AlphaList' },
@@ -226,7 +226,7 @@ describe('definitions of resources', () => {
     });
     expect(status).toMatchObject({ storedVersions: ['v1'] });
   });
-  test('what objects rely on stays', () => {
+  test('group and plural are immutable, scope and kind once established', () => {
     const old = created(customResourceDefinitions, definition({}));
     const established = {
       ...old,
@@ -244,7 +244,7 @@ describe('definitions of resources', () => {
       ['spec.scope', 'Invalid', immutable('Cluster')],
     ]);
   });
-  test('only what has kept undeclared fields goes on to keep them', () => {
+  test('preserveUnknownFields may stay true but not become true', () => {
     const strict = created(customResourceDefinitions, definition({}));
     const lax = { ...strict, spec: { ...(strict['spec'] as object), preserveUnknownFields: true } };
     const turned = (before: typeof strict) =>

@@ -39,11 +39,15 @@ const structure: readonly Row[] = [
     object({ l: { type: 'array', items: {} } }),
     [`${list}.items.type`, 'Required', required('must not be empty for specified array items')],
   ],
-  ['a list of nothing', object({ l: { type: 'array' } }), [`${list}.items`, 'Required', required('must be specified')]],
-  ['anything at all', object({ a: { 'x-kubernetes-preserve-unknown-fields': true } })],
-  ['an integer or a text', object({ a: { 'x-kubernetes-int-or-string': true } })],
   [
-    'an integer or a text, told in both ways',
+    'an array without items',
+    object({ l: { type: 'array' } }),
+    [`${list}.items`, 'Required', required('must be specified')],
+  ],
+  ['unknown fields preserved', object({ a: { 'x-kubernetes-preserve-unknown-fields': true } })],
+  ['int-or-string', object({ a: { 'x-kubernetes-int-or-string': true } })],
+  [
+    'x-int-or-string with anyOf and with allOf',
     object({
       a: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
       b: {
@@ -53,7 +57,7 @@ const structure: readonly Row[] = [
     }),
   ],
   [
-    'an integer or a text, with unknown fields',
+    'int-or-string with unknown fields',
     object({ a: { 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true } }),
     [
       `${at}.properties[a].x-kubernetes-preserve-unknown-fields`,
@@ -91,7 +95,7 @@ const structure: readonly Row[] = [
     { ...object({ a: text }), anyOf: [{ properties: { a: { pattern: 'x' }, b: { pattern: 'x' } } }] },
     [`${at}.properties[b]`, 'Required', required(`because it is defined in ${at}.anyOf[0].properties[b]`)],
   ],
-  ['metadata whose names are judged', object({ metadata: object({ name: { type: 'string', maxLength: 5 } }) })],
+  ['metadata with a restricted name', object({ metadata: object({ name: { type: 'string', maxLength: 5 } }) })],
   [
     'labels of metadata',
     object({ metadata: object({ labels: object({}) }), kind: { type: 'integer' } }),
@@ -245,12 +249,12 @@ const merging: readonly Row[] = [
   ],
 ];
 
-describe('schemas of defined resources', () => {
+describe('schemas of custom resources', () => {
   test.each([...structure, ...standard, ...merging])('%s', (_, schema, ...expected) => {
     expect(onCreate(customResourceDefinitions, definition(schema))).toEqual(sorted(expected));
   });
 
-  test('the root says nothing of the status where that stands for itself', () => {
+  test('with the status subresource the root schema may not use other keywords', () => {
     const schema = { type: 'object', oneOf: [{ required: ['a'] }] };
     const found = onCreate(customResourceDefinitions, definition(schema, { subresources: { status: {} } }));
     expect(found.map(([field, reason]) => [field, reason])).toEqual([[at, 'Invalid']]);
@@ -259,7 +263,7 @@ describe('schemas of defined resources', () => {
     );
   });
 
-  test('versions that differ have each its own place', () => {
+  test('different schemas are reported by version', () => {
     const one = { served: true, schema: { openAPIV3Schema: object({ a: text }) } };
     const versions = [
       { ...one, name: 'v1', storage: true },

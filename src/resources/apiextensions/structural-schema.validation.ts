@@ -179,20 +179,25 @@ function validateJudgement(schema: Schema, path: string, names: Names, skipsAnyO
 }
 
 /** Requires that every field of value validation is declared in the structural schema. */
-function validateComplete(judge: Schema, schema: Schema, path: string, judgedAt: string): FieldError[] {
-  return junctorsOf(judge, judgedAt).flatMap(([part, at]) => validatePresent(part, schema, path, at));
+function validateComplete(validation: Schema, schema: Schema, path: string, validationPath: string): FieldError[] {
+  return junctorsOf(validation, validationPath).flatMap(([part, at]) => validatePresent(part, schema, path, at));
 }
 
-function validatePresent(judge: Schema, schema: Schema | undefined, path: string, judgedAt: string): FieldError[] {
-  if (schema === undefined) return [fieldError.required(path, `because it is defined in ${judgedAt}`)];
-  const found = validateComplete(judge, schema, path, judgedAt);
-  const items = itemsOf(judge);
+function validatePresent(
+  validation: Schema,
+  schema: Schema | undefined,
+  path: string,
+  validationPath: string,
+): FieldError[] {
+  if (schema === undefined) return [fieldError.required(path, `because it is defined in ${validationPath}`)];
+  const found = validateComplete(validation, schema, path, validationPath);
+  const items = itemsOf(validation);
   if (items !== undefined) {
-    found.push(...validatePresent(items, itemsOf(schema), `${path}.items`, `${judgedAt}.items`));
+    found.push(...validatePresent(items, itemsOf(schema), `${path}.items`, `${validationPath}.items`));
   }
-  for (const [name, property] of propertiesOf(judge)) {
+  for (const [name, property] of propertiesOf(validation)) {
     const at = `properties[${name}]`;
-    found.push(...validatePresent(property, propertyOf(schema, name), `${path}.${at}`, `${judgedAt}.${at}`));
+    found.push(...validatePresent(property, propertyOf(schema, name), `${path}.${at}`, `${validationPath}.${at}`));
   }
   return found;
 }

@@ -44,12 +44,12 @@ describe('API services', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(apiServices, fragment)).toEqual(sorted(expected));
   });
-  test('the name holds for what is there, too', () => {
+  test('the name is validated on update too', () => {
     expect(onUpdate(apiServices, service({}), service({ group: 'a.c' }))).toEqual([
       ['metadata.name', 'Invalid', invalid('v1.a.b', 'must be `spec.version+"."+spec.group`: "v1.a.c"')],
     ]);
   });
-  test('what this server serves is there; another one listens where https does', () => {
+  test('a local API service is available; the port of another one defaults to 443', () => {
     expect(created(apiServices, service({}))['status']).toEqual({
       conditions: [
         {

@@ -132,7 +132,7 @@ describe('deployments', () => {
     ],
   ]);
 
-  test('the selector stays', () => {
+  test('the selector is immutable', () => {
     const found = change(deployments, object({}), ({ spec }) => {
       spec['selector'] = { matchLabels: { y: 'z' } };
     });
@@ -142,7 +142,7 @@ describe('deployments', () => {
     ]);
   });
 
-  test('no more are ready than there are', () => {
+  test('readyReplicas cannot exceed replicas', () => {
     const found = change(deployments, object({}), ({ status }) => {
       Object.assign(status, { replicas: 1, readyReplicas: 2, availableReplicas: 3 });
     });
@@ -153,7 +153,7 @@ describe('deployments', () => {
     ]);
   });
 
-  test('a changed annotation is a change of the wishes', () => {
+  test('a changed annotation increments the generation', () => {
     const old = created(deployments, object({}));
     old.metadata.generation = 3;
     const next = structuredClone(old);
@@ -162,13 +162,13 @@ describe('deployments', () => {
     expect(next.metadata.generation).toBe(4);
   });
 
-  test('a name that is no label is advised against', () => {
+  test('a name that is not a DNS label has a warning', () => {
     expect(warningsOnCreate(deployments, { metadata: { name: 'a.b' }, ...object({}) })).toEqual([
       'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]',
     ]);
   });
 
-  test('advice on the template has its path', () => {
+  test('warnings for the template have its path', () => {
     const spec = { ...pod, terminationGracePeriodSeconds: -1 };
     expect(warningsOnCreate(deployments, object({ template: { ...template, spec } }))).toEqual([
       'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
@@ -216,7 +216,7 @@ describe('daemon sets', () => {
     ],
   ]);
 
-  test('templates are counted, whatever the annotation says', () => {
+  test('the template generation is set by the server', () => {
     const old = created(daemonSets, object({}));
     const same = structuredClone(old);
     same.metadata.annotations = { 'deprecated.daemonset.template.generation': '9' };
@@ -228,7 +228,7 @@ describe('daemon sets', () => {
     expect(other.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '2' });
   });
 
-  test('what is wrong with a changed one is told twice', () => {
+  test('errors of an update are reported twice', () => {
     const found = change(daemonSets, object({}), ({ spec }) => Object.assign(spec, { minReadySeconds: -1 }));
     const negative: ReportedError = [
       'Invalid',
@@ -346,19 +346,19 @@ describe('stateful sets', () => {
     expect(change(statefulSets, object({ serviceName: 's' }), how)).toEqual(found);
   });
 
-  test('a negative history keeps everything, which is advised against', () => {
+  test('a negative revisionHistoryLimit has a warning', () => {
     expect(warningsOnCreate(statefulSets, object({ revisionHistoryLimit: -1 }))).toEqual([
       'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
     ]);
   });
 
-  test('its name is a label', () => {
+  test('the name is a DNS label', () => {
     expect(statefulSets.strategy.nameRule?.('a.b')).toEqual(['must not contain dots']);
   });
 });
 
 describe('replica sets and replication controllers', () => {
-  test('the selector of a replica set stays, and everything is told twice', () => {
+  test('the selector of a replica set is immutable, and errors are reported twice', () => {
     const found = change(replicaSets, object({}), ({ spec }) => {
       spec['selector'] = { matchLabels: { y: 'z' } };
     });
@@ -369,25 +369,25 @@ describe('replica sets and replication controllers', () => {
     ]);
   });
 
-  test('a controller without a template', () => {
+  test('a replication controller without a template', () => {
     expect(validateOnCreate(replicationControllers, { spec: {} })).toEqual([
       ['Required', 'spec.selector', 'Required value'],
       ['Required', 'spec.template', 'Required value'],
     ]);
   });
 
-  test('a controller takes selector and labels from its pods', () => {
+  test('a replication controller defaults selector and labels from its template', () => {
     expect(created(replicationControllers, { spec: { template } })).toMatchObject({
       metadata: { labels: { a: 'b' } },
       spec: { replicas: 1, selector: { a: 'b' } },
     });
   });
 
-  test('a controller of others', () => {
+  test('a replication controller whose selector does not match its template', () => {
     expect(validateOnCreate(replicationControllers, { spec: { selector: { z: 'z' }, template } })).toEqual([mismatch]);
   });
 
-  test('pods of a controller that end', () => {
+  test('a replication controller with a restart policy other than Always', () => {
     const spec = { ...pod, restartPolicy: 'OnFailure', activeDeadlineSeconds: 1 };
     expect(validateOnCreate(replicationControllers, { spec: { template: { ...template, spec } } })).toEqual([
       [
@@ -404,14 +404,14 @@ describe('replica sets and replication controllers', () => {
   });
 });
 
-test('what is wrong with a status is told once', () => {
+test('errors of a status are reported once', () => {
   const found = validateOnUpdate(daemonSets, object({}), (one) => {
     one['status'] = { numberReady: -1 };
   });
   expect(found).toEqual([['Invalid', 'status.numberReady', 'Invalid value: -1: must be greater than or equal to 0']]);
 });
 
-test('claims ask for whole bytes', () => {
+test('fractional bytes in claim templates have a warning', () => {
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } };
   const volumeClaimTemplates = [{ metadata: { name: 'c' }, spec }];
   expect(warningsOnCreate(statefulSets, object({ volumeClaimTemplates }))).toEqual([
@@ -420,14 +420,14 @@ test('claims ask for whole bytes', () => {
 });
 
 describe('controller revisions', () => {
-  test('need data and a number', () => {
+  test('data and revision are required', () => {
     expect(validateOnCreate(controllerRevisions, { revision: -1 })).toEqual([
       ['Invalid', 'revision', 'Invalid value: -1: must be greater than or equal to 0'],
       ['Required', 'data', 'Required value: data is mandatory'],
     ]);
   });
 
-  test('keep their data', () => {
+  test('data is immutable', () => {
     const found = validateOnUpdate(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => {
       Object.assign(one, { revision: 2, data: { a: 2 } });
     });

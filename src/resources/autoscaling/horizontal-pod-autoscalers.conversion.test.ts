@@ -20,8 +20,8 @@ const decode = (fields: JsonObject): ApiObject =>
 const carried = (object: ApiObject, annotation: string) =>
   object.metadata.annotations?.[`autoscaling.alpha.kubernetes.io/${annotation}`];
 
-describe('autoscalers of v1', () => {
-  test('tell the utilization of the CPU, and both counts even when they are zero', () => {
+describe('autoscaling/v1', () => {
+  test('has the CPU utilization, and both replica counts even when they are zero', () => {
     const shown = fromV2(decode({ metadata, spec: { scaleTargetRef, maxReplicas: 3, metrics: [cpu] } }), names);
     expect(shown).toEqual({
       kind: 'HorizontalPodAutoscaler',
@@ -70,14 +70,14 @@ describe('autoscalers of v1', () => {
       '{"type":"External","external":{"metricName":"e","targetAverageValue":"2"}}',
     ],
   ];
-  test.each(metrics)('carry %s, and give it back', (_, metric, text) => {
+  test.each(metrics)('carries %s in annotations and restores it', (_, metric, text) => {
     const stored = decode({ metadata, spec: { scaleTargetRef, maxReplicas: 3, metrics: [metric, cpu] } });
     const shown = fromV2(stored, names);
     expect(carried(shown, 'metrics')).toBe(`[${text}]`);
     expect(decode(toV2(shown, names))).toEqual(stored);
   });
 
-  test('carry the behaviour under the names that its fields have inside the server', () => {
+  test('carries the behavior with the field names of the internal form', () => {
     const policies = [{ type: 'Pods', value: 4, periodSeconds: 15 }];
     const behavior = { scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies } };
     const stored = decode({ metadata, spec: { scaleTargetRef, maxReplicas: 3, metrics: [cpu], behavior } });
@@ -88,7 +88,7 @@ describe('autoscalers of v1', () => {
     expect(decode(toV2(shown, names))).toEqual(stored);
   });
 
-  test('carry all that is seen, of the CPU too', () => {
+  test('carries all current metrics, the CPU included', () => {
     const currentMetrics = [
       { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 12, averageValue: '3m' } } },
     ];
@@ -106,7 +106,7 @@ describe('autoscalers of v1', () => {
     expect(decode(toV2(shown, names))).toEqual(stored);
   });
 
-  test.each(['{', '{}', '[1]', '[{"type":7}]'])('take no harm from an annotation that says %s', (text) => {
+  test.each(['{', '{}', '[1]', '[{"type":7}]'])('ignores an annotation with the value %s', (text) => {
     const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': text };
     const object = { metadata: { ...metadata, annotations }, spec: { targetCPUUtilizationPercentage: 50 } };
     const stored = decode(toV2(object as unknown as ApiObject, names));
@@ -115,14 +115,14 @@ describe('autoscalers of v1', () => {
   });
 });
 
-test('an annotation that nests deeper than any object says nothing', () => {
+test('ignores an annotation that exceeds the nesting limit', () => {
   const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
   const annotations = { 'autoscaling.alpha.kubernetes.io/behavior': deep };
   const stored = toV2({ metadata: { ...metadata, annotations }, spec: {} } as unknown as ApiObject, names);
   expect(stored['spec']).toEqual({ metrics: [] });
 });
 
-test('an autoscaler of v2 keeps none of the annotations that v1 has', () => {
+test('autoscaling/v2 drops the annotations of v1', () => {
   const annotations = { mine: 'yes', 'autoscaling.alpha.kubernetes.io/behavior': '{}' };
   const object = created(horizontalPodAutoscalers, { metadata: { annotations }, spec: { scaleTargetRef } });
   expect(object.metadata.annotations).toEqual({ mine: 'yes' });

@@ -11,7 +11,7 @@ const at = 'spec.metrics[0]';
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 const cpu = { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } };
 
-describe('autoscalers', () => {
+describe('horizontal pod autoscalers', () => {
   const rows: readonly Row[] = [
     ['a deployment', scaler({})],
     [
@@ -153,7 +153,7 @@ describe('autoscalers', () => {
   });
 });
 
-describe('disruption budgets', () => {
+describe('pod disruption budgets', () => {
   const selector = { matchLabels: { a: 'b' } };
   const rows: readonly Row[] = [
     ['a count', { spec: { minAvailable: 1, selector } }],
@@ -205,7 +205,7 @@ describe('disruption budgets', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(podDisruptionBudgets, fragment)).toEqual(sorted(expected));
   });
-  test('conditions are whole', () => {
+  test('conditions are validated', () => {
     const status = {
       conditions: [
         { type: 'T', status: 'Odd', reason: '1' },

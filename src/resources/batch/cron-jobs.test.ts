@@ -111,12 +111,12 @@ describe('cron jobs', () => {
     expect(validateOnCreate(cronJobs, cron(spec))).toEqual(found);
   });
 
-  test('the name leaves room for those of its jobs', () => {
+  test('the name leaves room for the suffix of its jobs', () => {
     expect(cronJobs.strategy.nameRule?.('a'.repeat(52))).toEqual([]);
     expect(cronJobs.strategy.nameRule?.('a'.repeat(53))).toEqual(['must be no more than 52 characters']);
   });
 
-  test('a job of the template gets no defaults but those of its pods', () => {
+  test('a job template gets only the defaults of its pod template', () => {
     expect(created(cronJobs, cron({}))).toMatchObject({
       spec: {
         concurrencyPolicy: 'Allow',
@@ -128,7 +128,7 @@ describe('cron jobs', () => {
     });
   });
 
-  test('a zone that stands in the schedule already may stay there, alone', () => {
+  test('a time zone in the schedule is accepted only if the old object has one', () => {
     const schedule = 'CRON_TZ=UTC 0 * * * *';
     const change = (spec: JsonObject) =>
       validateOnUpdate(cronJobs, cron({ schedule }), (one) => Object.assign(one['spec'] as object, spec));

@@ -30,7 +30,7 @@ const generated = {
 };
 
 describe('selector and labels', () => {
-  test('are made from uid and name, and the job without labels has them too', () => {
+  test('are generated from UID and name, and copied to a job without labels', () => {
     const made = created(jobs, job({ template: { metadata: { labels: { a: 'b' } }, spec: pod } }));
     expect(made).toMatchObject({
       metadata: { labels: { a: 'b', ...generated } },
@@ -41,12 +41,12 @@ describe('selector and labels', () => {
     });
   });
 
-  test('a job keeps labels of its own', () => {
+  test('a job keeps its own labels', () => {
     const { metadata } = created(jobs, { ...job({}), metadata: { name: 'j', labels: { x: 'y' } } });
     expect(metadata.labels).toEqual({ x: 'y' });
   });
 
-  test('are left alone when they are managed by hand', () => {
+  test('are not generated with manualSelector', () => {
     const labels = { a: 'b' };
     const made = created(
       jobs,
@@ -59,7 +59,7 @@ describe('selector and labels', () => {
     ]);
   });
 
-  test('a label that is not the one to be made', () => {
+  test('a label that differs from the generated one', () => {
     const labels = { 'job-name': 'other' };
     const shown = JSON.stringify({
       'batch.kubernetes.io/controller-uid': 'u',
@@ -72,14 +72,14 @@ describe('selector and labels', () => {
     ]);
   });
 
-  test('a selector that selects nothing known', () => {
+  test('a selector without the generated labels', () => {
     const found = validateOnCreate(jobs, job({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([
       ['Required', 'spec.selector.matchExpressions[0].values'],
     ]);
   });
 
-  test('a selector that is not the one to be made', () => {
+  test('a selector that differs from the generated one', () => {
     const found = validateOnCreate(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([
       ['Invalid', 'spec.selector'],
@@ -92,13 +92,13 @@ describe('selector and labels', () => {
 });
 
 describe('defaults', () => {
-  test('limits for each index stand in place of one for the whole', () => {
+  test('backoffLimit defaults to the maximum with backoffLimitPerIndex', () => {
     const indexed = { completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1 };
     expect(created(jobs, job(indexed))['spec']).toMatchObject({ backoffLimit: 2147483647, parallelism: 1 });
     expect(created(jobs, job({}))['spec']).toMatchObject({ backoffLimit: 6, completions: 1 });
   });
 
-  test('a condition of a pod is one that is true', () => {
+  test('the status of a pod condition pattern defaults to True', () => {
     const rules = [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }];
     expect(created(jobs, job({ podFailurePolicy: { rules } }))['spec']).toMatchObject({
       podFailurePolicy: { rules: [{ onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }] },
@@ -106,7 +106,7 @@ describe('defaults', () => {
   });
 });
 
-test('so many indexes may be too many to keep track of', () => {
+test('very many indexes with a high parallelism have a warning', () => {
   const many = { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001 };
   expect(warningsOnCreate(jobs, job(many))).toEqual([
     'spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail',
@@ -192,7 +192,7 @@ describe('the spec', () => {
     ],
   ]);
 
-  test('a name that its pods cannot have', () => {
+  test('a name that is invalid for its pods', () => {
     const name = 'a'.repeat(62);
     const spec = { completionMode: 'Indexed', completions: 11, template: { spec: pod } };
     expect(validateOnCreate(jobs, { metadata: { name }, spec })).toEqual([
@@ -428,7 +428,7 @@ describe('updates', () => {
     expect(change(spec, how)).toEqual(found);
   });
 
-  test('the template may not, and is shown', () => {
+  test('the template is immutable, and the error shows it', () => {
     const found = change({}, ({ spec }) => {
       spec.template.spec['nodeSelector'] = { a: 'b' };
     });
@@ -439,7 +439,7 @@ describe('updates', () => {
     );
   });
 
-  test('what is wrong with the spec is told twice', () => {
+  test('errors of the spec are reported twice', () => {
     const found = change({}, ({ spec }) => Object.assign(spec, { backoffLimit: -1 }));
     const negative: ReportedError = [
       'Invalid',
@@ -497,7 +497,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'an end of what goes on',
+      title: 'a completion time without a Complete condition',
       status: times,
       found: [
         [

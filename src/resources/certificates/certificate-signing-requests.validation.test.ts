@@ -126,7 +126,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-test('a request is named by what a path can hold', () => {
+test('a name may contain any character that is valid in a path', () => {
   const { nameRule } = certificateSigningRequests.strategy;
   expect(['system:node:A_b', '..', '50%'].map((name) => nameRule?.(name))).toEqual([
     [],
@@ -135,7 +135,7 @@ test('a request is named by what a path can hold', () => {
   ]);
 });
 
-describe('requests for certificates', () => {
+describe('certificate signing requests', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(certificateSigningRequests, fragment)).toEqual(sorted(expected));
   });
@@ -145,7 +145,7 @@ describe('requests for certificates', () => {
     expect(onCreate(certificateSigningRequests, fragment)).toEqual([]);
   });
 
-  test('tell who asks, whatever the writer says', () => {
+  test('the requester is set from the authenticated user', () => {
     const object = created(certificateSigningRequests, asks({ username: 'root', groups: ['system:masters'] }));
     expect(object['spec']).toMatchObject({
       username: 'jane',
@@ -162,7 +162,7 @@ describe('requests for certificates', () => {
   });
   const afterStatus = (status: JsonObject) => replaced(certificateSigningRequests, old(), { status }, 'status');
 
-  test('what is asked for stays, and so does what a decision says in a write of the status', () => {
+  test('the spec is immutable, and a status update keeps approval conditions', () => {
     expect(replaced(certificateSigningRequests, old(), asks({ usages: ['any'] }))['spec']).toMatchObject(
       asks({})['spec'] as object,
     );

@@ -9,7 +9,7 @@ const [a, b] = keyPairs.map(({ certificate }) => `${certificate}\n`) as [string,
 const bundle = (name: string, spec: JsonObject) => ({ metadata: { name }, spec: { trustBundle: a, ...spec } });
 const about = (why: string) => ['spec.trustBundle', 'Invalid', invalid('<value omitted>', why)] as const;
 
-describe('bundles of certificates', () => {
+describe('cluster trust bundles', () => {
   const rows: readonly Row[] = [
     ['one of nobody', bundle('x', { trustBundle: `text\n${a}between\n${b}` })],
     ['one of a signer', bundle('example.com:s:x', { signerName: 'example.com/s' })],
@@ -60,7 +60,7 @@ describe('bundles of certificates', () => {
     expect(onCreate(clusterTrustBundles, fragment)).toEqual(sorted(expected));
   });
 
-  test('keep their signer', () => {
+  test('the signer name is immutable', () => {
     const before = bundle('example.com:s:x', { signerName: 'example.com/s' });
     expect(onUpdate(clusterTrustBundles, before, bundle('example.com:s:x', { signerName: 'example.com/t' }))).toEqual(
       sorted([
@@ -77,7 +77,7 @@ describe('bundles of certificates', () => {
     );
   });
 
-  test('are judged again only when they change', () => {
+  test('an unchanged bundle is not validated again', () => {
     const odd = bundle('x', { trustBundle: 'text' });
     expect(onUpdate(clusterTrustBundles, odd, odd)).toEqual([]);
     expect(onUpdate(clusterTrustBundles, bundle('x', {}), odd)).toEqual([

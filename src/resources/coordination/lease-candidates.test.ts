@@ -54,14 +54,14 @@ describe('lease candidates', () => {
     expect(onCreate(leaseCandidates, fragment)).toEqual(sorted(expected));
   });
 
-  test('a candidate stays one for its lease', () => {
+  test('leaseName is immutable', () => {
     expect(onUpdate(leaseCandidates, candidate(), candidate({ leaseName: 'm', binaryVersion: '1.34.0' }))).toEqual([
       ['spec.leaseName', 'Invalid', immutable('m')],
     ]);
   });
 });
 
-describe('release numbers', () => {
+describe('semantic versions', () => {
   // Section 11 of Semantic Versioning 2.0.0.
   const ordered = [
     '1.0.0-alpha',
@@ -86,7 +86,7 @@ describe('release numbers', () => {
     'are not spelled %j',
     (text) => expect(parseSemver(text)).toBeUndefined(),
   );
-  test('may name a build, which has no rank', () => {
+  test('ignore build metadata in the order', () => {
     expect(parseSemver('1.2.3-a.1+b.01')).toEqual([
       [1n, 2n, 3n],
       ['a', '1'],

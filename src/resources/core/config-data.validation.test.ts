@@ -35,7 +35,7 @@ describe('config maps', () => {
     expect(onCreate(configMaps, fragment)).toEqual(sorted(expected));
   });
 
-  test('what is immutable keeps its data, and stays immutable', () => {
+  test('an immutable config map keeps its data and stays immutable', () => {
     const before = { immutable: true, data: { a: '1' }, binaryData: { b: 'eA==' } };
     expect(onUpdate(configMaps, before, { data: { a: '2' } })).toEqual([
       ['binaryData', 'Forbidden', forbidden(frozen)],
@@ -139,12 +139,12 @@ describe('secrets', () => {
       ['tls: found a certificate rather than a key in the PEM for the private key'],
     ],
     ['the key of another', pair.certificate, other.key, ['tls: private key does not match public key']],
-  ])('advice on a certificate and key: %s', (_, certificate, key, expected) => {
+  ])('warnings for a certificate and key: %s', (_, certificate, key, expected) => {
     const data = { 'tls.crt': base64(certificate), 'tls.key': base64(key) };
     expect(warningsOf(secrets, { type: 'kubernetes.io/tls', data })).toEqual(expected);
   });
 
-  test('the type never changes; an immutable one keeps its data', () => {
+  test('the type is immutable, and so is the data of an immutable secret', () => {
     expect(onUpdate(secrets, {}, { type: 'other' })).toEqual([['type', 'Invalid', immutable('other')]]);
     expect(onUpdate(secrets, { immutable: true }, { immutable: true, stringData: { a: 'b' } })).toEqual([
       ['data', 'Forbidden', forbidden(frozen)],
@@ -152,20 +152,20 @@ describe('secrets', () => {
   });
 });
 
-test('a service account that limits its secrets is advised against', () => {
+test('the annotation that enforces mountable secrets has a warning', () => {
   const key = 'kubernetes.io/enforce-mountable-secrets';
   expect(warningsOf(serviceAccounts, { metadata: { annotations: { [key]: 'true' } } })).toEqual([
     `metadata.annotations[${key}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
   ]);
 });
 
-test('a service account tells only the names of its secrets', () => {
+test('a service account keeps only the names of its secrets', () => {
   const account = created(serviceAccounts, { secrets: [{ name: 's', kind: 'Secret', namespace: 'n' }] });
   expect(account['secrets']).toEqual([{ name: 's' }]);
 });
 
 describe('namespaces', () => {
-  test('finalizers are known or qualified', () => {
+  test('finalizers are standard or qualified names', () => {
     expect(onCreate(namespaces, { spec: { finalizers: ['example.com/f', 'odd'] } })).toEqual([
       [
         'spec.finalizers',
@@ -180,14 +180,14 @@ describe('namespaces', () => {
       finalizers: ['kubernetes', 'a/b', 'kubernetes'],
     });
   });
-  test('through finalize they are told by their place', () => {
+  test('errors through finalize have indexes in their paths', () => {
     const part = namespaces.subresources.find(({ name }) => name === 'finalize')?.partialUpdate;
     const namespace = created(namespaces, { spec: { finalizers: ['example.com/f', 'odd'] } });
     expect(part?.validate?.(namespace, namespace, { names: namesFor('k8s.io'), now: 0 })).toMatchObject([
       { field: 'spec.finalizers[1]' },
     ]);
   });
-  test('a namespace that lives is active', () => {
+  test('the phase of a namespace is Active unless it is being deleted', () => {
     expect(onUpdate(namespaces, {}, {}, 'status')).toEqual([]);
     expect(onUpdate(namespaces, {}, { status: { phase: 'Terminating' } }, 'status')).toEqual([
       ['status.Phase', 'Invalid', invalid('Terminating', "may only be 'Active' if `deletionTimestamp` is empty")],
@@ -276,11 +276,11 @@ describe('limit ranges', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(limitRanges, fragment)).toEqual(sorted(expected));
   });
-  test('one without a name is named after its uid', () => {
+  test('a limit range without a name gets its UID as the name', () => {
     const range = { ...item({}), metadata: { name: '', uid: 'u' } };
     expect(created(limitRanges, range).metadata.name).toBe('u');
   });
-  test('defaults follow from bounds', () => {
+  test('defaults follow from max and min', () => {
     expect(created(limitRanges, item({ default: { cpu: '500m' }, max: { cpu: '1' } }))['spec']).toEqual({
       limits: [{ type: 'Container', max: { cpu: '1' }, default: { cpu: '500m' }, defaultRequest: { cpu: '500m' } }],
     });
@@ -370,14 +370,14 @@ describe('resource quotas', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(resourceQuotas, fragment)).toEqual(sorted(expected));
   });
-  test('a row tells what is used of what, sorted', () => {
+  test('a row shows used and hard quantities, sorted', () => {
     const hard = { pods: '2', 'limits.cpu': '1', cpu: '3' };
     expect(cellsOf(resourceQuotas, { status: { hard, used: { pods: '1' } } })).toMatchObject({
       Request: 'cpu: 0/3, pods: 1/2',
       Limit: 'limits.cpu: 0/1',
     });
   });
-  test('scopes never change; usage is made of amounts', () => {
+  test('scopes are immutable; the status is validated', () => {
     expect(onUpdate(resourceQuotas, { spec: {} }, { spec: { scopes: ['BestEffort'] } })).toEqual([
       ['spec.scopes', 'Invalid', immutable(['BestEffort'])],
     ]);

@@ -85,7 +85,7 @@ describe('nodes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(nodes, fragment)).toEqual(sorted(expected));
   });
-  test('ranges and the identity at the provider are given once', () => {
+  test('podCIDRs and providerID are immutable once set', () => {
     const before = { spec: { podCIDR: '10.0.0.0/24', providerID: 'p://1' } };
     expect(onUpdate(nodes, before, { spec: { podCIDR: '10.0.1.0/24', providerID: 'p://2' } })).toEqual([
       ['spec.podCIDRs', 'Forbidden', forbidden('node updates may not change podCIDR except from "" to valid')],
@@ -93,7 +93,7 @@ describe('nodes', () => {
     ]);
     expect(onUpdate(nodes, {}, before)).toEqual([]);
   });
-  test('a range that is none, and one twice', () => {
+  test('an invalid CIDR and a duplicate one', () => {
     const ranges = ['x', 'x'];
     const odd = ['spec.podCIDRs[0]', 'Invalid', invalid('x', says.cidr)] as const;
     expect(onCreate(nodes, { spec: { podCIDRs: ranges } })).toEqual(
@@ -110,11 +110,11 @@ describe('nodes', () => {
       ]),
     );
   });
-  test('what is wrong with the taints of a node that is there is told twice', () => {
+  test('errors of taints are reported twice on update', () => {
     const found = ['metadata.taints[0].effect', 'Required', missing];
     expect(onUpdate(nodes, {}, { spec: { taints: [{ key: 'k' }] } })).toEqual([found, found]);
   });
-  test('a config map of a node that is there', () => {
+  test('the config source of an existing node is validated', () => {
     const configMap = { name: 'n', namespace: 'N', kubeletConfigKey: 'k', uid: 'u' };
     const had = { ...created(nodes, {}), spec: { configSource: { configMap } } };
     had.metadata.resourceVersion = '1';
@@ -133,12 +133,12 @@ describe('nodes', () => {
       'spec.externalID: this field is deprecated, and is unused by Kubernetes',
     ]);
   });
-  test('a range with more than a range needs is odd, and one that is none is not looked at', () => {
+  test('a CIDR with host bits has a warning, an invalid one has none', () => {
     expect(warningsOf(nodes, { spec: { podCIDRs: ['10.0.0.8/24', '10.0.0.0/x', 'fd00::/64'] } })).toEqual([
       'spec.podCIDRs[0]: CIDR value "10.0.0.8/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.8/32"?)',
     ]);
   });
-  test('one range and the list of them agree, all of the capacity can be given out', () => {
+  test('podCIDR and podCIDRs agree, and allocatable defaults to capacity', () => {
     const node = created(nodes, { spec: { podCIDR: '10.0.0.0/24' }, status: { capacity: { cpu: '4' } } });
     expect(node['spec']).toEqual({ podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] });
     expect(node['status']).toMatchObject({ allocatable: { cpu: '4' } });
@@ -317,7 +317,7 @@ describe('persistent volumes', () => {
     });
     expect(status).toEqual({ phase: 'Pending', lastPhaseTransitionTime: '2024-01-02T03:04:05Z' });
   });
-  test('a volume stays what it is', () => {
+  test('the source of a volume is immutable', () => {
     const found = onUpdate(
       persistentVolumes,
       volume({ hostPath: { path: '/x' } }),
@@ -331,7 +331,7 @@ describe('persistent volumes', () => {
     const grows = { ...csi, controllerExpandSecretRef: { name: 'a', namespace: 'b' } };
     expect(onUpdate(persistentVolumes, volume({ csi }), volume({ csi: grows }))).toEqual([]);
   });
-  test('where a volume is changes no more, but for the new name of a label', () => {
+  test('node affinity is immutable, except for replacing deprecated labels', () => {
     const on = (key: string, ...values: string[]) =>
       volume({
         csi,
@@ -359,12 +359,12 @@ describe('persistent volumes', () => {
       ],
     ]);
   });
-  test('what is wrong with a changed volume is told twice', () => {
+  test('errors of an updated volume are reported twice', () => {
     const bad = volume({ csi, accessModes: [] });
     const found = ['spec.accessModes', 'Required', missing];
     expect(onUpdate(persistentVolumes, volume({ csi }), bad)).toEqual([found, found]);
   });
-  test('advice', () => {
+  test('warnings', () => {
     const key = 'volume.beta.kubernetes.io/storage-class';
     expect(
       warningsOf(persistentVolumes, {
@@ -386,7 +386,7 @@ describe('persistent volume claims', () => {
   const rows: readonly Row[] = [
     ['one gigabyte', claim({})],
     [
-      'nothing told',
+      'an empty spec',
       { spec: { accessModes: [], resources: {} } },
       ['spec.accessModes', 'Required', required('at least 1 access mode is required')],
       ['spec.resources[storage]', 'Required', missing],
@@ -411,7 +411,7 @@ describe('persistent volume claims', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(persistentVolumeClaims, fragment)).toEqual(sorted(expected));
   });
-  test('sources stand in both fields; a kind that older clients do not know is dropped', () => {
+  test('dataSource and dataSourceRef agree; a kind that dataSource does not support is dropped', () => {
     const pvc = { kind: 'PersistentVolumeClaim', name: 'p' };
     expect(created(persistentVolumeClaims, claim({ dataSource: pvc }))['spec']).toMatchObject({
       dataSource: pvc,
@@ -421,7 +421,7 @@ describe('persistent volume claims', () => {
       created(persistentVolumeClaims, claim({ dataSource: { kind: 'Odd', name: 'p' } }))['spec'],
     ).not.toHaveProperty('dataSource');
   });
-  test('a claim that is not bound never changes but for its volume', () => {
+  test('the spec of an unbound claim is immutable, except for volumeName', () => {
     const why =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     const diff =
@@ -443,7 +443,7 @@ describe('persistent volume claims', () => {
   ] as const)('the class of a claim: %s', (_, old, now, was, is, ...found) => {
     expect(onUpdate(persistentVolumeClaims, { ...was, ...claim(old) }, { ...is, ...claim(now) })).toEqual(found);
   });
-  test('a class of attributes never goes', () => {
+  test('volumeAttributesClassName cannot be unset', () => {
     const at = 'spec.volumeAttributesClassName';
     const [old, none, empty] = [
       claim({ volumeAttributesClassName: 'a' }),
@@ -461,7 +461,7 @@ describe('persistent volume claims', () => {
       forbidden('update from non-nil value to an empty string is forbidden'),
     ]);
   });
-  test('what a claim reports', () => {
+  test('the status of a claim is validated', () => {
     const status = {
       capacity: { storage: '-1' },
       allocatedResources: { cpu: '1', 'example.com/x': '-1' },
@@ -481,7 +481,7 @@ describe('persistent volume claims', () => {
       ]),
     );
   });
-  test('advice', () => {
+  test('warnings', () => {
     expect(
       warningsOf(persistentVolumeClaims, {
         ...noted('c'),
@@ -538,7 +538,7 @@ describe('endpoints', () => {
     expect(onCreate(endpoints, fragment)).toEqual(sorted(expected));
   });
 
-  test('are told of addresses that can be written better, but not who makes them from services', () => {
+  test('non-canonical addresses have a warning, except those of the endpoint controller', () => {
     const subsets = [{ notReadyAddresses: [{ ip: '2001:DB8::1' }], ports: [{ port: 1 }] }];
     const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
     expect(warningsOf(endpoints, { subsets })).toEqual([
@@ -618,10 +618,10 @@ describe('events', () => {
       ['series.lastObservedTime', 'Required', missing],
     ],
   ];
-  test.each(news)('of the new group: %s', (_, fragment, ...expected) => {
+  test.each(news)('events.v1: %s', (_, fragment, ...expected) => {
     expect(onCreate(stored, fragment)).toEqual(sorted(expected));
   });
-  test('of the new group: only the series goes on', () => {
+  test('events.v1: only the series may change', () => {
     const series = { count: 2, lastObservedTime: '2024-01-01T00:00:01.000000Z' };
     expect(onUpdate(stored, full, { ...full, series })).toEqual([]);
     expect(onUpdate(stored, full, { ...full, reason: 'S', reportingComponent: 'd' })).toEqual([
@@ -630,7 +630,7 @@ describe('events', () => {
       ['reportingController', 'Invalid', immutable('d')],
     ]);
   });
-  test('a row tells when it was seen last, and by whom', () => {
+  test('a row shows the last timestamp and the source', () => {
     const times = { firstTimestamp: '2024-01-02T03:00:00Z', lastTimestamp: '2024-01-02T03:04:00Z', count: 3 };
     expect(cellsOf(events, { ...times, source: { component: 'c', host: 'h' } })).toMatchObject({
       'Last Seen': '5s',
@@ -648,11 +648,11 @@ describe('events', () => {
     });
     expect(cellsOf(events, {})).toMatchObject({ 'Last Seen': '<unknown>', Count: 1, Source: '' });
   });
-  test('any name that can stand in a path does for an event of the core group', () => {
+  test('the name of a core/v1 event may contain any character that is valid in a path', () => {
     expect(events.strategy.nameRule?.('A_b.c')).toEqual([]);
     expect(newEvents.strategy.nameRule).toBeUndefined();
   });
-  test('nothing is said besides', () => {
+  test('there are no warnings', () => {
     expect(warningsOf(events, { involvedObject: about })).toEqual([]);
   });
 });

@@ -34,8 +34,8 @@ type Spec = PersistentVolumeClaimSpec;
 export function syncDataSources(spec: Spec | undefined, names: Names, old?: Spec): void {
   if (spec === undefined) return;
   const { dataSource: source } = spec;
-  const told = [old?.dataSource, old?.dataSourceRef, spec.dataSourceRef].some((one) => one !== undefined);
-  if (source !== undefined && !told && !isOldSource(source, names)) delete spec.dataSource;
+  const given = [old?.dataSource, old?.dataSourceRef, spec.dataSourceRef].some((one) => one !== undefined);
+  if (source !== undefined && !given && !isOldSource(source, names)) delete spec.dataSource;
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined) {
     spec.dataSourceRef = { ...spec.dataSource };
   } else if (spec.dataSource === undefined && spec.dataSourceRef !== undefined) {

@@ -53,13 +53,13 @@ export const podLog: Connection = {
     const container = containerOf(pod, name, options.container);
     const node = pod.spec?.nodeName ?? '';
     if (node === '') return undefined;
-    const agent = await kubeletOf(call, node);
+    const kubelet = await kubeletOf(call, node);
     const passed = logParameters.flatMap((parameter): [string, string][] => {
       const value = options[parameter];
       return value === undefined || value === null || value === false ? [] : [[parameter, String(value)]];
     });
     return {
-      ...agent,
+      ...kubelet,
       path: pathOf('containerLogs', namespace, name, container) + queryOf(passed),
       peer: options.insecureSkipTLSVerifyBackend === true ? 'unverified agent' : 'agent',
     };
@@ -107,8 +107,8 @@ function stream<O>(
       const container = containerIn(given, pod, name);
       const node = pod.spec?.nodeName ?? '';
       if (node === '') throw statusError.badRequest(`pod ${name} does not have a host assigned`);
-      const agent = await kubeletOf(call, node);
-      return { ...agent, path: pathOf(place, namespace, name, ...container) + queryOf(parameters(given)) };
+      const kubelet = await kubeletOf(call, node);
+      return { ...kubelet, path: pathOf(place, namespace, name, ...container) + queryOf(parameters(given)) };
     },
   };
 }

@@ -16,7 +16,7 @@ const stored = (spec: JsonObject = {}, more: JsonObject = {}): PodObject => {
 };
 
 /** What is found wrong with a change of a part of a pod. */
-function findings(part: typeof resources, old: PodObject, change: (spec: NonNullable<PodObject['spec']>) => void) {
+function errorsOf(part: typeof resources, old: PodObject, change: (spec: NonNullable<PodObject['spec']>) => void) {
   const copy = () => jsonCopy(old as unknown as Json) as unknown as PodObject;
   const [sent, object] = [copy(), copy()];
   change(sent.spec ?? {});
@@ -32,9 +32,9 @@ const give =
 const CPU_AND_MEMORY = 'Forbidden: only cpu and memory resources are mutable';
 const sidecar = { ...container, name: 's', restartPolicy: 'Always' };
 
-type Case = readonly [title: string, old: PodObject, change: Parameters<typeof findings>[2], ...found: ReportedError[]];
+type Case = readonly [title: string, old: PodObject, change: Parameters<typeof errorsOf>[2], ...found: ReportedError[]];
 
-describe('resources of a pod that is there', () => {
+describe('the resize of a pod', () => {
   const cases: readonly Case[] = [
     ['more of both', stored(), give('containers', { resources: { ...amounts, limits: { cpu: '3', memory: '3Gi' } } })],
     ['anything else is left as it is', stored(), give('containers', { image: 'other' })],
@@ -127,14 +127,14 @@ describe('resources of a pod that is there', () => {
   test.each(cases.map(([title, old, change, ...found]) => ({ title, old, change, found })))(
     '$title',
     ({ old, change, found }) => {
-      expect(findings(resources, old, change)).toEqual(found);
+      expect(errorsOf(resources, old, change)).toEqual(found);
     },
   );
 });
 
-test('a pod that a node made takes no ephemeral containers', () => {
+test('a mirror pod takes no ephemeral containers', () => {
   const old = stored({ nodeName: 'n' }, { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } });
-  expect(findings(ephemeralContainers, old, () => {})).toEqual([
+  expect(errorsOf(ephemeralContainers, old, () => {})).toEqual([
     ['Forbidden', '[]', 'Forbidden: static pods do not support ephemeral containers'],
   ]);
 });

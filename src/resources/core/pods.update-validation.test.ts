@@ -24,7 +24,7 @@ const change = (before: JsonObject, how: (pod: Changing) => void): ReportedError
 const fixed =
   'Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n';
 
-describe('what may change', () => {
+describe('allowed updates', () => {
   test.each<{ title: string; before?: JsonObject; how: (pod: Changing) => void }>([
     { title: 'an image', how: ({ spec }) => Object.assign(spec.containers[0] as object, { image: 'j' }) },
     { title: 'a deadline where there was none', how: ({ spec }) => Object.assign(spec, { activeDeadlineSeconds: 5 }) },
@@ -60,7 +60,7 @@ describe('what may change', () => {
   });
 });
 
-describe('what may not', () => {
+describe('rejected updates', () => {
   test.each<{ title: string; before?: JsonObject; how: (pod: Changing) => void; found: ReportedError[] }>([
     {
       title: 'containers come or go',
@@ -88,7 +88,7 @@ describe('what may not', () => {
       ],
     },
     {
-      title: 'a toleration gone',
+      title: 'a removed toleration',
       before: { tolerations: [{ key: 'a', operator: 'Exists' }] },
       how: ({ spec }) => delete spec['tolerations'],
       found: [
@@ -149,7 +149,7 @@ describe('what may not', () => {
     expect(change(made, how)).toEqual(found);
   });
 
-  test('that it mirrors another', () => {
+  test('the mirror pod annotation', () => {
     const found = change(pod(), ({ metadata }) => {
       metadata.annotations = {};
     });
@@ -293,14 +293,14 @@ describe('status', () => {
     expect(change(made, how)).toEqual(found);
   });
 
-  test('addresses that are told in a way of their own are spoken of', () => {
+  test('non-canonical IPs have a warning', () => {
     const status = { podIPs: [{ ip: '10.0.0.1' }, { ip: 'FD00::1' }], hostIPs: [{ ip: 'fd00::2' }] };
     expect(podStatusWarnings(status, namesOf)).toEqual([
       'status.podIPs[1].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
     ]);
   });
 
-  test('what has been seen of the wishes stays, condition by condition', () => {
+  test('observedGeneration is kept, condition by condition', () => {
     const status = { conditions: [{ type: 'Ready' }, { type: 'Ready' }, { type: 'New' }] };
     keepObservedGenerations(status, {
       observedGeneration: 3,
@@ -315,7 +315,7 @@ describe('status', () => {
     });
   });
 
-  test('an address alone is the first of a list', () => {
+  test('podIP alone becomes the first of podIPs', () => {
     const status: JsonObject = { podIP: '10.1.1.1' };
     pods.strategy.defaults?.({ kind: 'Pod', apiVersion: 'v1', metadata: {}, status }, { names: namesOf, now: 0 });
     expect(status).toEqual({ podIP: '10.1.1.1', podIPs: [{ ip: '10.1.1.1' }] });
@@ -324,7 +324,7 @@ describe('status', () => {
 
 describe('ephemeral containers', () => {
   const one = { name: 'e', image: 'i' };
-  test('stay once they are there', () => {
+  test('are immutable once added', () => {
     const path = 'spec.ephemeralContainers';
     expect(validateEphemeralContainersUpdate({}, { ephemeralContainers: [one] })).toEqual([
       {

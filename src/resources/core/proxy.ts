@@ -11,7 +11,7 @@ import {
 } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 
-const agentPort = 10_250;
+const kubeletPort = 10_250;
 
 /** The endpoint of the kubelet of a node. @throws StatusError 404, 500 */
 export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: string): Promise<Endpoint> {
@@ -22,7 +22,7 @@ export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: s
     const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ');
     throw new StatusError(500, '', `no preferred addresses found; known addresses: [${known}]`);
   }
-  const port = String(status.daemonEndpoints?.kubeletEndpoint?.Port || agentPort);
+  const port = String(status.daemonEndpoints?.kubeletEndpoint?.Port || kubeletPort);
   return { scheme: 'https', host, port, path: '', peer: 'agent' };
 }
 
@@ -61,8 +61,8 @@ export const proxyNode: Connection = {
   options: NodeProxyOptions,
   async locate(call) {
     const { scheme, name, port } = readName(call.name, 'node');
-    const agent = await kubeletOf(call, name);
-    return port === '' || port === agent.port ? agent : { ...agent, scheme, port, peer: 'anyone' };
+    const kubelet = await kubeletOf(call, name);
+    return port === '' || port === kubelet.port ? kubelet : { ...kubelet, scheme, port, peer: 'anyone' };
   },
 };
 

@@ -7,7 +7,7 @@ import { cluster, ports, v4 } from '../testing/service-pools.ts';
 
 const selector = { a: 'b' };
 
-describe('families of new services', () => {
+describe('IP families of new services', () => {
   const single = { ipFamilyPolicy: 'SingleStack' };
   const both = ['IPv4', 'IPv6'] as const;
   const rows: [string, readonly ('IPv4' | 'IPv6')[], JsonObject, JsonObject][] = [
@@ -58,7 +58,7 @@ describe('families of new services', () => {
     expect(made.spec).toMatchObject(expected);
   });
 
-  test('another name has neither', async () => {
+  test('an ExternalName service has neither', async () => {
     const { create, used } = cluster('IPv4');
     const { spec, found } = await create({ type: 'ExternalName', externalName: 'a.b' });
     expect(found).toEqual([]);
@@ -109,11 +109,11 @@ describe('families of new services', () => {
       ['spec.clusterIPs: Invalid value: ["10.9.9.9"]: failed to allocate IP 10.9.9.9: not one of them'],
     ],
   ];
-  test.each(refusals)('no: %s', async (_, families, spec, expected) => {
+  test.each(refusals)('rejected: %s', async (_, families, spec, expected) => {
     expect((await cluster(...families).create(spec)).found).toEqual(expected);
   });
 
-  test('no address is left', async () => {
+  test('the CIDR is exhausted', async () => {
     const { create } = cluster('IPv4');
     for (const _ of v4) await create({});
     await expect(create({})).rejects.toMatchObject({
@@ -124,8 +124,8 @@ describe('families of new services', () => {
   });
 });
 
-describe('addresses on update', () => {
-  test('stay, whatever the client leaves out', async () => {
+describe('cluster IPs on update', () => {
+  test('are kept when the update leaves them out', async () => {
     const { create, update, used } = cluster('IPv4');
     const { object } = await create({});
     const { spec } = await update(object, { selector });
@@ -133,7 +133,7 @@ describe('addresses on update', () => {
     expect(used()).toEqual({ IPv4: ['10.0.0.1'], nodePorts: [] });
   });
 
-  test('go and come with the type', async () => {
+  test('are released and allocated with the type', async () => {
     const { create, update, used } = cluster('IPv4');
     const { object } = await create({});
     const external = await update(object, { type: 'ExternalName', externalName: 'a.b' });
@@ -144,7 +144,7 @@ describe('addresses on update', () => {
     expect((await update(external.object, {})).spec).toMatchObject({ clusterIPs: ['10.0.0.1'] });
   });
 
-  test('of two families', async () => {
+  test('of a dual-stack service', async () => {
     const { create, update, used } = cluster('IPv4', 'IPv6');
     const { object } = await create({});
     const two = await update(object, { ipFamilyPolicy: 'RequireDualStack' });
@@ -156,7 +156,7 @@ describe('addresses on update', () => {
     expect(used()).toEqual({ IPv4: ['10.0.0.1'], IPv6: [], nodePorts: [] });
   });
 
-  test('the second one goes only with the policy', async () => {
+  test('the secondary one is released with the policy only', async () => {
     const { create, update } = cluster('IPv4', 'IPv6');
     const { object } = await create({ ipFamilyPolicy: 'RequireDualStack' });
     const policy =
@@ -166,7 +166,7 @@ describe('addresses on update', () => {
     ).toEqual([`${policy} cluster IP`, `${policy} IP family`]);
   });
 
-  test('one that takes two where there are two stays as it is', async () => {
+  test('a PreferDualStack service keeps its families', async () => {
     const { object } = await cluster('IPv4').create({ ipFamilyPolicy: 'PreferDualStack' });
     const { spec } = await cluster('IPv4', 'IPv6').update(object, {
       ipFamilyPolicy: 'PreferDualStack',
@@ -218,7 +218,7 @@ describe('node ports', () => {
     expect(used()['nodePorts']).toEqual([...new Set(taken)].sort());
   });
 
-  test('one that is not to be had', async () => {
+  test('a requested node port that is allocated already', async () => {
     const { create } = cluster('IPv4');
     await create(node({ port: 80, nodePort: 30001 }));
     expect((await create(node({ port: 80, nodePort: 30001 }))).found).toEqual([
@@ -229,7 +229,7 @@ describe('node ports', () => {
     ]);
   });
 
-  test('no port is left', async () => {
+  test('the node port range is exhausted', async () => {
     const { create } = cluster('IPv4');
     const all = ports.map((_, i) => ({ port: 80 + i, name: `p${i}` }));
     await expect(create(node(...all, { port: 90, name: 'more' }))).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe('node ports', () => {
     });
   });
 
-  test('stay with the name of their port, and are changed one by one', async () => {
+  test('are kept by port name, and may be changed individually', async () => {
     const { create, update, used } = cluster('IPv4');
     const { object } = await create(node({ port: 80, name: 'a' }, { port: 81, name: 'b' }));
     const kept = await update(object, node({ port: 81, name: 'b' }, { port: 82, name: 'c' }));
@@ -249,7 +249,7 @@ describe('node ports', () => {
     expect(used()['nodePorts']).toEqual(['30003']);
   });
 
-  test('go with the type, and with the service', async () => {
+  test('are released with the type, and on delete', async () => {
     const { create, update, remove, used } = cluster('IPv4', 'IPv6');
     const { object } = await create(node({ port: 80 }));
     const inside = await update(object, {});
@@ -261,7 +261,7 @@ describe('node ports', () => {
     expect(used()).toEqual({ IPv4: [], IPv6: [], nodePorts: [] });
   });
 
-  test('one pair of port and protocol belongs to one port', async () => {
+  test('a pair of node port and protocol belongs to one service port', async () => {
     const { create, update } = cluster('IPv4');
     const { object } = await create(node({ port: 80, name: 'a' }));
     const twice = [
@@ -274,7 +274,7 @@ describe('node ports', () => {
     });
   });
 
-  test('of health checks', async () => {
+  test('of health checks are allocated', async () => {
     const { create, update, remove, used } = cluster('IPv4');
     const local = { ...node({ port: 80 }), type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
     const { object, spec } = await create(local);

@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     ['spec.ports[0].appProtocol', 'Invalid', invalid('a b', says.qualified)],
   ],
   [
-    'the port of the node’s agent',
+    'the port of the kubelet',
     service({ type: 'LoadBalancer', ports: [{ port: 10250 }] }),
     ['spec.ports[0]', 'Invalid', invalid(10250, 'may not expose port 10250 externally since it is used by kubelet')],
   ],
@@ -176,7 +176,7 @@ describe('services', () => {
     });
   });
 
-  test('addresses and families are given once', () => {
+  test('cluster IPs and families are immutable', () => {
     const before = service({ clusterIP: '10.0.0.1', ipFamilies: ['IPv4'] });
     expect(onUpdate(services, before, service({}))).toEqual([]);
     const families = { ipFamilies: ['IPv4'] };
@@ -197,21 +197,21 @@ describe('services', () => {
     expect(onUpdate(services, service(dual), service({ ...kept, ipFamilyPolicy: 'SingleStack' }))).toEqual([]);
   });
 
-  test('what a type needs goes with the type', () => {
+  test('a change of the type drops what only the old type needs', () => {
     const node = service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30000 }], clusterIP: '10.0.0.1' });
     const fields = { externalTrafficPolicy: 'Cluster', clusterIP: '10.0.0.1' };
     expect(onUpdate(services, node, service({ ...fields, ports: [{ port: 80, nodePort: 30000 }] }))).toEqual([]);
     expect(onUpdate(services, node, { spec: { type: 'ExternalName', externalName: 'a.b' } })).toEqual([]);
   });
 
-  test('the class of a balancer stays', () => {
+  test('loadBalancerClass is immutable', () => {
     const of = (name: string) => service({ type: 'LoadBalancer', loadBalancerClass: name });
     expect(onUpdate(services, of('a/b'), of('a/c'))).toEqual([
       ['spec.loadBalancerClass', 'Invalid', invalid('a/c', 'may not change once set')],
     ]);
   });
 
-  test('only a balancer reports where it is', () => {
+  test('only load balancers have a load balancer status', () => {
     const status = { loadBalancer: { ingress: [{ ip: 'x', hostname: '10.0.0.1' }] } };
     expect(onUpdate(services, service({}), { status }, 'status')).toEqual([
       ['status.loadBalancer.ingress', 'Forbidden', forbidden("may only be used when `spec.type` is 'LoadBalancer'")],
@@ -226,7 +226,7 @@ describe('services', () => {
     ]);
   });
 
-  const advice: [string, Fragment, string[]][] = [
+  const warningRows: [string, Fragment, string[]][] = [
     [
       'the annotation of old',
       { ...service({}), metadata: { annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' } } },
@@ -261,7 +261,7 @@ describe('services', () => {
       ['spec.externalName is ignored when spec.type is not "ExternalName"'],
     ],
   ];
-  test.each(advice)('advice: %s', (_, fragment, expected) => {
+  test.each(warningRows)('warnings: %s', (_, fragment, expected) => {
     expect(warningsOf(services, fragment)).toEqual(expected);
   });
 
@@ -285,7 +285,7 @@ describe('services', () => {
     ]);
   });
 
-  test('headless ones ignore what is about an address', () => {
+  test('headless services have warnings for fields without effect', () => {
     expect(warningsOf(services, { spec: { clusterIP: 'None', sessionAffinity: 'ClientIP' } })).toEqual([
       'spec.SessionAffinity is ignored for headless services',
     ]);

@@ -77,7 +77,7 @@ const retyped = (object: ApiObject, to: Kind): JsonObject => {
 const kinds = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'] as const;
 const pairs = kinds.flatMap((from) => kinds.map((to) => [from, to] as const));
 
-describe('the type alone changes', () => {
+describe('an update that changes only the type', () => {
   test.each(pairs)('%s to %s', async (from, to) => {
     const { object, update } = await made(from);
     const after = await update(object, retyped(object, to));
@@ -91,7 +91,7 @@ describe('the type alone changes', () => {
     expect(statusOf(after.object)).toEqual(from === 'LoadBalancer' && to === 'LoadBalancer' ? ingress : {});
   });
 
-  test.each(pairs)('%s to %s, sent without what the server fills in', async (from, to) => {
+  test.each(pairs)('%s to %s, without the fields that the server sets', async (from, to) => {
     const { object, update } = await made(from);
     const after = await update(object, specs[to]);
     const errors = [...after.found, ...fieldErrors(services, after.object, object)];
@@ -115,14 +115,14 @@ describe('the type alone changes', () => {
 });
 
 describe('headless services', () => {
-  test('become services with another name', async () => {
+  test('may become ExternalName', async () => {
     const { object, update } = await made('headless');
     const after = await update(object, retyped(object, 'ExternalName'));
     expect([...after.found, ...fieldErrors(services, after.object, object)]).toEqual([]);
     expect(shown(after.spec)).toEqual([]);
   });
 
-  test.each(['NodePort', 'LoadBalancer'] as const)('do not become a %s', async (to) => {
+  test.each(['NodePort', 'LoadBalancer'] as const)('cannot become %s', async (to) => {
     const { object, update } = await made('headless');
     const after = await update(object, retyped(object, to));
     expect(fieldErrors(services, after.object, object)).toContainEqual([
@@ -132,13 +132,13 @@ describe('headless services', () => {
     ]);
   });
 
-  test('stay headless when a client leaves the address out', async () => {
+  test('stay headless when the update leaves out the cluster IP', async () => {
     const { object, update } = await made('headless');
     const after = await update(object, specs.ClusterIP);
     expect(after.spec).toMatchObject({ clusterIP: 'None', clusterIPs: ['None'] });
   });
 
-  test.each(['ClusterIP', 'NodePort', 'LoadBalancer'] as const)('a %s does not become headless', async (from) => {
+  test.each(['ClusterIP', 'NodePort', 'LoadBalancer'] as const)('a %s service cannot become headless', async (from) => {
     const { object, update } = await made(from);
     const sent = { ...retyped(object, 'ClusterIP'), clusterIP: 'None' };
     const { object: after } = await update(object, sent);
@@ -149,7 +149,7 @@ describe('headless services', () => {
     ]);
   });
 
-  test('a service with another name does', async () => {
+  test('an ExternalName service can become headless', async () => {
     const { object, update } = await made('ExternalName');
     const after = await update(object, { ...retyped(object, 'headless'), clusterIP: 'None' });
     expect([...after.found, ...fieldErrors(services, after.object, object)]).toEqual([]);
@@ -157,7 +157,7 @@ describe('headless services', () => {
   });
 });
 
-describe('a field that its client touched too is not dropped', () => {
+describe('a field that the client has changed too is not dropped', () => {
   const balanced = "may only be used when `type` is 'LoadBalancer'";
   const rows: [Kind, Kind, string, JsonObject, string][] = [
     ['LoadBalancer', 'ClusterIP', 'spec.loadBalancerClass', { loadBalancerClass: 'example.com/other' }, balanced],
@@ -220,8 +220,8 @@ describe('a field that its client touched too is not dropped', () => {
   });
 });
 
-describe('what goes with a type', () => {
-  test('node ports, even where ports are removed or added in the same change', async () => {
+describe('fields dropped with the type', () => {
+  test('node ports, even where ports are removed or added in the same update', async () => {
     const { object, update } = await made('NodePort');
     const [first] = (object['spec'] as { ports: JsonObject[] }).ports;
     const sent = { ...retyped(object, 'ClusterIP'), ports: [first as JsonObject, { name: 'c', port: 82 }] };
@@ -230,7 +230,7 @@ describe('what goes with a type', () => {
     expect(shown(after.spec)).not.toContain('nodePorts');
   });
 
-  test('the address, where the client knows no list of them', async () => {
+  test('the cluster IP, where the client does not send clusterIPs', async () => {
     const { object, update } = await made('ClusterIP');
     const { clusterIPs, ...sent } = retyped(object, 'ExternalName');
     const after = await update(object, sent);
@@ -239,7 +239,7 @@ describe('what goes with a type', () => {
     expect(shown(after.spec)).toEqual([]);
   });
 
-  test('where traffic inside the cluster goes, which no service with another name has', () => {
+  test('internalTrafficPolicy, which ExternalName services do not have', () => {
     const sent = { spec: { ...specs.ExternalName, internalTrafficPolicy: 'Cluster' } };
     expect(created(services, sent)['spec']).not.toHaveProperty('internalTrafficPolicy');
   });

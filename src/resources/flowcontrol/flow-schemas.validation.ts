@@ -118,8 +118,8 @@ function validateResourceRule(rule: Infer<typeof ResourcePolicyRule>, path: stri
     found.push(...validateList(namespaces, at, missing, 'namespaces'));
   }
   if (namespaces.includes('*')) return found;
-  const wish = "each member of this list must be '*' or a DNS-1123 label; ";
-  const nameRule = (namespace: string) => dns1123Label(namespace).map((why) => wish + why);
+  const prefix = "each member of this list must be '*' or a DNS-1123 label; ";
+  const nameRule = (namespace: string) => dns1123Label(namespace).map((why) => prefix + why);
   return [...found, ...eachOf(namespaces, at, (namespace, place) => byRule(place, namespace, nameRule))];
 }
 

@@ -180,13 +180,13 @@ describe('priority levels', () => {
     ],
     ['an answer', limited({}), [`${at}.type`, 'NotSupported', unsupported('', 'Queue', 'Reject')]],
     [
-      'a hand larger than the deck',
+      'handSize larger than queues',
       queue({ queues: 4, handSize: 5, queueLengthLimit: -1 }),
       [`${at}.queuing.handSize`, 'Invalid', invalid(5, 'should not be greater than queues (4)')],
       [`${at}.queuing.queueLengthLimit`, 'Invalid', invalid(-1, 'must be positive')],
     ],
     [
-      'more than a hash can tell',
+      'more queues than the hash bits allow',
       queue({ queues: 1024, handSize: 7 }),
       [
         `${at}.queuing.handSize`,
@@ -210,7 +210,7 @@ describe('priority levels', () => {
   });
 });
 
-describe('what every server has', () => {
+describe('bootstrap objects', () => {
   const all = bootstrapFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
     kind,
     metadata,
@@ -226,24 +226,24 @@ describe('what every server has', () => {
     [priorityLevelConfigurations, 'exempt'],
     [priorityLevelConfigurations, 'catch-all'],
   ] as const;
-  test('all of it holds', () => {
+  test('are valid', () => {
     expect(levels.flatMap((level) => onCreate(priorityLevelConfigurations, level))).toEqual([]);
     expect(flows.flatMap((flow) => onCreate(flowSchemas, flow))).toEqual([]);
     expect(levels).toHaveLength(8);
     expect(flows).toHaveLength(13);
     expect(JSON.stringify(flows)).toContain('"coordination.k8s.io"');
   });
-  test('what is suggested may be changed', () => {
+  test('suggested objects may be changed', () => {
     const { metadata, spec } = of('FlowSchema', 'probes') as Fragment & { spec: Fragment };
     expect(onCreate(flowSchemas, { metadata: metadata ?? {}, spec: { ...spec, matchingPrecedence: 7 } })).toEqual([]);
   });
-  test.each(mandatory)('what is mandatory may not: %o %s', (definition, name) => {
+  test.each(mandatory)('mandatory objects may not be changed: %o %s', (definition, name) => {
     const { metadata, spec } = of(definition.kind, name) as Fragment & { spec: Fragment };
     const changed = { ...spec, ...(definition === flowSchemas ? { rules: [] } : { type: 'Limited' }) };
     const limited =
       name === 'exempt' ? {} : { limited: { nominalConcurrencyShares: 6, limitResponse: { type: 'Reject' } } };
-    const findings = onCreate(definition, { metadata: metadata ?? {}, spec: { ...changed, ...limited } });
-    expect(findings.filter(([field]) => field === 'spec')).toEqual([
+    const errors = onCreate(definition, { metadata: metadata ?? {}, spec: { ...changed, ...limited } });
+    expect(errors.filter(([field]) => field === 'spec')).toEqual([
       [
         'spec',
         'Invalid',

@@ -34,7 +34,7 @@ describe('storage versions', () => {
       ],
     ],
     [
-      'agreement that is not told',
+      'a missing commonEncodingVersion',
       withStatus({ storageVersions: [server('a', 'v1')] }),
       ['status.commonEncodingVersion', 'Invalid', invalid(null, 'the common encoding version is v1')],
     ],

@@ -99,17 +99,17 @@ function validateServer(server: ServerVersion, path: string): FieldError[] {
 }
 
 /** Requires `commonEncodingVersion` exactly when all servers encode in the same version. */
-function validateCommon({ storageVersions = [], commonEncodingVersion: told }: StorageVersionStatus): FieldError[] {
+function validateCommon({ storageVersions = [], commonEncodingVersion: declared }: StorageVersionStatus): FieldError[] {
   const written = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion));
   const [common] = written.size === 1 ? written : [];
-  if (told === common) return [];
+  if (declared === common) return [];
   const path = 'status.commonEncodingVersion';
-  if (told === undefined) return [fieldError.invalid(path, null, `the common encoding version is ${common}`)];
+  if (declared === undefined) return [fieldError.invalid(path, null, `the common encoding version is ${common}`)];
   const why =
     common === undefined
       ? 'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet'
       : `the actual common encoding version is ${common}`;
-  return [fieldError.invalid(path, told, why)];
+  return [fieldError.invalid(path, declared, why)];
 }
 
 function validateConditions(conditions: readonly Condition[]): FieldError[] {

@@ -113,7 +113,7 @@ describe('ingresses', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(ingresses, fragment)).toEqual(sorted(expected));
   });
-  test('the old place of the class is told', () => {
+  test('the deprecated class annotation has a warning', () => {
     const metadata = { annotations: { 'kubernetes.io/ingress.class': 'a' } };
     expect(warningsOf(ingresses, { metadata, spec: { defaultBackend: service } })).toEqual([
       `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
@@ -153,7 +153,7 @@ describe('ingress classes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(ingressClasses, fragment)).toEqual(sorted(expected));
   });
-  test('the controller stays', () => {
+  test('the controller is immutable', () => {
     expect(onUpdate(ingressClasses, { spec: { controller: 'a.b/c' } }, { spec: { controller: 'a.b/d' } })).toEqual([
       ['spec.controller', 'Invalid', immutable('a.b/d')],
     ]);
@@ -214,8 +214,8 @@ describe('network policies', () => {
   });
 });
 
-describe('addresses and their ranges', () => {
-  test('an address belongs to something, for ever', () => {
+describe('IP addresses and service CIDRs', () => {
+  test('parentRef is required and immutable', () => {
     const of = (name: string) => ({ spec: { parentRef: { resource: 'services', name } } });
     expect(onCreate(ipAddresses, { spec: {} })).toEqual([['spec.parentRef', 'Required', missing]]);
     const shown = { Group: '', Resource: 'services', Namespace: '', Name: 'b' };
@@ -249,7 +249,7 @@ describe('addresses and their ranges', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(serviceCidrs, fragment)).toEqual(sorted(expected));
   });
-  test('a family may be added, nothing else', () => {
+  test('only a second family may be added', () => {
     const of = (...cidrs: string[]) => ({ spec: { cidrs } });
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.0.0/24', 'fd00::/64'))).toEqual([]);
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.1.0/24'))).toEqual([
@@ -312,7 +312,7 @@ describe('endpoint slices', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(endpointSlices, fragment)).toEqual(sorted(expected));
   });
-  test('the type of the addresses stays', () => {
+  test('addressType is immutable', () => {
     const of = (addressType: string) => ({ addressType, endpoints: [] });
     expect(onUpdate(endpointSlices, of('IPv4'), of('IPv6'))).toEqual([['addressType', 'Invalid', immutable('IPv6')]]);
   });
@@ -327,11 +327,11 @@ describe('endpoint slices', () => {
     const fragment = { addressType, endpoints: [{ addresses: [address] }] };
     expect(warningsOf(endpointSlices, fragment)).toEqual([`endpoints[0].addresses[0]: ${why}`]);
   });
-  test('names in place of addresses', () => {
+  test('the FQDN address type has a warning', () => {
     const fragment = { addressType: 'FQDN', endpoints: [{ addresses: ['a.b'] }] };
     expect(warningsOf(endpointSlices, fragment)).toEqual(['spec.addressType: FQDN endpoints are deprecated']);
   });
-  test('who looks after slices is not advised', () => {
+  test('slices of a controller have no warnings', () => {
     const labels = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
     const fragment = { metadata: { labels }, addressType: 'IPv6', endpoints: [{ addresses: ['2001:DB8::1'] }] };
     expect(warningsOf(endpointSlices, fragment)).toEqual([]);
@@ -342,7 +342,7 @@ test.each([
   ['10.0.0.0/8', []],
   ['10.1.2.3/8', ['CIDR value "10.1.2.3/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.1.2.3/32"?)']],
   ['2001:DB8::/32', ['IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format ("2001:db8::/32")']],
-])('advice on the range %s', (cidr, expected) => {
+])('warnings for the CIDR %s', (cidr, expected) => {
   const fragment = { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr } }] }] } };
   expect(warningsOf(networkPolicies, fragment)).toEqual(
     expected.map((why) => `spec.egress[0].to[0].ipBlock.cidr: ${why}`),

@@ -9,14 +9,14 @@ type Row = readonly [title: string, container: JsonObject, ...found: ReportedErr
 const C = 'spec.containers[0]';
 
 /** A pod whose first container has these fields besides a name and an image. */
-const judged = (container: JsonObject, spec: JsonObject = {}) =>
+const errorsOf = (container: JsonObject, spec: JsonObject = {}) =>
   validateOnCreate(pods, { spec: { containers: [{ name: 'c', image: 'i', ...container }], ...spec } });
 
 function check(rows: readonly Row[], spec: JsonObject = {}): void {
   test.each(rows.map(([title, container, ...found]) => ({ title, container, found })))(
     '$title',
     ({ container, found }) => {
-      expect(judged(container, spec)).toEqual(found);
+      expect(errorsOf(container, spec)).toEqual(found);
     },
   );
 }
@@ -241,7 +241,7 @@ describe('environment', () => {
   ]);
 });
 
-describe('mounts and devices', () => {
+describe('volume mounts and devices', () => {
   const volumes = [
     { name: 'v', emptyDir: {} },
     { name: 'p', persistentVolumeClaim: { claimName: 'x' } },
@@ -353,8 +353,8 @@ describe('mounts and devices', () => {
     { volumes },
   );
 
-  test('a volume that something is wrong with is not there', () => {
-    const found = judged(
+  test('a mount of an invalid volume is not found', () => {
+    const found = errorsOf(
       { volumeMounts: [{ name: 'v', mountPath: '/a' }] },
       { volumes: [{ name: 'v', hostPath: {} }] },
     );
@@ -453,9 +453,9 @@ describe('resources', () => {
       ['NotSupported', `${C}.resizePolicy`, 'Unsupported value: "storage": supported values: "cpu", "memory"'],
     ],
   ]);
-  test('a resize that restarts what never restarts', () => {
+  test('a resize policy with restarts in a pod that never restarts', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
-    expect(judged({ resizePolicy }, { restartPolicy: 'Never' })).toEqual([
+    expect(errorsOf({ resizePolicy }, { restartPolicy: 'Never' })).toEqual([
       [
         'Invalid',
         `${C}.resizePolicy`,
@@ -465,7 +465,7 @@ describe('resources', () => {
   });
 });
 
-describe('probes and handlers', () => {
+describe('probes and lifecycle hooks', () => {
   check([
     [
       'nothing wrong',
@@ -556,7 +556,7 @@ describe('probes and handlers', () => {
   ]);
 });
 
-describe('security', () => {
+describe('security contexts', () => {
   const S = `${C}.securityContext`;
   const shown = (fields: string) => `Invalid value: {${fields}}`;
   check([
@@ -648,7 +648,7 @@ describe('security', () => {
 
 describe('init and ephemeral containers', () => {
   const I = 'spec.initContainers[0]';
-  const withInit = (init: JsonObject) => judged({}, { initContainers: [{ name: 'i', image: 'i', ...init }] });
+  const withInit = (init: JsonObject) => errorsOf({}, { initContainers: [{ name: 'i', image: 'i', ...init }] });
   const only = 'Forbidden: may not be set for init containers without restartPolicy=Always';
   test.each<{ title: string; init: JsonObject; found: ReportedError[] }>([
     {
@@ -676,10 +676,10 @@ describe('init and ephemeral containers', () => {
     expect(withInit(init)).toEqual(found);
   });
 
-  test('a new pod has no ephemeral containers, and those have no part in its work', () => {
+  test('a new pod cannot have ephemeral containers, and those cannot have ports or probes', () => {
     const ephemeral = { name: 'c', image: 'i', targetContainerName: 'x', ports: [{ containerPort: 1 }] };
     const E = 'spec.ephemeralContainers[0]';
-    expect(judged({}, { ephemeralContainers: [ephemeral] })).toEqual([
+    expect(errorsOf({}, { ephemeralContainers: [ephemeral] })).toEqual([
       ['Duplicate', `${E}.name`, 'Duplicate value: "c"'],
       ['NotFound', `${E}.targetContainerName`, 'Not found: "x"'],
       ['Forbidden', `${E}.ports`, 'Forbidden: cannot be set for an Ephemeral Container'],

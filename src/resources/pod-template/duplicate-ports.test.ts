@@ -28,8 +28,8 @@ function expected(ports: readonly ContainerPort[]): string[] {
   );
 }
 
-describe('portsWarnings', () => {
-  it('finds what a comparison of all pairs finds, in the same order', () => {
+describe('duplicatePortWarnings', () => {
+  it('finds the same conflicts as a comparison of all pairs, in the same order', () => {
     const port: fc.Arbitrary<ContainerPort> = fc.record({
       containerPort: fc.constantFrom(80, 81),
       protocol: fc.constantFrom('TCP', 'UDP'),
@@ -45,7 +45,7 @@ describe('portsWarnings', () => {
     );
   });
 
-  it('tells no more than anybody could use', () => {
+  it('limits the number of warnings', () => {
     const same = Array.from({ length: 20_000 }, () => ({ containerPort: 80, protocol: 'TCP' }));
     expect(duplicatePortWarnings(spec(same), 'spec')).toHaveLength(MAX_WARNINGS);
   });

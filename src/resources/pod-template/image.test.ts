@@ -3,7 +3,7 @@ import { defaultPullPolicy, imageTag } from './image.ts';
 
 const digest = `sha256:${'0'.repeat(64)}`;
 
-describe('the tag of an image', () => {
+describe('image tags', () => {
   test.each([
     ['nginx', 'latest'],
     ['nginx:latest', 'latest'],
@@ -23,7 +23,7 @@ describe('the tag of an image', () => {
     expect(imageTag(image)).toBe(tag);
   });
 
-  test('what latest means may change, so it is always pulled', () => {
+  test('the pull policy of latest defaults to Always', () => {
     expect(defaultPullPolicy('nginx')).toBe('Always');
     expect(defaultPullPolicy(`nginx@${digest}`)).toBe('IfNotPresent');
     expect(defaultPullPolicy(undefined)).toBe('IfNotPresent');

@@ -39,8 +39,8 @@ function adviceUnder(names: Names): Labels {
 
 /** Warnings for a node label key at a path. */
 export function labelWarnings(key: string, path: string, names: Names): string[] {
-  const advice = deprecatedLabelReason(key, names);
-  return advice === undefined ? [] : [`${path}: ${advice}`];
+  const reason = deprecatedLabelReason(key, names);
+  return reason === undefined ? [] : [`${path}: ${reason}`];
 }
 
 /** Warnings for a node selector term; for its label values too where validation does not reject them. */
@@ -52,9 +52,9 @@ export const nodeSelectorTermWarnings = (
 ): string[] =>
   (term.matchExpressions ?? []).flatMap(({ key = '', values = [] }, i) => {
     const at = `${path}.matchExpressions[${i}]`;
-    const advice = deprecatedLabelReason(key, names);
+    const reason = deprecatedLabelReason(key, names);
     return [
-      ...(advice === undefined ? [] : [`${at}.key: ${key} is ${advice}`]),
+      ...(reason === undefined ? [] : [`${at}.key: ${key} is ${reason}`]),
       ...(anyValue
         ? values.flatMap((value, j) =>
             labelValue(value).map((why) => `${at}.values[${j}]: ${value} is invalid, ${why}`),

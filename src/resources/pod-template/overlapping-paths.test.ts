@@ -21,8 +21,8 @@ function expected(paths: readonly string[]): string[] {
   );
 }
 
-describe('overlapsWarnings', () => {
-  it('finds what a comparison of all pairs finds, in the same order', () => {
+describe('overlappingPathWarnings', () => {
+  it('finds the same overlaps as a comparison of all pairs, in the same order', () => {
     const step = fc.constantFrom('a', 'b', 'a!', 'a.b', '', 'é');
     const path = fc.array(step, { maxLength: 4 }).map((steps) => steps.join('/'));
     fc.assert(
@@ -33,12 +33,12 @@ describe('overlapsWarnings', () => {
     );
   });
 
-  it('tells no more than anybody could use', () => {
+  it('limits the number of warnings', () => {
     const same = Array.from({ length: 20_000 }, () => 'p');
     expect(overlappingPathWarnings(volume(same))).toHaveLength(MAX_WARNINGS);
   });
 
-  it('reads a path of slashes once', () => {
+  it('trims a path of slashes in linear time', () => {
     const long = `a${'/'.repeat(1_000_000)}b`;
     expect(overlappingPathWarnings(volume([long, long]))).toHaveLength(1);
   });

@@ -8,12 +8,12 @@ import { created, type ReportedError, validateOnCreate, warningsOnCreate, wordin
 type Row = readonly [title: string, spec: JsonObject, ...found: ReportedError[]];
 
 const containers = [{ name: 'c', image: 'i' }];
-const judged = (spec: JsonObject, metadata: JsonObject = {}) =>
+const errorsOf = (spec: JsonObject, metadata: JsonObject = {}) =>
   validateOnCreate(pods, { metadata, spec: { containers, ...spec } });
 
 function check(rows: readonly Row[]): void {
   test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
-    expect(judged(spec)).toEqual(found);
+    expect(errorsOf(spec)).toEqual(found);
   });
 }
 
@@ -111,7 +111,7 @@ describe('names and simple fields', () => {
   ]);
 });
 
-describe('the network', () => {
+describe('DNS, host aliases and host names', () => {
   check([
     ['nothing wrong', { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'], searches: ['_a.b.', '.'] } }],
     [
@@ -219,7 +219,7 @@ describe('tolerations', () => {
   ]);
 });
 
-describe('affinity and spread', () => {
+describe('affinity and topology spread constraints', () => {
   const nodes = (term: JsonObject) => ({
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } },
   });
@@ -359,7 +359,7 @@ describe('affinity and spread', () => {
       ['Forbidden', `${S}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
     ],
   ]);
-  test('the labels that a spread asks for join its selector, once', () => {
+  test('matchLabelKeys are merged into the label selector once', () => {
     const metadata = { labels: { a: 'b' } };
     const wanted = (labelSelector: JsonObject) => spread({ labelSelector, matchLabelKeys: ['a', 'z'] });
     const pod = created(pods, { metadata, spec: { containers, ...wanted({ matchLabels: { c: 'd' } }) } });
@@ -373,13 +373,13 @@ describe('affinity and spread', () => {
         },
       ],
     });
-    expect(judged(wanted({ matchLabels: { a: 'x' } }), metadata)).toEqual([
+    expect(errorsOf(wanted({ matchLabels: { a: 'x' } }), metadata)).toEqual([
       ['Invalid', `${S}[0]`, 'Invalid value: "a": exists in both matchLabelKeys and labelSelector'],
     ]);
   });
 });
 
-describe('what is shared with the node', () => {
+describe('host namespaces and sysctls', () => {
   check([
     [
       'a bad name of a setting',
@@ -586,12 +586,12 @@ describe('annotations', () => {
       ],
     },
   ])('$title', ({ annotations, found }) => {
-    expect(judged({}, { annotations })).toEqual(found);
+    expect(errorsOf({}, { annotations })).toEqual(found);
   });
 });
 
 describe('templates', () => {
-  test('have the same rules below their own path', () => {
+  test('are validated with the path of the template', () => {
     const template = { metadata: { labels: { 'a b': 'c' } }, spec: { containers: [{ name: 'c' }] } };
     expect(validateOnCreate(podTemplates, { template })).toEqual([
       ['Invalid', 'template.labels', `Invalid value: "a b": ${wording.qualified}`],
@@ -611,7 +611,7 @@ describe('defaults', () => {
   const spec = (given: JsonObject): JsonObject =>
     created(pods, { spec: { containers, ...given } })['spec'] as JsonObject;
 
-  test('requests are the limits where only those are given', () => {
+  test('requests default to limits', () => {
     const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } };
     const made = spec({ containers: [{ name: 'c', image: 'i', resources }] });
     expect(made).toMatchObject({
@@ -619,14 +619,14 @@ describe('defaults', () => {
     });
   });
 
-  test('amounts are rounded up to thousandths', () => {
+  test('quantities are rounded up to milli units', () => {
     const resources = { requests: { cpu: '1500u' } };
     expect(spec({ containers: [{ name: 'c', image: 'i', resources }] })).toMatchObject({
       containers: [{ resources: { requests: { cpu: '2m' } } }],
     });
   });
 
-  test('the old name of the account counts where it is alone', () => {
+  test('serviceAccount is used when serviceAccountName is not set', () => {
     expect(spec({ serviceAccount: 'x' })).toMatchObject({ serviceAccount: 'x', serviceAccountName: 'x' });
     expect(spec({ serviceAccount: 'x', serviceAccountName: 'y' })).toMatchObject({
       serviceAccount: 'y',
@@ -634,12 +634,12 @@ describe('defaults', () => {
     });
   });
 
-  test('on the network of its node a container has the ports of the node', () => {
+  test('with hostNetwork hostPort defaults to containerPort', () => {
     const made = spec({ hostNetwork: true, containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }] });
     expect(made).toMatchObject({ containers: [{ ports: [{ containerPort: 80, hostPort: 80, protocol: 'TCP' }] }] });
   });
 
-  test('probes have thresholds and times', () => {
+  test('probes have defaults', () => {
     const made = spec({ containers: [{ name: 'c', image: 'i', livenessProbe: { httpGet: { port: 80 } } }] });
     expect(made).toMatchObject({
       containers: [
@@ -656,7 +656,7 @@ describe('defaults', () => {
     });
   });
 
-  test('volumes have modes', () => {
+  test('volumes have default modes', () => {
     const sources = [
       { serviceAccountToken: { path: 't' } },
       { downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } },
@@ -685,7 +685,7 @@ describe('defaults', () => {
     });
   });
 
-  test('the pod asks for what its containers take together', () => {
+  test('pod-level requests default to the sum of the containers', () => {
     const container = (name: string, cpu: string) => ({ name, image: 'i', resources: { requests: { cpu } } });
     const made = spec({
       containers: [container('a', '1'), container('b', '500m')],
@@ -695,7 +695,7 @@ describe('defaults', () => {
     expect(made).toMatchObject({ resources: { requests: { cpu: '2', memory: '1Gi' } } });
   });
 
-  test('a pod that waits at gates says so', () => {
+  test('a pod with scheduling gates has a PodScheduled condition', () => {
     expect(created(pods, { spec: { containers, schedulingGates: [{ name: 'g' }] } })['status']).toEqual({
       phase: 'Pending',
       conditions: [
@@ -712,7 +712,7 @@ describe('defaults', () => {
     });
   });
 
-  test('label keys become expressions of the selector', () => {
+  test('matchLabelKeys and mismatchLabelKeys become label selector expressions', () => {
     const term = {
       topologyKey: 'z',
       labelSelector: { matchLabels: { x: 'y' } },
@@ -743,7 +743,7 @@ describe('defaults', () => {
   });
 });
 
-describe('how surely a pod gets its resources', () => {
+describe('QoS class', () => {
   const full = { cpu: '1', memory: '1Gi' };
   test.each([
     ['BestEffort', {}],
@@ -758,7 +758,7 @@ describe('how surely a pod gets its resources', () => {
   });
 });
 
-describe('advice', () => {
+describe('warnings', () => {
   test.each<{ title: string; spec: JsonObject; said: string[] }>([
     { title: 'nothing to say', spec: {}, said: [] },
     {
@@ -801,7 +801,7 @@ describe('advice', () => {
       said: ['spec.hostAliases[1].ip: duplicate ip "1.1.1.1"', 'spec.imagePullSecrets[1].name: duplicate name "a"'],
     },
     {
-      title: 'a volume that is gone',
+      title: 'a removed volume source',
       spec: { volumes: [{ name: 'v', glusterfs: { endpoints: 'e', path: 'p' } }] },
       said: ['spec.volumes[0].glusterfs: deprecated in v1.25, non-functional in v1.26+'],
     },
@@ -898,7 +898,7 @@ describe('advice', () => {
     expect(warningsOnCreate(pods, { spec: { containers, ...spec } })).toEqual(said);
   });
 
-  test('a name that is no label', () => {
+  test('a name that is not a DNS label', () => {
     expect(warningsOnCreate(pods, { metadata: { name: 'a.b' }, spec: { containers } })).toEqual([
       "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     ]);
@@ -907,12 +907,12 @@ describe('advice', () => {
 
 describe('AppArmor profiles by annotation', () => {
   const key = 'container.apparmor.security.beta.kubernetes.io/c';
-  const advice = `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+  const warning = `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
   const unconfined = { securityContext: { appArmorProfile: { type: 'Unconfined' } } };
   const rows: readonly (readonly [title: string, text: string, spec: JsonObject, field: Json, warnings: string[]])[] = [
-    ['become a field', 'runtime/default', { containers }, { type: 'RuntimeDefault' }, [advice]],
-    ['of a file', 'localhost/p', { containers }, { type: 'Localhost', localhostProfile: 'p' }, [advice]],
-    ['without a meaning do not', 'localhost/', { containers }, null, [advice]],
+    ['become fields', 'runtime/default', { containers }, { type: 'RuntimeDefault' }, [warning]],
+    ['of type Localhost', 'localhost/p', { containers }, { type: 'Localhost', localhostProfile: 'p' }, [warning]],
+    ['with an invalid value do not', 'localhost/', { containers }, null, [warning]],
     ['that hold for the pod already do not', 'unconfined', { containers, ...unconfined }, null, []],
     [
       'leave a field alone',

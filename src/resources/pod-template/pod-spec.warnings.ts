@@ -59,8 +59,8 @@ function nodeLabelsWarnings({ spec, path, names }: Subject): string[] {
   const at = `${path}spec.affinity.nodeAffinity`;
   return [
     ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
-      const advice = deprecatedLabelReason(key, names);
-      return advice === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${advice}`];
+      const reason = deprecatedLabelReason(key, names);
+      return reason === undefined ? [] : [`${path}spec.nodeSelector[${key}]: ${reason}`];
     }),
     ...(nodes?.[REQUIRED]?.nodeSelectorTerms ?? []).flatMap((term, i) =>
       nodeSelectorTermWarnings(term, false, `${at}.${REQUIRED}.nodeSelectorTerms[${i}]`, names),
@@ -70,9 +70,9 @@ function nodeLabelsWarnings({ spec, path, names }: Subject): string[] {
     ),
     ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey = '', labelSelector }, i) => {
       const place = `${path}spec.topologySpreadConstraints[${i}]`;
-      const advice = deprecatedLabelReason(topologyKey, names);
+      const reason = deprecatedLabelReason(topologyKey, names);
       return [
-        ...(advice === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${advice}`]),
+        ...(reason === undefined ? [] : [`${place}.topologyKey: ${topologyKey} is ${reason}`]),
         ...(labelSelector === undefined ? [matchesNothing(place)] : []),
       ];
     }),
@@ -101,8 +101,8 @@ const SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instea
 
 function seccompWarnings(subject: Subject): string[] {
   const { podSeccomp } = annotationKeys(subject.names);
-  const told = subject.spec.securityContext?.seccompProfile !== undefined;
-  return !told && isAnnotated(subject, podSeccomp) ? [onAnnotation(subject, podSeccomp, SECCOMP)] : [];
+  const hasField = subject.spec.securityContext?.seccompProfile !== undefined;
+  return !hasField && isAnnotated(subject, podSeccomp) ? [onAnnotation(subject, podSeccomp, SECCOMP)] : [];
 }
 
 /** Warnings for container annotations that are deprecated in favour of fields. */

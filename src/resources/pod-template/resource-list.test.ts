@@ -26,7 +26,7 @@ function expected(containers: readonly Container[], initial: readonly Container[
 }
 
 describe('sumContainers', () => {
-  it('is what the containers of a pod take at the most', () => {
+  it('is the maximum that the containers of a pod need at any time', () => {
     const amounts = fc.dictionary(fc.constantFrom('cpu', 'memory', 'x/y'), fc.integer({ min: 0, max: 9 }).map(String), {
       noNullPrototype: true,
     });
@@ -48,7 +48,7 @@ describe('sumContainers', () => {
 describe('withMissing', () => {
   const all: ResourceList = { b: '1', c: '2' };
 
-  it('adds what only the other has, sorted', () => {
+  it('adds missing resources, sorted by name', () => {
     expect(Object.entries(withMissing(all, { a: '3', c: '9' }))).toEqual([
       ['a', '3'],
       ['b', '1'],
@@ -56,7 +56,7 @@ describe('withMissing', () => {
     ]);
   });
 
-  it('leaves amounts as they are that lack nothing', () => {
+  it('returns the same list when nothing is missing', () => {
     expect(withMissing(all, { c: '9' })).toBe(all);
     expect(withMissing(undefined, undefined)).toEqual({});
   });

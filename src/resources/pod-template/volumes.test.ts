@@ -6,14 +6,14 @@ import { type ReportedError, validateOnCreate, wording } from './testing/validat
 // Fields and texts are those of the reference server.
 const V = 'spec.volumes[0]';
 
-const judged = (...volumes: JsonObject[]) =>
+const errorsOf = (...volumes: JsonObject[]) =>
   validateOnCreate(pods, { spec: { containers: [{ name: 'c', image: 'i' }], serviceAccountName: 's', volumes } });
 
 type Row = readonly [title: string, source: JsonObject, ...found: ReportedError[]];
 
 function check(rows: readonly Row[]): void {
   test.each(rows.map(([title, source, ...found]) => ({ title, source, found })))('$title', ({ source, found }) => {
-    expect(judged({ name: 'v', ...source })).toEqual(found);
+    expect(errorsOf({ name: 'v', ...source })).toEqual(found);
   });
 }
 
@@ -164,13 +164,13 @@ describe('volumes', () => {
   ]);
 
   test('names are unique', () => {
-    expect(judged({ name: 'v', emptyDir: {} }, { name: 'v', emptyDir: {} })).toEqual([
+    expect(errorsOf({ name: 'v', emptyDir: {} }, { name: 'v', emptyDir: {} })).toEqual([
       ['Duplicate', 'spec.volumes[1].name', 'Duplicate value: "v"'],
     ]);
   });
 });
 
-describe('files that show the pod', () => {
+describe('downward API files', () => {
   const D = `${V}.downwardAPI`;
   check([
     ['nothing wrong', { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } }],
@@ -261,7 +261,7 @@ describe('projected volumes', () => {
     ],
   ]);
 
-  test('there is no token where there is no account', () => {
+  test('service account tokens need a service account', () => {
     const volumes = [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }];
     expect(validateOnCreate(pods, { spec: { containers: [{ name: 'c', image: 'i' }], volumes } })).toEqual([
       [
@@ -273,7 +273,7 @@ describe('projected volumes', () => {
   });
 });
 
-describe('claims that come with the pod', () => {
+describe('ephemeral volume claims', () => {
   const T = `${V}.ephemeral.volumeClaimTemplate`;
   const claim = (spec: JsonObject, metadata: JsonObject = {}) => ({
     ephemeral: { volumeClaimTemplate: { metadata, spec } },
@@ -315,9 +315,9 @@ describe('claims that come with the pod', () => {
     ],
   ]);
 
-  test('nothing else uses the claim', () => {
+  test('no other volume uses the generated claim', () => {
     const ephemeral = { name: 'e', ...claim({ accessModes: ['ReadWriteOnce'], resources }) };
-    expect(judged(ephemeral, { name: 'p', persistentVolumeClaim: { claimName: 'a-e' } })).toEqual([
+    expect(errorsOf(ephemeral, { name: 'p', persistentVolumeClaim: { claimName: 'a-e' } })).toEqual([
       [
         'Invalid',
         'spec.volumes[1].persistentVolumeClaim.claimName',

@@ -68,7 +68,7 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   } else {
     const spend = (found: ApiObject) => {
       // The delete options may ask for a dry run too: that works on a copy.
-      const tried = isRehearsal(options) ? jsonCopy(found as JsonObject) : found;
+      const tried = isDryRun(options) ? jsonCopy(found as JsonObject) : found;
       take(tried as unknown as Budget, name, call.now);
     };
     await objects.update(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
@@ -76,7 +76,7 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   }
 }
 
-const isRehearsal = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && dryRun.length > 0;
+const isDryRun = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && dryRun.length > 0;
 
 const isDeleted = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp !== undefined;
 
@@ -99,16 +99,16 @@ async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall)
 
 /** Sets the `DisruptionTarget` condition and deletes the pod with the given options. */
 async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
-  if (isRehearsal(options)) return objects.delete('pods', namespace, name, options);
+  if (isDryRun(options)) return objects.delete('pods', namespace, name, options);
   const meant = preconditionsOf(options);
-  const told = await objects.update('pods', namespace, name, (found) => {
+  const conditionVersion = await objects.update('pods', namespace, name, (found) => {
     checkMeant(found, meant);
     const pod = found as unknown as PodObject;
     const { status = {} } = pod;
     pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
   });
   // A resourceVersion precondition refers to the version before the condition was set.
-  const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: told } : {}) };
+  const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: conditionVersion } : {}) };
   await objects.delete('pods', namespace, name, { ...options, preconditions });
 }
 
@@ -190,15 +190,15 @@ const allowed = 'DisruptionAllowed';
 
 function whyNone({ metadata, status = {} }: Budget): string {
   const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
-  const told = conditions.find(({ type, status, message }) => type === allowed && status === 'False' && message);
+  const denied = conditions.find(({ type, status, message }) => type === allowed && status === 'False' && message);
   const budget = `The disruption budget ${metadata.name}`;
-  if (told?.reason === 'SyncFailed') {
-    return `${budget} does not allow evicting pods currently because it failed sync: ${told.message}`;
+  if (denied?.reason === 'SyncFailed') {
+    return `${budget} does not allow evicting pods currently because it failed sync: ${denied.message}`;
   }
   if (currentHealthy <= desiredHealthy) {
     return `${budget} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
   }
-  const detail = told === undefined ? '' : ` (${told.reason}): ${told.message}`;
+  const detail = denied === undefined ? '' : ` (${denied.reason}): ${denied.message}`;
   return `${budget} does not allow evicting pods currently${detail}`;
 }
 

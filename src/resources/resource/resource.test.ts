@@ -225,7 +225,7 @@ describe('device resources', () => {
     expect(onCreate(kind, fragment)).toEqual(sorted(expected));
   });
 
-  test('requests are for one device by default', () => {
+  test('requests default to one device', () => {
     const { spec } = created(resourceClaims, asking(request(), { name: 's', firstAvailable: [request()] }));
     expect(spec).toMatchObject({
       devices: {
@@ -239,7 +239,7 @@ describe('device resources', () => {
     expect(requests[1]).not.toHaveProperty('count');
   });
 
-  test('taints know since when', () => {
+  test('timeAdded of a taint defaults to now', () => {
     const { spec } = created(
       resourceSlices,
       slice({ devices: [device({ taints: [{ key: 'k', effect: 'NoExecute' }] })] }),
@@ -248,12 +248,12 @@ describe('device resources', () => {
   });
 });
 
-describe('changes', () => {
-  test('a claim is for what it was for', () => {
+describe('updates', () => {
+  test('the spec of a claim is immutable', () => {
     const found = onUpdate(resourceClaims, asking(request()), asking(request({ count: 2 })));
     expect(found).toEqual([['spec', 'Invalid', expect.stringContaining('field is immutable')]]);
   });
-  test('a slice stays of its driver, pool and node', () => {
+  test('driver, pool name and node of a slice are immutable', () => {
     const found = onUpdate(
       resourceSlices,
       slice(),
@@ -264,21 +264,21 @@ describe('changes', () => {
 
   const result = { request: 'r', driver: 'd', pool: 'p', device: 'x', adminAccess: null };
   const user = { resource: 'pods', name: 'p', uid: 'u' };
-  const told = (status: JsonObject, before?: JsonObject, metadata: JsonObject = {}) => {
+  const statusErrors = (status: JsonObject, before?: JsonObject, metadata: JsonObject = {}) => {
     const old = created(resourceClaims, asking(request()));
     old.metadata = { ...old.metadata, resourceVersion: '1', ...metadata };
     if (before !== undefined) old['status'] = before;
     return fieldErrors(resourceClaims, { ...old, status }, old);
   };
   const allocation = { devices: { results: [result] } };
-  test('users come once there is something to use', () => {
-    expect(told({ allocation, reservedFor: [user] })).toEqual([]);
-    expect(told({ reservedFor: [user, user] })).toEqual([
+  test('reservedFor requires an allocation', () => {
+    expect(statusErrors({ allocation, reservedFor: [user] })).toEqual([]);
+    expect(statusErrors({ reservedFor: [user, user] })).toEqual([
       ['status.reservedFor', 'Forbidden', forbidden('may not be specified when `allocated` is not set')],
       ['status.reservedFor[1].uid', 'Duplicate', duplicate('u')],
     ]);
     const deleted = { deletionTimestamp: '2024-01-01T00:00:00Z' };
-    expect(told({ allocation, reservedFor: [user] }, { allocation }, deleted)).toEqual([
+    expect(statusErrors({ allocation, reservedFor: [user] }, { allocation }, deleted)).toEqual([
       [
         'status.reservedFor',
         'Forbidden',
@@ -286,20 +286,20 @@ describe('changes', () => {
       ],
     ]);
   });
-  test('what is allocated is what was asked for, and for good', () => {
-    expect(told({ allocation: { devices: { results: [{ ...result, request: 's' }] } } })).toEqual([
+  test('an allocation names requests of the claim and is immutable', () => {
+    expect(statusErrors({ allocation: { devices: { results: [{ ...result, request: 's' }] } } })).toEqual([
       ['status.allocation.devices.results[0].request', 'Invalid', invalid('s', oneReference)],
     ]);
-    expect(told({ allocation: { devices: { results: [] } } }, { allocation })).toEqual([
+    expect(statusErrors({ allocation: { devices: { results: [] } } }, { allocation })).toEqual([
       ['status.allocation', 'Invalid', expect.stringContaining('field is immutable')],
     ]);
-    expect(told({}, { allocation })).toEqual([]);
+    expect(statusErrors({}, { allocation })).toEqual([]);
   });
-  test('drivers tell of devices that are allocated', () => {
+  test('device statuses refer to allocated devices', () => {
     const one = { driver: 'd', pool: 'p', device: 'x', conditions: [] };
     const networkData = { ips: ['10.0.0.1/24', '10.0.0.1', '2001:DB8::1/64'] };
     expect(
-      told({
+      statusErrors({
         allocation,
         devices: [
           { ...one, networkData },
@@ -322,7 +322,7 @@ describe('changes', () => {
   });
 });
 
-describe('versions', () => {
+describe('conversion', () => {
   const decoded = (kind: typeof resourceClaims, version: string, spec: JsonObject) => {
     const { schema } = kind.versions.find((one) => one.version === version) as (typeof kind.versions)[number];
     return compile(schema, names).decode({ kind: kind.kind, metadata: { name: 'x' }, spec }).value as ApiObject;
@@ -356,7 +356,7 @@ describe('versions', () => {
     },
   };
 
-  test('of claims and their templates nest what is asked for', () => {
+  test('of claims and templates nests exact requests', () => {
     expect(convert(resourceClaims, 'v1beta1', 'v1beta2', older)).toEqual(newer);
     expect(convert(resourceClaims, 'v1beta2', 'v1beta1', newer)).toEqual(older);
     expect(convert(resourceClaims, 'v1beta2', 'v1alpha3', newer)).toEqual(older);
@@ -367,7 +367,7 @@ describe('versions', () => {
     });
   });
 
-  test('of slices flatten devices, and tell capacities in their own way', () => {
+  test('of slices flattens devices and converts capacities', () => {
     const attributes = { model: { string: 'x' }, constructor: { bool: true } };
     const capacity = { memory: { value: '1Gi' } };
     const spec = slice().spec;

@@ -77,24 +77,24 @@ describe('classes and leases', () => {
   test.each(rows)('%s', (_, kind, fragment, ...expected) => {
     expect(onCreate(kind, fragment)).toEqual(sorted(expected));
   });
-  test('a priority stays', () => {
+  test('the value of a priority class is immutable', () => {
     expect(onUpdate(priorityClasses, { value: 1 }, { value: 2, preemptionPolicy: 'Never' })).toEqual([
       ['preemptionPolicy', 'Invalid', immutable('Never')],
       ['value', 'Forbidden', forbidden('may not be changed in an update.')],
     ]);
   });
-  test('what a priority may be is told when it is made', () => {
+  test('the value of a priority class is validated on create only', () => {
     expect(onUpdate(priorityClasses, { value: 1 }, { value: 2_000_000_000 })).toEqual([
       ['value', 'Forbidden', forbidden('may not be changed in an update.')],
     ]);
   });
-  test('the generation of a priority is the first for ever', () => {
+  test('the generation of a priority class is always 1', () => {
     const priority = created(priorityClasses, { value: 1 });
     expect(priority).toMatchObject({ metadata: { generation: 1 }, preemptionPolicy: 'PreemptLowerPriority' });
     const metadata = { generation: 1 };
     expect(replaced(priorityClasses, priority, { metadata, value: 1, description: 'd' }).metadata.generation).toBe(1);
   });
-  test('a handler stays', () => {
+  test('the handler of a runtime class is immutable', () => {
     expect(onUpdate(runtimeClasses, { handler: 'a' }, { handler: 'b' })).toEqual([
       ['handler', 'Invalid', immutable('b')],
     ]);

@@ -4,11 +4,11 @@ import { lineDiff } from './line-diff.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}`);
 
-test('equal texts differ in nothing', () => {
+test('equal texts have an empty diff', () => {
   expect(lineDiff('a\nb', 'a\nb')).toBe('');
 });
 
-test('a change stands between three lines of context on each side', () => {
+test('a hunk has three lines of context on each side', () => {
   const before = numbers(20);
   const after = before.with(9, 'changed');
   expect(lineDiff(before.join('\n'), after.join('\n'))).toBe(
@@ -16,7 +16,7 @@ test('a change stands between three lines of context on each side', () => {
   );
 });
 
-test('changes that are far apart stand in hunks of their own', () => {
+test('changes that are far apart get a hunk each', () => {
   const before = numbers(30);
   const after = ['new', ...before.slice(0, 29)];
   expect(lineDiff(before.join('\n'), after.join('\n'))).toBe(
@@ -24,7 +24,7 @@ test('changes that are far apart stand in hunks of their own', () => {
   );
 });
 
-test('a text of too many lines is not compared', () => {
+test('a text with too many lines has an empty diff', () => {
   expect(lineDiff('a\n'.repeat(4000), 'b')).toBe('');
 });
 
@@ -49,7 +49,7 @@ function patch(text: string, diff: string): string {
   return [...out, ...lines.slice(at)].join('\n');
 }
 
-test('the difference turns one text into the other', () => {
+test('applying the diff to one text gives the other', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 }).map((lines) => lines.join('\n'));
   fc.assert(
     fc.property(text, text, (a, b) => {

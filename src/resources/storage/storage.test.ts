@@ -55,7 +55,7 @@ describe('storage classes', () => {
       volumeBindingMode: 'Immediate',
     });
   });
-  test('a class stays as it is', () => {
+  test('a storage class is immutable', () => {
     const changed = { provisioner: 'q', parameters: { a: 'b' }, reclaimPolicy: 'Retain' };
     expect(onUpdate(storageClasses, { provisioner: 'p' }, { ...changed, volumeBindingMode: 'Immediate' })).toEqual([
       ['parameters', 'Forbidden', forbidden('updates to parameters are forbidden.')],
@@ -68,9 +68,9 @@ describe('storage classes', () => {
   });
 });
 
-describe('drivers', () => {
+describe('CSI drivers', () => {
   const rows: readonly Row[] = [
-    ['nothing told', { spec: {} }],
+    ['an empty spec', { spec: {} }],
     [
       'a policy',
       { spec: { fsGroupPolicy: 'Odd' } },
@@ -100,7 +100,7 @@ describe('drivers', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiDrivers, fragment)).toEqual(sorted(expected));
   });
-  test('defaults; the generation counts changes alone', () => {
+  test('defaults; the generation increments on changes only', () => {
     const driver = created(csiDrivers, { spec: {} });
     expect(driver['spec']).toEqual({
       attachRequired: true,
@@ -114,7 +114,7 @@ describe('drivers', () => {
     expect(driver.metadata.generation).toBeUndefined();
     expect(replaced(csiDrivers, driver, { spec: { requiresRepublish: true } }).metadata.generation).toBe(1);
   });
-  test('what others rely on stays', () => {
+  test('attachRequired and volumeLifecycleModes are immutable', () => {
     expect(
       onUpdate(csiDrivers, { spec: {} }, { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } }),
     ).toEqual([
@@ -124,7 +124,7 @@ describe('drivers', () => {
   });
 });
 
-describe('drivers on nodes', () => {
+describe('CSI nodes', () => {
   const driver = (more: Fragment): Fragment => ({ spec: { drivers: [{ name: 'd', nodeID: 'i', ...more }] } });
   const rows: readonly Row[] = [
     ['none', { spec: { drivers: [] } }],
@@ -156,7 +156,7 @@ describe('drivers on nodes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiNodes, fragment)).toEqual(sorted(expected));
   });
-  test('a driver that stays is what it was', () => {
+  test('an existing driver is immutable', () => {
     const shown = { Name: 'd', NodeID: 'j', TopologyKeys: null, Allocatable: null };
     expect(onUpdate(csiNodes, driver({}), driver({ nodeID: 'j' }))).toEqual([
       ['spec.drivers', 'Invalid', immutable(shown)],
@@ -165,7 +165,7 @@ describe('drivers on nodes', () => {
   });
 });
 
-describe('capacities', () => {
+describe('CSI storage capacities', () => {
   const rows: readonly Row[] = [
     ['some', { storageClassName: 'sc', capacity: '1Gi' }],
     ['a class', { storageClassName: 'BAD_' }, ['storageClassName', 'Invalid', invalid('BAD_', says.subdomain)]],
@@ -178,14 +178,14 @@ describe('capacities', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiStorageCapacities, fragment)).toEqual(sorted(expected));
   });
-  test('the class stays', () => {
+  test('the storage class name is immutable', () => {
     expect(onUpdate(csiStorageCapacities, { storageClassName: 'a' }, { storageClassName: 'b' })).toEqual([
       ['storageClassName', 'Invalid', immutable('b')],
     ]);
   });
 });
 
-describe('attachments', () => {
+describe('volume attachments', () => {
   const rows: readonly Row[] = [
     ['a volume', { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }],
     [
@@ -221,7 +221,7 @@ describe('attachments', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(volumeAttachments, fragment)).toEqual(sorted(expected));
   });
-  test('what went wrong', () => {
+  test('errors of attach and detach', () => {
     const attached = created(volumeAttachments, rows[0]?.[1] ?? {});
     const failed = (detachError: Fragment) =>
       onUpdate(volumeAttachments, attached, { status: { detachError } }, 'status');
@@ -232,7 +232,7 @@ describe('attachments', () => {
       ['status.detachError.errorCode', 'Invalid', invalid(-1, 'must be between 0 and 2147483647, inclusive')],
     ]);
   });
-  test('an attachment stays as it is', () => {
+  test('the spec of an attachment is immutable', () => {
     const of = (nodeName: string) => ({ spec: { attacher: 'a', nodeName, source: { persistentVolumeName: 'p' } } });
     const shown = { Attacher: 'a', Source: { PersistentVolumeName: 'p', InlineVolumeSpec: null }, NodeName: 'm' };
     expect(onUpdate(volumeAttachments, of('n'), of('m'))).toEqual([['spec', 'Invalid', immutable(shown)]]);
@@ -258,7 +258,7 @@ describe('volume attributes classes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(volumeAttributesClasses, fragment)).toEqual(sorted(expected));
   });
-  test('stay as they are', () => {
+  test('are immutable', () => {
     const before = { driverName: 'd', parameters: { a: 'b' } };
     expect(onUpdate(volumeAttributesClasses, before, { driverName: 'e', parameters: { a: 'c' } })).toEqual([
       ['driverName', 'Forbidden', forbidden('updates to driverName are forbidden.')],

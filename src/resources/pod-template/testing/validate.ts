@@ -35,7 +35,7 @@ export function created(definition: ResourceDefinition, object: JsonObject, warn
   return decoded;
 }
 
-const findings = (definition: ResourceDefinition, object: ApiObject): FieldError[] => [
+const fieldErrors = (definition: ResourceDefinition, object: ApiObject): FieldError[] => [
   ...validate(object, schemaOf(definition)),
   ...(definition.strategy.validate?.(object, context) ?? []),
 ];
@@ -45,7 +45,7 @@ const shown = (found: readonly FieldError[]): ReportedError[] =>
 
 /** The errors of a create. */
 export const validateOnCreate = (definition: ResourceDefinition, object: JsonObject): ReportedError[] =>
-  shown(findings(definition, created(definition, object)));
+  shown(fieldErrors(definition, created(definition, object)));
 
 /** The errors of an update, its status included. */
 export function validateOnUpdate(
@@ -57,7 +57,7 @@ export function validateOnUpdate(
   const object = decode(definition, changed(old, after));
   definition.strategy.prepareUpdate?.(object, old, context);
   return shown([
-    ...findings(definition, object),
+    ...fieldErrors(definition, object),
     ...(definition.strategy.validateUpdate?.(object, old, context) ?? []),
   ]);
 }

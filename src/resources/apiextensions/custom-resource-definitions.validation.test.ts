@@ -31,14 +31,14 @@ const shown = (name: string, storage: boolean) => ({
 });
 
 const rows: readonly Row[] = [
-  ['a resource', definition({})],
+  ['a definition', definition({})],
   [
-    'another name',
+    'a name that does not match plural and group',
     definition({}, 'wrong'),
     ['metadata.name', 'Invalid', invalid('wrong', 'must be spec.names.plural+"."+spec.group')],
   ],
   [
-    'a name to be made up',
+    'generateName',
     { ...definition({}), metadata: { name: 'alphas.a.b', generateName: 'alphas' } },
     ['metadata.generateName', 'Invalid', invalid('alphas', 'must be spec.names.plural+"."+spec.group')],
   ],
@@ -49,7 +49,7 @@ const rows: readonly Row[] = [
     ['status.storedVersions', 'Invalid', invalid(null, 'must have at least one stored version')],
   ],
   [
-    'versions twice, each the one of the store',
+    'duplicate versions, each the storage version',
     definition({ versions: [version, version] }),
     ['spec.versions', 'Invalid', invalid([shown('v1', true), shown('v1', true)], 'must contain unique version names')],
     [
@@ -59,7 +59,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'a version of no name',
+    'an invalid version name',
     withVersion({ name: '1' }),
     ['spec.versions[0].name', 'Invalid', invalid('1', says.label1035)],
     ['spec.version', 'Invalid', invalid('1', says.label1035)],
@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
     ['spec.versions[0].schema.openAPIV3Schema', 'Required', required('schemas are required')],
   ],
   [
-    'a warning',
+    'a deprecation warning without deprecated',
     withVersion({ deprecationWarning: '' }),
     ['spec.versions[0].deprecationWarning', 'Invalid', invalid('', 'can only be set for deprecated versions')],
   ],
@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
     ['spec.group', 'Invalid', invalid('a', 'should be a domain with at least one dot')],
   ],
   [
-    'a group of the product',
+    'a protected group',
     definition({ group: 'x.k8s.io' }, 'alphas.x.k8s.io'),
     [
       unapproved,
@@ -91,7 +91,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'names',
+    'invalid names',
     definition({ names: { plural: 'alphas', kind: 'A_', listKind: 'A_', shortNames: ['B'], categories: ['C'] } }),
     ['spec.names.categories[0]', 'Invalid', invalid('C', says.label1035)],
     ['spec.names.kind', 'Invalid', invalid('A_', `may have mixed case, but should otherwise match: ${says.label1035}`)],
@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
     ['spec.names.singular', 'Required', missing],
   ],
   [
-    'columns',
+    'invalid columns',
     withVersion({ additionalPrinterColumns: [{ name: 'a', type: 'odd', format: 'odd' }, {}] }),
     [
       'spec.additionalPrinterColumns[0].type',
@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
     ['spec.additionalPrinterColumns[1].JSONPath', 'Required', missing],
   ],
   [
-    'a scale in the wrong places',
+    'invalid scale paths',
     withVersion({ subresources: { scale: { specReplicasPath: '.status.r', labelSelectorPath: '.metadata.x' } } }),
     [
       'spec.subresources.scale.labelSelectorPath',
@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
     ['spec.subresources.scale.statusReplicasPath', 'Required', missing],
   ],
   [
-    'selectable twice, or not at all',
+    'invalid selectable fields',
     withVersion({
       schema: { openAPIV3Schema: fields({ a: { type: 'string' }, b: { type: 'number' } }) },
       selectableFields: ['.spec.a', '.spec.a', '.spec.b', '.spec.c', 'spec'].map((jsonPath) => ({ jsonPath })),
@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'a webhook of nowhere',
+    'a webhook conversion without a client config',
     webhook({ conversionReviewVersions: ['v2'] }),
     [
       'spec.conversion.conversionReviewVersions',
@@ -181,13 +181,13 @@ const rows: readonly Row[] = [
     ['spec.conversion.webhookClientConfig', 'Required', required('required when strategy is set to Webhook')],
   ],
   [
-    'a webhook without versions',
+    'a webhook conversion without review versions',
     webhook({ clientConfig: {} }),
     ['spec.conversion.conversionReviewVersions', 'Required', missing],
     ['spec.conversion.webhookClientConfig', 'Required', required('exactly one of url or service is required')],
   ],
   [
-    'a webhook for nothing',
+    'a webhook config without the webhook strategy',
     definition({ conversion: { strategy: 'None', webhook: { clientConfig: {}, conversionReviewVersions: ['v1'] } } }),
     [
       'spec.conversion.conversionReviewVersions',
@@ -201,7 +201,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'fields that nobody declares',
+    'preserveUnknownFields',
     definition({ preserveUnknownFields: true }),
     [
       'spec.preserveUnknownFields',

@@ -190,7 +190,7 @@ export function validateNew({ metadata, spec = {} }: Definition, names: Names): 
   const { group = '', names: { plural = '' } = {} } = spec;
   const found = [
     ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
-    ...validateStrictness(spec, names),
+    ...validatePreserveUnknownFields(spec, names),
   ];
   const isProtected = [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
   const key = `api-approved.${labels}`;
@@ -203,7 +203,7 @@ export function validateNew({ metadata, spec = {} }: Definition, names: Names): 
 }
 
 /** Rejects `preserveUnknownFields: true`. */
-function validateStrictness(spec: Spec, { extension }: Names): FieldError[] {
+function validatePreserveUnknownFields(spec: Spec, { extension }: Names): FieldError[] {
   if (spec.preserveUnknownFields !== true) return [];
   const why = `cannot set to true, set ${extension}preserve-unknown-fields to true in spec.versions[*].schema instead`;
   return [fieldError.invalid('spec.preserveUnknownFields', true, why)];
@@ -222,6 +222,6 @@ export function validateChange(
     ...(established ? unchanged('spec.names.kind', spec.names?.kind, old?.names?.kind) : []),
     ...unchanged('spec.group', spec.group, old?.group),
     ...unchanged('spec.names.plural', spec.names?.plural, old?.names?.plural),
-    ...(old?.preserveUnknownFields === true ? [] : validateStrictness(spec, names)),
+    ...(old?.preserveUnknownFields === true ? [] : validatePreserveUnknownFields(spec, names)),
   ];
 }

@@ -129,7 +129,7 @@ function validateParts(schema: Schema, path: string, names: Names, { noDefault, 
 }
 
 /** Requires the type that another field needs. */
-function mustBe(schema: Schema, type: string, path: string, why: string): FieldError[] {
+function requireType(schema: Schema, type: string, path: string, why: string): FieldError[] {
   if (schema.type === type) return [];
   const at = `${path}.type`;
   return [isSet(schema.type) ? fieldError.invalid(at, schema.type, why) : fieldError.required(at, why)];
@@ -144,12 +144,12 @@ function validateTopology(schema: Schema, path: string, names: Names): FieldErro
   if (preserve === false) found.push(fieldError.invalid(at('preserve'), false, 'must be true or undefined'));
   if (mapType !== undefined) {
     found.push(
-      ...mustBe(schema, 'object', path, `must be object if ${name('mapType')} is specified`),
+      ...requireType(schema, 'object', path, `must be object if ${name('mapType')} is specified`),
       ...oneOf(at('mapType'), mapType, ['atomic', 'granular']),
     );
   }
   if (listType !== undefined) {
-    const needed = mustBe(schema, 'array', path, `must be array if ${name('listType')} is specified`);
+    const needed = requireType(schema, 'array', path, `must be array if ${name('listType')} is specified`);
     found.push(...needed);
     if (needed.length === 0 && listType === 'set') found.push(...validateSetItems(schema, path, names));
     found.push(...oneOf(at('listType'), listType, ['atomic', 'set', 'map']));

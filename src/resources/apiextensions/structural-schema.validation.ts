@@ -25,12 +25,12 @@ const missingType = {
 type Level = keyof typeof missingType;
 
 export function validateStructural(schema: Schema, path: string, names: Names): FieldError[] {
-  if (isBeyondStructure(schema)) return [];
+  if (isNonStructural(schema)) return [];
   return [...validateNode(schema, 'root', path, names), ...validateComplete(schema, schema, path, path)];
 }
 
 /** Whether a schema has fields that are not structural; other validation rejects them. */
-function isBeyondStructure(schema: Schema): boolean {
+function isNonStructural(schema: Schema): boolean {
   const { id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies, items } = schema;
   const odd = [id, $schema, $ref, additionalItems, patternProperties, definitions, dependencies];
   if (odd.some((part) => part !== undefined && part !== null) || Array.isArray(items)) return true;
@@ -40,7 +40,7 @@ function isBeyondStructure(schema: Schema): boolean {
     itemsOf(schema),
     valuesOf(schema),
   ];
-  return inner.some((part) => part !== undefined && isBeyondStructure(part));
+  return inner.some((part) => part !== undefined && isNonStructural(part));
 }
 
 function validateNode(schema: Schema, level: Level, path: string, names: Names): FieldError[] {
@@ -132,7 +132,7 @@ function validateJunctors(schema: Schema, path: string, names: Names, skipsFirst
   const inFirst = isIntOrString(schema.allOf?.[0]?.anyOf);
   return junctorsOf(schema, path).flatMap(([part, at]) => {
     if (skipsAnyOf && at.startsWith(`${path}.anyOf`)) return [];
-    return validateJudgement(part, at, names, inFirst && at === `${path}.allOf[0]`);
+    return validateJunctorSchema(part, at, names, inFirst && at === `${path}.allOf[0]`);
   });
 }
 
@@ -153,12 +153,12 @@ const forbiddenExtensions = {
   listType: 'undefined',
 } as const;
 
-function validateJudgement(schema: Schema, path: string, names: Names, skipsAnyOf = false): FieldError[] {
+function validateJunctorSchema(schema: Schema, path: string, names: Names, skipsAnyOf = false): FieldError[] {
   const found = validateJunctors(schema, path, names, skipsAnyOf);
   const items = itemsOf(schema);
-  if (items !== undefined) found.push(...validateJudgement(items, `${path}.items`, names));
+  if (items !== undefined) found.push(...validateJunctorSchema(items, `${path}.items`, names));
   for (const [name, property] of propertiesOf(schema)) {
-    found.push(...validateJudgement(property, `${path}.properties[${name}]`, names));
+    found.push(...validateJunctorSchema(property, `${path}.properties[${name}]`, names));
   }
   const refuse = (field: string, state: string) =>
     found.push(fieldError.forbidden(`${path}.${field}`, `must be ${state} to be structural`));

@@ -50,21 +50,21 @@ const mismatch: ReportedError = [
 describe('deployments', () => {
   const S = 'spec.strategy';
   check(deployments, [
-    ['nothing wrong', {}],
+    ['valid', {}],
     ['no selector', { selector: null }, ['Required', 'spec.selector', 'Required value'], mismatch],
     [
       'an empty selector',
       { selector: {} },
       ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for deployment'],
     ],
-    ['a selector of others', { selector: { matchLabels: { z: 'z' } } }, mismatch],
+    ['a selector that does not match the template', { selector: { matchLabels: { z: 'z' } } }, mismatch],
     [
       'a template without labels',
       { template: { spec: pod } },
       ['Invalid', labels, 'Invalid value: null: `selector` does not match template `labels`'],
     ],
     [
-      'a selector that is none',
+      'an invalid selector',
       { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
       [
         'Required',
@@ -78,7 +78,7 @@ describe('deployments', () => {
       ],
     ],
     [
-      'pods that end',
+      'pods that do not always restart',
       { template: { ...template, spec: { ...pod, restartPolicy: 'Never', activeDeadlineSeconds: 5 } } },
       ['NotSupported', 'spec.template.spec.restartPolicy', 'Unsupported value: "Never": supported values: "Always"'],
       [
@@ -97,17 +97,17 @@ describe('deployments', () => {
       ],
     ],
     [
-      'steps of what has none',
+      'rollingUpdate with Recreate',
       { strategy: { type: 'Recreate', rollingUpdate: {} } },
       ['Forbidden', `${S}.rollingUpdate`, "Forbidden: may not be specified when strategy `type` is 'Recreate'"],
     ],
     [
-      'no step at all',
+      'neither surge nor unavailable',
       { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } },
       ['Invalid', `${S}.rollingUpdate.maxUnavailable`, 'Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
     ],
     [
-      'a step that is no number',
+      'an invalid percentage',
       { strategy: { rollingUpdate: { maxSurge: 'many' } } },
       [
         'Invalid',
@@ -116,17 +116,17 @@ describe('deployments', () => {
       ],
     ],
     [
-      'a negative step',
+      'a negative maxSurge',
       { strategy: { rollingUpdate: { maxSurge: -1 } } },
       ['Invalid', `${S}.rollingUpdate.maxSurge`, 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'more than all',
+      'more than 100%',
       { strategy: { rollingUpdate: { maxUnavailable: '101%' } } },
       ['Invalid', `${S}.rollingUpdate.maxUnavailable`, 'Invalid value: "101%": must not be greater than 100%'],
     ],
     [
-      'a deadline before it can be met',
+      'progressDeadlineSeconds below minReadySeconds',
       { minReadySeconds: 600 },
       ['Invalid', 'spec.progressDeadlineSeconds', 'Invalid value: 600: must be greater than minReadySeconds'],
     ],
@@ -179,8 +179,8 @@ describe('deployments', () => {
 describe('daemon sets', () => {
   const U = 'spec.updateStrategy.rollingUpdate';
   check(daemonSets, [
-    ['nothing wrong', {}],
-    ['no selector selects nothing', { selector: null }, mismatch],
+    ['valid', {}],
+    ['a null selector', { selector: null }, mismatch],
     [
       'an empty selector',
       { selector: {} },
@@ -196,12 +196,12 @@ describe('daemon sets', () => {
       ],
     ],
     [
-      'before and after',
+      'both surge and unavailable',
       { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } },
       ['Invalid', `${U}.maxSurge`, 'Invalid value: 1: may not be set when maxUnavailable is non-zero'],
     ],
     [
-      'neither before nor after',
+      'neither surge nor unavailable',
       { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
       ['Required', `${U}.maxUnavailable`, 'Required value: cannot be 0 when maxSurge is 0'],
     ],
@@ -242,14 +242,14 @@ describe('daemon sets', () => {
 describe('stateful sets', () => {
   const U = 'spec.updateStrategy';
   check(statefulSets, [
-    ['nothing wrong', { serviceName: 's' }],
+    ['valid', { serviceName: 's' }],
     [
       'an empty selector',
       { selector: {} },
       ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for statefulset'],
     ],
     [
-      'an unknown policy',
+      'an unknown pod management policy',
       { podManagementPolicy: 'X' },
       ['Invalid', 'spec.podManagementPolicy', "Invalid value: \"X\": must be 'OrderedReady' or 'Parallel'"],
     ],
@@ -259,7 +259,7 @@ describe('stateful sets', () => {
       ['Invalid', U, 'Invalid value: {"Type":"Y","RollingUpdate":null}: must be \'RollingUpdate\' or \'OnDelete\''],
     ],
     [
-      'steps of what has none',
+      'rollingUpdate with OnDelete',
       { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
       [
         'Invalid',
@@ -273,12 +273,12 @@ describe('stateful sets', () => {
       ['Invalid', `${U}.rollingUpdate.partition`, 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'no step at all',
+      'maxUnavailable of 0',
       { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
       ['Invalid', `${U}.rollingUpdate.maxUnavailable`, 'Invalid value: 0: cannot be 0'],
     ],
     [
-      'an unknown policy of claims',
+      'an unknown claim retention policy',
       { persistentVolumeClaimRetentionPolicy: { whenScaled: 'X' } },
       [
         'NotSupported',
@@ -287,17 +287,17 @@ describe('stateful sets', () => {
       ],
     ],
     [
-      'a bad service name',
+      'an invalid service name',
       { serviceName: 'S' },
       ['Invalid', 'spec.serviceName', `Invalid value: "S": ${wording.label}`],
     ],
     [
-      'a negative first number',
+      'a negative ordinal',
       { ordinals: { start: -1 } },
       ['Invalid', 'spec.ordinals.start', 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'claims of its own can be mounted',
+      'a mount of a volume claim template',
       {
         template: {
           ...template,

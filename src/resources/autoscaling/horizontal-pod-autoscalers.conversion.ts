@@ -25,7 +25,7 @@ const keyOf = (annotation: (typeof annotationNames)[number], names: Names): stri
   `autoscaling.alpha.${names.labels}/${annotation}`;
 
 /** Removes the annotations that carry v2 fields in v1. */
-export function dropCarried({ metadata }: { metadata: ObjectMeta }, names: Names): void {
+export function dropV1Annotations({ metadata }: { metadata: ObjectMeta }, names: Names): void {
   const { annotations = {} } = metadata;
   const keys = annotationNames.map((annotation) => keyOf(annotation, names));
   if (!keys.some((key) => Object.hasOwn(annotations, key))) return;
@@ -58,7 +58,7 @@ export function toV2(object: ApiObject, names: Names): ApiObject {
   else if (current !== undefined) status['currentMetrics'] = [cpu({ current: { averageUtilization: current } })];
   const conditions = readList(carried('conditions'), v1.HorizontalPodAutoscalerCondition, names);
   if (conditions !== undefined) status['conditions'] = conditions;
-  dropCarried(out, names);
+  dropV1Annotations(out, names);
   return out;
 }
 

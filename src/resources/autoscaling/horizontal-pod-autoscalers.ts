@@ -4,7 +4,7 @@ import { type ObjectOf, resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 import { HorizontalPodAutoscaler as V1 } from '../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscaler, type MetricSpec, type MetricStatus } from '../types/autoscaling-v2.ts';
-import { dropCarried, fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
+import { dropV1Annotations, fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
 import { defaultAutoscaler } from './horizontal-pod-autoscalers.defaults.ts';
 import { validateAutoscaler } from './horizontal-pod-autoscalers.validation.ts';
 
@@ -32,7 +32,7 @@ export const horizontalPodAutoscalers = resource({
   strategy: {
     metadataChecks: [0, 1],
     defaults: (autoscaler, { names }) => {
-      dropCarried(autoscaler, names);
+      dropV1Annotations(autoscaler, names);
       autoscaler.spec ??= {};
       defaultAutoscaler(autoscaler.spec);
     },

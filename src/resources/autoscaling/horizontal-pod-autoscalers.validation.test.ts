@@ -15,14 +15,14 @@ describe('horizontal pod autoscalers', () => {
   const rows: readonly Row[] = [
     ['a deployment', scaler({})],
     [
-      'a target without a name, bounds that cross',
+      'no target name, and minReplicas above maxReplicas',
       { spec: { scaleTargetRef: { kind: 'Deployment' }, minReplicas: 5, maxReplicas: 3 } },
       ['spec.maxReplicas', 'Invalid', invalid(3, 'must be greater than or equal to `minReplicas`')],
       ['spec.scaleTargetRef.apiVersion', 'Invalid', invalid('', 'apiVersion must specify API group')],
       ['spec.scaleTargetRef.name', 'Required', missing],
     ],
     [
-      'nothing',
+      'an empty spec',
       { spec: { scaleTargetRef: {}, maxReplicas: 0 } },
       ['spec.maxReplicas', 'Invalid', invalid(0, 'must be greater than or equal to `minReplicas`')],
       ['spec.maxReplicas', 'Required', required('must be set and greater than 0')],
@@ -30,16 +30,16 @@ describe('horizontal pod autoscalers', () => {
       ['spec.scaleTargetRef.kind', 'Required', missing],
       ['spec.scaleTargetRef.name', 'Required', missing],
     ],
-    ['the one kind of the core group', scaler({ scaleTargetRef: { kind: 'ReplicationController', name: 'r' } })],
+    ['a ReplicationController', scaler({ scaleTargetRef: { kind: 'ReplicationController', name: 'r' } })],
     [
-      'names that are none',
+      'invalid names',
       scaler({ scaleTargetRef: { kind: 'a/b', name: '..', apiVersion: 'a/b/c' } }),
       ['spec.scaleTargetRef.apiVersion', 'Invalid', invalid('a/b/c', 'unexpected GroupVersion string: a/b/c')],
       ['spec.scaleTargetRef.kind', 'Invalid', invalid('a/b', "may not contain '/'")],
       ['spec.scaleTargetRef.name', 'Invalid', invalid('..', "may not be '..'")],
     ],
     [
-      'none at least',
+      'minReplicas of 0',
       scaler({ minReplicas: 0 }),
       [
         'spec.metrics',
@@ -49,18 +49,18 @@ describe('horizontal pod autoscalers', () => {
       ['spec.minReplicas', 'Invalid', invalid(0, 'must be greater than or equal to 1')],
     ],
     [
-      'a type of metric',
+      'an unknown metric type',
       metric({ type: 'Odd' }),
       [`${at}.type`, 'NotSupported', unsupported('Odd', ...metricTypes)],
       [`${at}.type`, 'NotSupported', unsupported('Odd', ...metricTypes)],
     ],
     [
-      'no source',
+      'no metric source',
       metric({ type: 'Pods' }),
       [`${at}.pods`, 'Required', required('must populate information for the given metric source')],
     ],
     [
-      'two sources',
+      'two metric sources',
       metric({
         type: 'Resource',
         resource: cpu,
@@ -69,7 +69,7 @@ describe('horizontal pod autoscalers', () => {
       [`${at}.external`, 'Forbidden', forbidden('must populate the given metric source only')],
     ],
     [
-      'no target',
+      'no metric target',
       metric({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } }),
       [
         `${at}.resource.target.averageUtilization`,
@@ -78,7 +78,7 @@ describe('horizontal pod autoscalers', () => {
       ],
     ],
     [
-      'two targets',
+      'two target values',
       metric({ type: 'Resource', resource: { ...cpu, target: { ...cpu.target, averageValue: '1' } } }),
       [
         `${at}.resource.target.averageValue`,
@@ -87,24 +87,24 @@ describe('horizontal pod autoscalers', () => {
       ],
     ],
     [
-      'a target below one',
+      'a target below 1',
       metric({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Odd', averageUtilization: 0 } } }),
       [`${at}.resource.target.averageUtilization`, 'Invalid', invalid(0, 'must be greater than 0')],
       [`${at}.resource.target.type`, 'Invalid', invalid('Odd', 'must be either Utilization, Value, or AverageValue')],
     ],
     [
-      'pods without an amount',
+      'a Pods metric without averageValue',
       metric({ type: 'Pods', pods: { metric: {}, target: { type: 'AverageValue' } } }),
       [`${at}.pods.metric.name`, 'Required', required('must specify a metric name')],
       [`${at}.pods.target.averageValue`, 'Required', required('must specify a positive target averageValue')],
     ],
     [
-      'a metric from elsewhere',
+      'an external metric',
       metric({ type: 'External', external: { metric: { name: 'm' }, target: { type: 'Value', value: '0' } } }),
       [`${at}.external.target.value`, 'Invalid', invalid('0', 'must be positive')],
     ],
     [
-      'rules of scaling',
+      'invalid scaling rules',
       scaler({
         behavior: { scaleUp: { stabilizationWindowSeconds: 3601, policies: [{ type: 'Odd', periodSeconds: 1801 }] } },
       }),
@@ -122,7 +122,7 @@ describe('horizontal pod autoscalers', () => {
       ],
     ],
     [
-      'a policy of choice',
+      'an unknown select policy',
       scaler({ behavior: { scaleDown: { selectPolicy: 'Odd' } } }),
       ['spec.behavior.scaleDown.selectPolicy', 'NotSupported', unsupported('Odd', 'Disabled', 'Max', 'Min')],
     ],
@@ -156,9 +156,9 @@ describe('horizontal pod autoscalers', () => {
 describe('pod disruption budgets', () => {
   const selector = { matchLabels: { a: 'b' } };
   const rows: readonly Row[] = [
-    ['a count', { spec: { minAvailable: 1, selector } }],
+    ['minAvailable', { spec: { minAvailable: 1, selector } }],
     [
-      'both bounds, one over the whole',
+      'both bounds, one above 100%',
       { spec: { minAvailable: 1, maxUnavailable: '150%', selector } },
       [
         'spec',
@@ -171,12 +171,12 @@ describe('pod disruption budgets', () => {
       ['spec.maxUnavailable', 'Invalid', invalid('150%', 'must not be greater than 100%')],
     ],
     [
-      'less than none',
+      'a negative number',
       { spec: { minAvailable: -1 } },
       ['spec.minAvailable', 'Invalid', invalid(-1, 'must be greater than or equal to 0')],
     ],
     [
-      'no share',
+      'an invalid percentage',
       { spec: { minAvailable: 'x' } },
       [
         'spec.minAvailable',
@@ -188,12 +188,12 @@ describe('pod disruption budgets', () => {
       ],
     ],
     [
-      'a policy',
+      'an unknown eviction policy',
       { spec: { unhealthyPodEvictionPolicy: 'Odd' } },
       ['spec.unhealthyPodEvictionPolicy', 'NotSupported', unsupported('Odd', 'AlwaysAllow', 'IfHealthyBudget')],
     ],
     [
-      'a selector',
+      'an invalid selector',
       { spec: { selector: { matchExpressions: [{ key: 'k', operator: 'In' }] } } },
       [
         'spec.selector.matchExpressions[0].values',

@@ -3,9 +3,9 @@ import { age, name, orNone } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
 import {
-  keepDecisions,
-  stampConditions,
-  validateDecided,
+  keepApproval,
+  setConditionTimes,
+  validateApprovalKept,
   validateRequest,
   validateStatusUpdate,
 } from './certificate-signing-requests.validation.ts';
@@ -19,7 +19,7 @@ export const certificateSigningRequests = resource({
   schema: CertificateSigningRequest,
   shortNames: ['csr'],
   namespaced: false,
-  keeps: [['spec']],
+  resetFields: [['spec']],
   status: { resetFields: [['spec'], ['status', 'conditions']], metadataChecks: [1, 1] },
   subresources: [
     {
@@ -31,12 +31,12 @@ export const certificateSigningRequests = resource({
       partialUpdate: {
         apply: (request, { status = {} }, { now }) => {
           const { conditions: _, ...others } = request.status ?? {};
-          stampConditions(status, request.status ?? {}, now);
+          setConditionTimes(status, request.status ?? {}, now);
           request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };
         },
         validate: (request, old, { names }) => [
           ...validateRequest(request, names),
-          ...validateDecided(request.status ?? {}, old.status ?? {}),
+          ...validateApprovalKept(request.status ?? {}, old.status ?? {}),
         ],
       },
     },
@@ -62,7 +62,7 @@ export const certificateSigningRequests = resource({
     // The requester is set from the authenticated user.
     prepareCreate: (request, { requester }) => {
       const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
-      request.spec = { ...asked, ...spellRequester(requester) };
+      request.spec = { ...asked, ...requesterFields(requester) };
     },
     // The spec is immutable.
     prepareUpdate: (request, old) => {
@@ -70,15 +70,15 @@ export const certificateSigningRequests = resource({
     },
     prepareStatusUpdate: (request, old, { now }) => {
       request.status ??= {};
-      keepDecisions(request.status, old.status ?? {});
-      stampConditions(request.status, old.status ?? {}, now);
+      keepApproval(request.status, old.status ?? {});
+      setConditionTimes(request.status, old.status ?? {}, now);
     },
     validate: (request, { names }) => validateRequest(request, names),
     validateUpdate: ({ status = {} }, old) => validateStatusUpdate(status, old.status ?? {}),
   },
 });
 
-const spellRequester = ({ name, uid = '', groups, extra = {} }: User): CertificateSigningRequestSpec => ({
+const requesterFields = ({ name, uid = '', groups, extra = {} }: User): CertificateSigningRequestSpec => ({
   ...(name === '' ? {} : { username: name }),
   ...(uid === '' ? {} : { uid }),
   ...(groups.length === 0 ? {} : { groups: [...groups] }),

@@ -52,10 +52,10 @@ const usages = [
 ];
 
 const rows: readonly Row[] = [
-  ['whole', asks({})],
+  ['a valid request', asks({})],
   ['no PEM', asks({ request: 'eA==' }), ['spec.request', 'Invalid', invalid('eA==', noPem)]],
   [
-    'another block',
+    'another PEM block',
     asks({ request: pem('CERTIFICATE', Buffer.from([0x30, 0])) }),
     ['spec.request', 'Invalid', invalid(pem('CERTIFICATE', Buffer.from([0x30, 0])), noPem)],
   ],
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
     ];
   }),
   [
-    'nothing in the block',
+    'an empty PEM block',
     asks({ request: pem('CERTIFICATE REQUEST', Buffer.from('x')) }),
     [
       'spec.request',
@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
     ['spec.request', 'Invalid', invalid(forged, 'x509: the signature does not fit the key')],
   ],
   [
-    'request, signer and usages',
+    'missing request, signer and usages',
     { spec: { request: '', signerName: 'nope', usages: ['client auth', 'client auth', 'odd'] } },
     ['spec.request', 'Invalid', invalid('', noPem)],
     [
@@ -100,14 +100,14 @@ const rows: readonly Row[] = [
   ['no usages', asks({ usages: [] }), ['spec.usages', 'Required', missing]],
   ['no signer', asks({ signerName: '' }), ['spec.signerName', 'Required', missing]],
   [
-    'a signer',
+    'an invalid signer name',
     asks({ signerName: 'A/b_c' }),
     ['spec.signerName', 'Invalid', invalid('A', `validating label "A": ${says.label}`)],
     ['spec.signerName', 'Invalid', invalid('A', 'should be a domain with at least two segments separated by dots')],
     ['spec.signerName', 'Invalid', invalid('b_c', `validating label "b_c": ${says.subdomain}`)],
   ],
   [
-    'the signer of old',
+    'the legacy signer',
     asks({ signerName: 'kubernetes.io/legacy-unknown' }),
     [
       'spec.signerName',
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'for a moment',
+    'expirationSeconds below the minimum',
     asks({ expirationSeconds: 599 }),
     [
       'spec.expirationSeconds',
@@ -189,9 +189,9 @@ describe('certificate signing requests', () => {
     forbidden(`updates may not ${verb} a condition of type "${type}"`),
   ];
   const updates: readonly Row[] = [
-    ['an approval withdrawn', { certificate }, cannot('remove', 'Approved')],
+    ['a removed approval', { certificate }, cannot('remove', 'Approved')],
     [
-      'another decision',
+      'an added denial',
       { certificate, conditions: [approved, { type: 'Denied', status: 'True' }] },
       cannot('add', 'Denied'),
       [
@@ -201,7 +201,7 @@ describe('certificate signing requests', () => {
       ],
     ],
     [
-      'a certificate issued twice, a condition that is false',
+      'a changed certificate, and a condition that is False',
       { conditions: [approved, { type: 'Failed', status: 'False' }], certificate: base64('x') },
       ['status.certificate', 'Forbidden', forbidden('updates may not modify existing certificate content')],
       [
@@ -212,7 +212,7 @@ describe('certificate signing requests', () => {
       ['status.conditions[1].status', 'NotSupported', unsupported('False', 'True')],
     ],
     [
-      'a request in place of a certificate',
+      'a request in the certificate field',
       { conditions: [approved], certificate: request },
       ['status.certificate', 'Forbidden', forbidden('updates may not modify existing certificate content')],
       [

@@ -72,7 +72,7 @@ function validateParts(text: string, rule: NameRule, path: string): FieldError[]
 }
 
 const decisions = ['Approved', 'Denied'];
-const onlyTrue = [...decisions, 'Failed'];
+const trueOnly = [...decisions, 'Failed'];
 
 function validateConditions(conditions: readonly Condition[] = []): FieldError[] {
   const path = 'status.conditions';
@@ -80,7 +80,7 @@ function validateConditions(conditions: readonly Condition[] = []): FieldError[]
   return eachOf(conditions, path, ({ type = '', status = '' }, at) => {
     const found: FieldError[] = [];
     if (type === '') found.push(fieldError.required(`${at}.type`));
-    const allowed = onlyTrue.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
+    const allowed = trueOnly.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if (status === '') found.push(fieldError.required(`${at}.status`));
     else found.push(...oneOf(`${at}.status`, status, allowed));
     if (decisions.some((other) => other !== type && seen.has(other)) && decisions.includes(type)) {
@@ -103,7 +103,7 @@ const textOf = (base64: string): string => Buffer.from(base64, 'base64').toStrin
  * Keeps the `Approved` and `Denied` conditions on status updates. Added or removed ones are left for validation to
  * reject.
  */
-export function keepDecisions(status: Status, old: Status): void {
+export function keepApproval(status: Status, old: Status): void {
   const { conditions = [] } = status;
   for (const type of decisions) {
     const before = withType(old, type);
@@ -119,7 +119,7 @@ const withType = ({ conditions = [] }: Status, type: string): Condition[] =>
   conditions.filter((condition) => condition.type === type);
 
 /** Sets the times of conditions that the client has not set. */
-export function stampConditions({ conditions = [] }: Status, old: Status, now: number): void {
+export function setConditionTimes({ conditions = [] }: Status, old: Status, now: number): void {
   // The first of several conditions of a type counts.
   const known = new Map([...(old.conditions ?? [])].reverse().map((condition) => [condition.type, condition]));
   for (const condition of conditions) {
@@ -133,15 +133,15 @@ export function stampConditions({ conditions = [] }: Status, old: Status, now: n
 }
 
 /** Rejects the removal of `Approved`, `Denied` and `Failed` conditions. */
-export function validateDecided(status: Status, old: Status): FieldError[] {
-  return onlyTrue
+export function validateApprovalKept(status: Status, old: Status): FieldError[] {
+  return trueOnly
     .filter((type) => withType(status, type).length < withType(old, type).length)
     .map((type) => fieldError.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
 }
 
 /** Validates a status update: the certificate is set once, and approval does not change. */
 export function validateStatusUpdate(status: Status, old: Status): FieldError[] {
-  const found = validateDecided(status, old);
+  const found = validateApprovalKept(status, old);
   for (const type of decisions) {
     if (withType(status, type).length <= withType(old, type).length) continue;
     found.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));

@@ -9,5 +9,5 @@ export const bindings = resource({
   schema: Binding,
   verbs: ['create'],
   virtual: true,
-  act: bindPod,
+  onCreate: bindPod,
 });

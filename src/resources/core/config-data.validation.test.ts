@@ -20,7 +20,7 @@ describe('config maps', () => {
     ['a step up', { data: { '..': '' } }, ['data[..]', 'Invalid', invalid('..', "must not be '..'")]],
     ['a key of bytes', { binaryData: { 'a b': '' } }, ['binaryData[a b]', 'Invalid', invalid('a b', says.configKey)]],
     [
-      'a key twice',
+      'a key in data and binaryData',
       { data: { a: '' }, binaryData: { a: '' } },
       ['data[a]', 'Invalid', invalid('a', 'duplicate of key present in binaryData')],
     ],
@@ -29,7 +29,7 @@ describe('config maps', () => {
       { data: { a: 'x'.repeat(1024 * 1024 - 2) }, binaryData: { b: base64('xyz') } },
       ['[]', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
     ],
-    ['as large as may be', { data: { a: 'x'.repeat(1024 * 1024 - 3) }, binaryData: { b: base64('xyz') } }],
+    ['as large as allowed', { data: { a: 'x'.repeat(1024 * 1024 - 3) }, binaryData: { b: base64('xyz') } }],
   ];
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(configMaps, fragment)).toEqual(sorted(expected));
@@ -57,9 +57,13 @@ describe('secrets', () => {
       { data: { a: base64('x'.repeat(1024 * 1024 + 1)) } },
       ['data', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
     ],
-    ['a token of nobody', { type: 'kubernetes.io/service-account-token' }, [account, 'Required', missing]],
     [
-      'a token of an account',
+      'a service account token without the annotation',
+      { type: 'kubernetes.io/service-account-token' },
+      [account, 'Required', missing],
+    ],
+    [
+      'a service account token',
       {
         type: 'kubernetes.io/service-account-token',
         metadata: { annotations: { 'kubernetes.io/service-account.name': 'a' } },
@@ -67,7 +71,7 @@ describe('secrets', () => {
     ],
     ['no dockercfg', { type: 'kubernetes.io/dockercfg' }, ['data[.dockercfg]', 'Required', missing]],
     [
-      'a dockercfg that is no JSON',
+      'an invalid dockercfg',
       { type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('{') } },
       ['data[.dockercfg]', 'Invalid', json('unexpected end of JSON input')],
     ],
@@ -91,7 +95,7 @@ describe('secrets', () => {
       ],
     ),
     [
-      'a dockerconfigjson that is a list',
+      'a dockerconfigjson with a list',
       { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': base64('[]') } },
       [
         'data[.dockerconfigjson]',
@@ -100,13 +104,13 @@ describe('secrets', () => {
       ],
     ],
     [
-      'neither user nor password',
+      'neither username nor password',
       { type: 'kubernetes.io/basic-auth' },
       ['data[username]', 'Required', missing],
       ['data[password]', 'Required', missing],
     ],
-    ['a user alone', { type: 'kubernetes.io/basic-auth', stringData: { username: 'u' } }],
-    ['no key for ssh', { type: 'kubernetes.io/ssh-auth' }, ['data[ssh-privatekey]', 'Required', missing]],
+    ['a username alone', { type: 'kubernetes.io/basic-auth', stringData: { username: 'u' } }],
+    ['no SSH key', { type: 'kubernetes.io/ssh-auth' }, ['data[ssh-privatekey]', 'Required', missing]],
     [
       'no certificate and key',
       { type: 'kubernetes.io/tls', data: {} },
@@ -121,11 +125,11 @@ describe('secrets', () => {
 
   const [pair, other] = keyPairs;
   test.each([
-    ['a pair', pair.certificate, pair.key, []],
-    ['no PEM', 'x', 'x', ['tls: failed to find any PEM data in certificate input']],
+    ['a matching pair', pair.certificate, pair.key, []],
+    ['no PEM data', 'x', 'x', ['tls: failed to find any PEM data in certificate input']],
     ['no key', pair.certificate, 'x', ['tls: failed to find any PEM data in key input']],
     [
-      'the one for the other',
+      'certificate and key swapped',
       pair.key,
       pair.certificate,
       [
@@ -138,7 +142,7 @@ describe('secrets', () => {
       pair.certificate,
       ['tls: found a certificate rather than a key in the PEM for the private key'],
     ],
-    ['the key of another', pair.certificate, other.key, ['tls: private key does not match public key']],
+    ['the key of another certificate', pair.certificate, other.key, ['tls: private key does not match public key']],
   ])('warnings for a certificate and key: %s', (_, certificate, key, expected) => {
     const data = { 'tls.crt': base64(certificate), 'tls.key': base64(key) };
     expect(warningsOf(secrets, { type: 'kubernetes.io/tls', data })).toEqual(expected);
@@ -201,31 +205,31 @@ describe('limit ranges', () => {
   const rows: readonly Row[] = [
     ['no limits', { spec: { limits: [] } }],
     [
-      'a minimum above the maximum, from which the defaults come',
+      'min above max, with defaults from them',
       item({ min: { cpu: '2' }, max: { cpu: '1' } }),
       [`${at}.min[cpu]`, 'Invalid', invalid('2', 'min value 2 is greater than max value 1')],
       [`${at}.default[cpu]`, 'Invalid', invalid('2', 'min value 2 is greater than default value 1')],
       [`${at}.defaultRequest[cpu]`, 'Invalid', invalid('1', 'min value 2 is greater than default request value 1')],
     ],
     [
-      'a type',
+      'an unknown type',
       { spec: { limits: [{ type: 'Odd' }] } },
       [`${at}.type`, 'Invalid', invalid('Odd', 'must be a standard limit type or fully qualified')],
     ],
-    ['a type of one’s own', { spec: { limits: [{ type: 'example.com/x' }] } }],
+    ['a type with a domain', { spec: { limits: [{ type: 'example.com/x' }] } }],
     [
-      'a type twice',
+      'a duplicate type',
       { spec: { limits: [{ type: 'Pod' }, { type: 'Pod' }] } },
       ['spec.limits[1].type', 'Duplicate', duplicate('Pod')],
     ],
     [
-      'defaults of a pod',
+      'defaults for pods',
       { spec: { limits: [{ type: 'Pod', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }] } },
       [`${at}.default`, 'Forbidden', forbidden("may not be specified when `type` is 'Pod'")],
       [`${at}.defaultRequest`, 'Forbidden', forbidden("may not be specified when `type` is 'Pod'")],
     ],
     [
-      'claims without a size',
+      'claims without min or max',
       { spec: { limits: [{ type: 'PersistentVolumeClaim' }] } },
       [
         `${at}.limits`,
@@ -233,9 +237,9 @@ describe('limit ranges', () => {
         required('either minimum or maximum storage value is required, but neither was provided'),
       ],
     ],
-    ['claims of a size', { spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }] } }],
+    ['claims with max', { spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }] } }],
     [
-      'a resource of no container',
+      'a resource that containers cannot request',
       { spec: { limits: [{ type: 'Pod', max: { storage: '1' } }] } },
       [`${at}.max[storage]`, 'Invalid', invalid('storage', 'must be a standard resource for containers')],
     ],
@@ -254,17 +258,17 @@ describe('limit ranges', () => {
       [`${at}.default[cpu]`, 'Invalid', invalid('1', 'default value 2 is greater than max value 1')],
     ],
     [
-      'a ratio below one',
+      'a ratio below 1',
       item({ maxLimitRequestRatio: { cpu: '500m' } }),
       [`${at}.maxLimitRequestRatio[cpu]`, 'Invalid', invalid('500m', 'ratio 500m is less than 1')],
     ],
     [
-      'a ratio that the bounds rule out',
+      'a ratio that min and max rule out',
       item({ min: { cpu: '1' }, max: { cpu: '2' }, maxLimitRequestRatio: { cpu: '3' } }),
       [`${at}.maxLimitRequestRatio[cpu]`, 'Invalid', invalid('3', 'ratio 3 is greater than max/min = 2.000000')],
     ],
     [
-      'what cannot be promised twice',
+      'a limit of a resource that cannot be overcommitted',
       item({ default: { 'example.com/gpu': '2' }, defaultRequest: { 'example.com/gpu': '1' } }),
       [
         `${at}.defaultRequest[example.com/gpu]`,
@@ -293,46 +297,46 @@ describe('resource quotas', () => {
   });
   const selectorPath = 'spec.scopeSelector.matchExpressions';
   const rows: readonly Row[] = [
-    ['pods', { spec: { hard: { pods: '10', 'count/jobs.batch': '1', 'requests.example.com/gpu': '1' } } }],
+    ['valid quotas', { spec: { hard: { pods: '10', 'count/jobs.batch': '1', 'requests.example.com/gpu': '1' } } }],
     [
-      'a name',
+      'an invalid name',
       { spec: { hard: { bogus: '1' } } },
       ['spec.hard[bogus]', 'Invalid', invalid('bogus', 'must be a standard resource type or fully qualified')],
       ['spec.hard[bogus]', 'Invalid', invalid('bogus', 'must be a standard resource for quota')],
     ],
     [
-      'bare storage',
+      'storage without a prefix',
       { spec: { hard: { storage: '1' } } },
       ['spec.hard[storage]', 'Invalid', invalid('storage', 'must be a standard resource for quota')],
     ],
     [
-      'less than nothing',
+      'a negative quantity',
       { spec: { hard: { cpu: '-1' } } },
       ['spec.hard[cpu]', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
     ],
     [
-      'half a pod',
+      'a fractional number of pods',
       { spec: { hard: { pods: '500m' } } },
       ['spec.hard[pods]', 'Invalid', invalid('500m', 'must be an integer')],
     ],
     ['a scope', { spec: { scopes: ['Odd'] } }, ['spec.scopes', 'Invalid', invalid(['Odd'], 'unsupported scope')]],
     [
-      'a scope that says nothing of services',
+      'a scope that does not support services',
       { spec: { hard: { services: '1' }, scopes: ['BestEffort'] } },
       ['spec.scopes', 'Invalid', invalid(['BestEffort'], 'unsupported scope applied to resource')],
     ],
     [
-      'opposites',
+      'scopes that exclude each other',
       { spec: { scopes: ['Terminating', 'NotTerminating'] } },
       ['spec.scopes', 'Invalid', invalid(['Terminating', 'NotTerminating'], 'conflicting scopes')],
     ],
     [
-      'an operator',
+      'an unknown operator',
       expressions({ scopeName: 'PriorityClass', operator: 'Odd' }),
       [`${selectorPath}.operator`, 'Invalid', invalid('Odd', 'not a valid selector operator')],
     ],
     [
-      'no values',
+      'In without values',
       expressions({ scopeName: 'PriorityClass', operator: 'In' }),
       [
         `${selectorPath}.values`,
@@ -341,7 +345,7 @@ describe('resource quotas', () => {
       ],
     ],
     [
-      'values too many',
+      'Exists with values',
       expressions({ scopeName: 'PriorityClass', operator: 'Exists', values: ['x'] }),
       [
         `${selectorPath}.values`,
@@ -350,7 +354,7 @@ describe('resource quotas', () => {
       ],
     ],
     [
-      'a resource that the scope says nothing of',
+      'a resource that the scope does not support',
       {
         spec: {
           hard: { services: '1' },

@@ -27,20 +27,20 @@ describe('nodes', () => {
   const rows: readonly Row[] = [
     ['a taint', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }],
     [
-      'an effect and a range',
+      'an unknown effect and an invalid CIDR',
       { spec: { taints: [{ key: 'k', effect: 'Odd' }], podCIDR: 'x' } },
       ['metadata.taints[0].effect', 'NotSupported', unsupported('Odd', 'NoSchedule', 'PreferNoSchedule', 'NoExecute')],
       ['spec.podCIDRs[0]', 'Invalid', invalid('x', says.cidr)],
     ],
-    ['pods to avoid', avoiding('{"preferAvoidPods":[{"podSignature":{"podController":{"controller":true}}}]}')],
+    ['preferAvoidPods', avoiding('{"preferAvoidPods":[{"podSignature":{"podController":{"controller":true}}}]}')],
     [
-      'pods to avoid of no controller',
+      'preferAvoidPods without a controller',
       avoiding('{"preferAvoidPods":[{},{"podSignature":{"podController":{"controller":false}}}]}'),
       [`${avoid}[0].PodSignature`, 'Required', missing],
       [`${avoid}[1].PodSignature.PodController.Controller`, 'Invalid', invalid(false, 'must point to a controller')],
     ],
     [
-      'pods to avoid in no JSON',
+      'preferAvoidPods with invalid JSON',
       avoiding('x'),
       [
         'metadata.annotations.AvoidPods',
@@ -50,7 +50,7 @@ describe('nodes', () => {
     ],
     ['no effect', { spec: { taints: [{ key: 'k' }] } }, ['metadata.taints[0].effect', 'Required', missing]],
     [
-      'a taint twice',
+      'a duplicate taint',
       {
         spec: {
           taints: [
@@ -65,9 +65,9 @@ describe('nodes', () => {
         `${duplicate({ Key: 'k', Value: 'v', Effect: 'NoExecute', TimeAdded: null })}: taints must be unique by key and effect pair`,
       ],
     ],
-    ['one range of each family', { spec: { podCIDRs: ['10.0.0.0/24', 'fd00::/64'] } }],
+    ['a CIDR of each family', { spec: { podCIDRs: ['10.0.0.0/24', 'fd00::/64'] } }],
     [
-      'two ranges of one family',
+      'two CIDRs of one family',
       { spec: { podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] } },
       [
         'spec.podCIDRs',
@@ -76,7 +76,7 @@ describe('nodes', () => {
       ],
     ],
     [
-      'amounts below nothing',
+      'negative quantities',
       { status: { capacity: { cpu: '-1' } } },
       ['status.capacity.cpu', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
       ['status.allocatable.cpu', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
@@ -151,17 +151,21 @@ describe('persistent volumes', () => {
   });
   const csi = { driver: 'd.example.com', volumeHandle: 'h' };
   const rows: readonly Row[] = [
-    ['a path', volume({ hostPath: { path: '/x' } })],
+    ['a host path', volume({ hostPath: { path: '/x' } })],
     [
-      'neither size nor source',
+      'neither capacity nor source',
       { spec: { accessModes: ['ReadWriteOnce'] } },
       ['spec', 'Required', required('must specify a volume type')],
       ['spec.capacity', 'Required', missing],
       ['spec.capacity', 'NotSupported', 'Unsupported value: null: supported values: "storage"'],
     ],
-    ['no modes', volume({ accessModes: [], hostPath: { path: '/x' } }), ['spec.accessModes', 'Required', missing]],
     [
-      'a mode',
+      'no access modes',
+      volume({ accessModes: [], hostPath: { path: '/x' } }),
+      ['spec.accessModes', 'Required', missing],
+    ],
+    [
+      'an unknown access mode',
       volume({ accessModes: ['Odd'], hostPath: { path: '/x' } }),
       [
         'spec.accessModes',
@@ -170,17 +174,17 @@ describe('persistent volumes', () => {
       ],
     ],
     [
-      'one pod and others',
+      'ReadWriteOncePod with other modes',
       volume({ accessModes: ['ReadWriteOncePod', 'ReadOnlyMany'], hostPath: { path: '/x' } }),
       ['spec.accessModes', 'Forbidden', forbidden('may not use ReadWriteOncePod with other access modes')],
     ],
     [
-      'no size at all',
+      'no storage capacity',
       volume({ capacity: { storage: '0' }, hostPath: { path: '/x' } }),
       ['spec.capacity[storage]', 'Invalid', invalid('0', 'must be greater than zero')],
     ],
     [
-      'a step up',
+      'a path with ..',
       volume({ hostPath: { path: '/a/../b' } }),
       ['spec.hostPath.path', 'Invalid', invalid('/a/../b', "must not contain '..'")],
     ],
@@ -190,7 +194,7 @@ describe('persistent volumes', () => {
       ['spec.csi', 'Forbidden', forbidden('may not specify more than 1 volume type')],
     ],
     [
-      'the root recycled',
+      'the root path with Recycle',
       volume({ hostPath: { path: '/' }, persistentVolumeReclaimPolicy: 'Recycle' }),
       [
         'spec.persistentVolumeReclaimPolicy',
@@ -199,52 +203,52 @@ describe('persistent volumes', () => {
       ],
     ],
     [
-      'a local one anywhere',
+      'a local volume without node affinity',
       volume({ local: { path: '/x' } }),
       ['spec.nodeAffinity', 'Required', required('Local volume requires node affinity')],
     ],
     [
-      'a local one besides another',
+      'a local volume with another source',
       volume({ hostPath: { path: '/x' }, local: { path: '/x' } }),
       ['spec.local', 'Forbidden', forbidden('may not specify more than 1 volume type')],
     ],
     [
-      'nodes without terms',
+      'node affinity without terms',
       volume({ local: { path: '/x' }, nodeAffinity: {} }),
       ['spec.nodeAffinity.required', 'Required', required('must specify required node constraints')],
     ],
     [
-      'a class',
+      'an invalid storage class',
       volume({ hostPath: { path: '/x' }, storageClassName: 'BAD' }),
       ['spec.storageClassName', 'Invalid', invalid('BAD', says.subdomain)],
     ],
     [
-      'a secret without a place',
+      'a secret without a namespace',
       volume({ csi: { ...csi, nodePublishSecretRef: { name: 's' }, controllerExpandSecretRef: { namespace: 'N' } } }),
       ['spec.csi.nodePublishSecretRef.namespace', 'Required', missing],
       ['spec.csi.controllerExpandSecretRef.name', 'Required', missing],
       ['spec.csi.controllerExpandSecretRef.namespace', 'Invalid', invalid('N', says.label)],
     ],
     [
-      'no driver',
+      'no CSI driver',
       volume({ csi: { volumeHandle: 'h' } }),
       ['spec.csi.driver', 'Required', missing],
       ['spec.csi.driver', 'Invalid', invalid('', says.subdomain)],
     ],
     [
-      'a path before a disk, and a third',
+      'a host path, a GCE disk and a third source',
       volume({ hostPath: { path: '/x' }, gcePersistentDisk: { pdName: 'd' }, cephfs: { monitors: ['m'] } }),
       ['spec.gcePersistentDisk', 'Forbidden', forbidden('may not specify more than 1 volume type')],
       ['spec.cephFS', 'Forbidden', forbidden('may not specify more than 1 volume type')],
     ],
     [
-      'a disk without a name',
+      'a GCE disk without a name',
       volume({ gcePersistentDisk: { partition: 256 } }),
       ['spec.persistentDisk.pdName', 'Required', missing],
       ['spec.persistentDisk.partition', 'Invalid', invalid(256, 'must be between 1 and 255, inclusive')],
     ],
     [
-      'a target of another kind',
+      'an invalid iSCSI IQN',
       volume({
         iscsi: {
           targetPortal: 'p'.repeat(64),
@@ -266,19 +270,19 @@ describe('persistent volumes', () => {
       ['spec.iscsi.secretRef.name', 'Required', missing],
     ],
     [
-      'a class of attributes without a driver',
+      'volumeAttributesClassName without CSI',
       volume({ hostPath: { path: '/x' }, volumeAttributesClassName: '' }),
       ['spec.volumeAttributesClassName', 'Required', required('an empty string is disallowed')],
       ['spec.csi', 'Required', required('has to be specified when using volumeAttributesClassName')],
     ],
     [
-      'less than nothing',
+      'a negative capacity',
       volume({ capacity: { storage: '-500m' }, hostPath: { path: '/x' } }),
       ['spec.capacity[storage]', 'Invalid', invalid(-1, 'must be a valid resource quantity')],
       ['spec.capacity[storage]', 'Invalid', invalid('-500m', 'must be greater than zero')],
     ],
     [
-      'ways to mount what cannot be mounted in other ways',
+      'mount options of a source that does not support them',
       {
         metadata: { annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } },
         ...volume({ hostPath: { path: '/x' } }),
@@ -290,17 +294,17 @@ describe('persistent volumes', () => {
       ],
     ],
     [
-      'a driver',
+      'an invalid CSI driver name',
       volume({ csi: { ...csi, driver: 'bad_' } }),
       ['spec.csi.driver', 'Invalid', invalid('bad_', says.subdomain)],
     ],
     [
-      'a relative path',
+      'a relative local path',
       volume({ nfs: { server: 's', path: 'x' } }),
       ['spec.nfs.path', 'Invalid', invalid('x', 'must be an absolute path')],
     ],
     [
-      'a policy',
+      'an unknown reclaim policy',
       volume({ hostPath: { path: '/x' }, persistentVolumeReclaimPolicy: 'Odd' }),
       ['spec.persistentVolumeReclaimPolicy', 'NotSupported', unsupported('Odd', 'Delete', 'Recycle', 'Retain')],
     ],
@@ -384,7 +388,7 @@ describe('persistent volume claims', () => {
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more },
   });
   const rows: readonly Row[] = [
-    ['one gigabyte', claim({})],
+    ['a valid claim', claim({})],
     [
       'an empty spec',
       { spec: { accessModes: [], resources: {} } },
@@ -392,17 +396,17 @@ describe('persistent volume claims', () => {
       ['spec.resources[storage]', 'Required', missing],
     ],
     [
-      'a mode of volumes',
+      'an unknown volume mode',
       claim({ volumeMode: 'Odd' }),
       ['spec.volumeMode', 'NotSupported', unsupported('Odd', 'Block', 'Filesystem')],
     ],
     [
-      'no size',
+      'no storage request',
       claim({ resources: { requests: { storage: '0' } } }),
       ['spec.resources[storage]', 'Invalid', invalid('0', 'must be greater than zero')],
     ],
     [
-      'a source without a name',
+      'a data source without a name',
       claim({ dataSource: { kind: 'PersistentVolumeClaim' } }),
       ['spec.dataSource.name', 'Required', missing],
       ['spec.dataSourceRef.name', 'Required', missing],
@@ -435,11 +439,11 @@ describe('persistent volume claims', () => {
   const noted = (text: string) => ({ metadata: { annotations: { [key]: text } } });
   const kept = ['metadata.annotations.volume.beta.kubernetes.io/storage-class', 'Invalid', immutable('d')];
   test.each([
-    ['a class where none was', {}, { storageClassName: 'c' }, {}, {}],
+    ['a class where there was none', {}, { storageClassName: 'c' }, {}, {}],
     ['from the annotation', {}, { storageClassName: 'c' }, noted('c'), {}],
     ['both', {}, { storageClassName: 'c' }, noted('c'), noted('c')],
-    ['another annotation', {}, {}, noted('c'), noted('d'), kept],
-    ['another annotation, and the class', {}, { storageClassName: 'c' }, noted('c'), noted('d'), kept],
+    ['a changed annotation', {}, {}, noted('c'), noted('d'), kept],
+    ['a changed annotation, and the field', {}, { storageClassName: 'c' }, noted('c'), noted('d'), kept],
   ] as const)('the class of a claim: %s', (_, old, now, was, is, ...found) => {
     expect(onUpdate(persistentVolumeClaims, { ...was, ...claim(old) }, { ...is, ...claim(now) })).toEqual(found);
   });
@@ -507,23 +511,23 @@ describe('endpoints', () => {
       ['subsets[0].ports[0].port', 'Invalid', invalid(0, says.port)],
     ],
     [
-      'nothing',
+      'an empty subset',
       { subsets: [{}] },
       ['subsets[0]', 'Required', required('must specify `addresses` or `notReadyAddresses`')],
     ],
     ['anywhere', address('0.0.0.0'), [at, 'Invalid', invalid('0.0.0.0', 'may not be unspecified (0.0.0.0)')]],
     [
-      'itself',
+      'a loopback address',
       address('127.1.2.3'),
       [at, 'Invalid', invalid('127.1.2.3', 'may not be in the loopback range (127.0.0.0/8, ::1/128)')],
     ],
     [
-      'the link',
+      'a link-local address',
       address('fe80::1'),
       [at, 'Invalid', invalid('fe80::1', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')],
     ],
     [
-      'all on the link',
+      'a link-local multicast address',
       address('224.0.0.9'),
       [at, 'Invalid', invalid('224.0.0.9', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')],
     ],
@@ -560,21 +564,21 @@ describe('events', () => {
     reportingInstance: 'i',
   };
   const rows: readonly Row[] = [
-    ['the old form', { involvedObject: about }],
+    ['a core/v1 event', { involvedObject: about }],
     [
-      'about another namespace',
+      'another namespace than its object',
       { involvedObject: { ...about, namespace: 'other' } },
       ['involvedObject.namespace', 'Invalid', invalid('other', 'does not match event.namespace')],
     ],
     [
-      'about the cluster, in a namespace',
+      'a cluster-scoped object, in a namespace',
       { involvedObject: { kind: 'Node', name: 'n' } },
       ['involvedObject.namespace', 'Invalid', invalid('', 'does not match event.namespace')],
     ],
-    ['about the cluster', { involvedObject: { kind: 'Node' }, metadata: { namespace: 'default' } }],
-    ['the new form', full],
+    ['a cluster-scoped object', { involvedObject: { kind: 'Node' }, metadata: { namespace: 'default' } }],
+    ['an events.v1 event', full],
     [
-      'the new form, of nobody',
+      'an events.v1 event without a reporter',
       { ...full, reportingComponent: '', reportingInstance: '', action: '', reason: '' },
       ['reportingComponent', 'Required', missing],
       ['reportingComponent', 'Invalid', invalid('', 'name part must be non-empty')],
@@ -584,7 +588,7 @@ describe('events', () => {
       ['reason', 'Required', missing],
     ],
     [
-      'too long',
+      'fields that are too long',
       { ...full, message: 'x'.repeat(1025), reason: 'x'.repeat(129) },
       ['message', 'Invalid', invalid('', 'can have at most 1024 characters')],
       ['reason', 'Invalid', invalid('', 'can have at most 128 characters')],
@@ -597,7 +601,7 @@ describe('events', () => {
   // These are handed on in the form of the core group, in which they are stored.
   const stored = { ...newEvents, versions: events.versions };
   const news: readonly Row[] = [
-    ['whole', full],
+    ['valid', full],
     [
       'neither time nor type',
       { involvedObject: about, type: 'Odd' },
@@ -605,14 +609,14 @@ describe('events', () => {
       ['type', 'Invalid', invalid('', 'has invalid value: Odd')],
     ],
     [
-      'what belongs to the old form',
+      'deprecated fields',
       { ...full, count: 1, source: { component: 'c' }, firstTimestamp: '2024-01-01T00:00:00Z' },
       ['count', 'Invalid', invalid('', 'needs to be unset')],
       ['firstTimestamp', 'Invalid', invalid('', 'needs to be unset')],
       ['source', 'Invalid', invalid('', 'needs to be unset')],
     ],
     [
-      'a series of one',
+      'a series with a count of one',
       { ...full, series: { count: 1 } },
       ['series.count', 'Invalid', invalid('', 'should be at least 2')],
       ['series.lastObservedTime', 'Required', missing],

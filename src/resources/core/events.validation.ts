@@ -73,7 +73,7 @@ export function validateSeries({ series }: EventObject): FieldError[] {
 }
 
 /** All fields but `series` are immutable. */
-export const validateSameReport = (event: EventObject, old: EventObject): FieldError[] =>
+export const validateReportImmutable = (event: EventObject, old: EventObject): FieldError[] =>
   (
     [
       'involvedObject',

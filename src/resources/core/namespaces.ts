@@ -14,7 +14,7 @@ export const namespaces = resource({
   shortNames: ['ns'],
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  keeps: [['spec', 'finalizers']],
+  resetFields: [['spec', 'finalizers']],
   status: true,
   subresources: [
     {

@@ -35,7 +35,7 @@ export function syncDataSources(spec: Spec | undefined, names: Names, old?: Spec
   if (spec === undefined) return;
   const { dataSource: source } = spec;
   const given = [old?.dataSource, old?.dataSourceRef, spec.dataSourceRef].some((one) => one !== undefined);
-  if (source !== undefined && !given && !isOldSource(source, names)) delete spec.dataSource;
+  if (source !== undefined && !given && !isDataSourceKind(source, names)) delete spec.dataSource;
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined) {
     spec.dataSourceRef = { ...spec.dataSource };
   } else if (spec.dataSource === undefined && spec.dataSourceRef !== undefined) {
@@ -44,7 +44,7 @@ export function syncDataSources(spec: Spec | undefined, names: Names, old?: Spec
   }
 }
 
-function isOldSource({ apiGroup, kind }: NonNullable<Spec['dataSource']>, { domain }: Names): boolean {
+function isDataSourceKind({ apiGroup, kind }: NonNullable<Spec['dataSource']>, { domain }: Names): boolean {
   const group = apiGroup ?? '';
   return group === ''
     ? kind === 'PersistentVolumeClaim'
@@ -63,7 +63,7 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
   if (!first.volumeName && after.volumeName) first.volumeName = after.volumeName;
   const own = validateClaimSpec(spec, 'spec', names, old);
   const found = [...own, ...validateAgain(claim, PersistentVolumeClaim, own, names)];
-  found.push(...takeClass(claim, old, after, names));
+  found.push(...validateStorageClassChange(claim, old, after, names));
   const size = before.resources?.requests?.['storage'];
   if (bound && size !== undefined && after.resources?.requests !== undefined) {
     after.resources.requests['storage'] = size;
@@ -93,7 +93,7 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
  * Validates a change of the storage class: it may move from the annotation into the field, or be set where there was
  * none; `after` then gets the old one.
  */
-function takeClass(claim: Claim, old: Claim, after: Spec, names: Names): FieldError[] {
+function validateStorageClassChange(claim: Claim, old: Claim, after: Spec, names: Names): FieldError[] {
   const key = classAnnotation(names);
   const [now, then] = [claim, old].map(({ metadata }) => getKey(metadata.annotations ?? {}, key));
   const { storageClassName: chosen } = claim.spec ?? {};

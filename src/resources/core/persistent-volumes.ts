@@ -4,7 +4,7 @@ import { validateAgain } from '../pod-template/workloads.validation.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { PersistentVolume } from '../types/core-v1.ts';
-import { stampPhase, validateVolume, validateVolumeUpdate } from './persistent-volumes.validation.ts';
+import { setPhaseTransitionTime, validateVolume, validateVolumeUpdate } from './persistent-volumes.validation.ts';
 import { persistentVolumeWarnings, storageClass } from './persistent-volumes.warnings.ts';
 
 export const persistentVolumes = resource({
@@ -45,7 +45,7 @@ export const persistentVolumes = resource({
     prepareCreate: (volume, { now }) => {
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };
     },
-    prepareStatusUpdate: ({ status }, old, { now }) => stampPhase(status, old.status ?? {}, now),
+    prepareStatusUpdate: ({ status }, old, { now }) => setPhaseTransitionTime(status, old.status ?? {}, now),
     validate: ({ metadata, spec = {} }, { names }) => validateVolume(spec, metadata, names),
     validateUpdate: (volume, old, { names }) => [
       ...validateAgain(volume, PersistentVolume, validateVolume(volume.spec ?? {}, volume.metadata, names), names),

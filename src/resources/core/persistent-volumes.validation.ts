@@ -155,7 +155,10 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): Field
     found.push(fieldError.forbidden('spec.persistentvolumesource', why));
   }
   if (!same(spec.volumeMode, old.volumeMode)) found.push(immutable('volumeMode', asJson(spec.volumeMode)));
-  if (old.nodeAffinity !== undefined && !same(renewed(spec.nodeAffinity, old.nodeAffinity, names), spec.nodeAffinity)) {
+  if (
+    old.nodeAffinity !== undefined &&
+    !same(withRenamedLabels(spec.nodeAffinity, old.nodeAffinity, names), spec.nodeAffinity)
+  ) {
     const shown = spec.nodeAffinity === undefined ? null : internalForm(spec.nodeAffinity, VolumeNodeAffinity);
     const why = 'field is immutable, except for updating from beta label to GA';
     found.push(fieldError.invalid('nodeAffinity', shown, why));
@@ -169,7 +172,7 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): Field
 type NodeAffinity = Infer<typeof VolumeNodeAffinity>;
 
 /** The old node affinity with the deprecated labels replaced where the new one has replaced them. */
-function renewed(affinity: NodeAffinity | undefined, old: NodeAffinity, names: Names): NodeAffinity {
+function withRenamedLabels(affinity: NodeAffinity | undefined, old: NodeAffinity, names: Names): NodeAffinity {
   const terms = affinity?.required?.nodeSelectorTerms;
   return {
     ...old,
@@ -179,7 +182,7 @@ function renewed(affinity: NodeAffinity | undefined, old: NodeAffinity, names: N
           required: {
             ...old.required,
             nodeSelectorTerms: (old.required.nodeSelectorTerms ?? []).map((term, i) =>
-              renewedTerm(terms?.[i], term, names),
+              withRenamedTermLabels(terms?.[i], term, names),
             ),
           },
         }),
@@ -188,7 +191,7 @@ function renewed(affinity: NodeAffinity | undefined, old: NodeAffinity, names: N
 
 type Term = Infer<typeof NodeSelectorTerm>;
 
-function renewedTerm(term: Term | undefined, old: Term, names: Names): Term {
+function withRenamedTermLabels(term: Term | undefined, old: Term, names: Names): Term {
   const { matchExpressions: before } = old;
   if (before === undefined) return old;
   const newNames = renamedLabels(names);
@@ -202,7 +205,11 @@ function renewedTerm(term: Term | undefined, old: Term, names: Names): Term {
 }
 
 /** Sets `lastPhaseTransitionTime` when the phase changes. */
-export function stampPhase(status: PersistentVolumeStatus | undefined, old: PersistentVolumeStatus, now: number): void {
+export function setPhaseTransitionTime(
+  status: PersistentVolumeStatus | undefined,
+  old: PersistentVolumeStatus,
+  now: number,
+): void {
   if (status === undefined || status.phase === old.phase) return;
   const { lastPhaseTransitionTime: time } = status;
   if (time === undefined || time === old.lastPhaseTransitionTime) status.lastPhaseTransitionTime = formatTime(now);

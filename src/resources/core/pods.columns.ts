@@ -57,20 +57,27 @@ export function podStatus(pod: PodObject): string {
 
 function initReason(index: number, { state }: ContainerStatus, total: number): string {
   const { terminated, waiting } = state ?? {};
-  if (terminated !== undefined) return `Init:${endReason(terminated)}`;
+  if (terminated !== undefined) return `Init:${terminationReason(terminated)}`;
   if (waiting?.reason && waiting.reason !== 'PodInitializing') return `Init:${waiting.reason}`;
   return `Init:${index}/${total}`;
 }
 
-const endReason = ({ reason, signal, exitCode = 0 }: { reason?: string; signal?: number; exitCode?: number }): string =>
-  reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
+const terminationReason = ({
+  reason,
+  signal,
+  exitCode = 0,
+}: {
+  reason?: string;
+  signal?: number;
+  exitCode?: number;
+}): string => reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
 function containerReason({ status }: Parts, phase: string): string {
   const statuses = status?.containerStatuses ?? [];
   let reason = phase;
   for (const { state } of [...statuses].reverse()) {
     if (state?.waiting?.reason) reason = state.waiting.reason;
-    else if (state?.terminated !== undefined) reason = endReason(state.terminated);
+    else if (state?.terminated !== undefined) reason = terminationReason(state.terminated);
   }
   if (reason !== 'Completed' || !statuses.some(isRunning)) return reason;
   return status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ? 'Running' : 'NotReady';

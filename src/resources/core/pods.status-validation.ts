@@ -134,9 +134,9 @@ function validateHealth(statuses: Statuses, containers: PodSpec['containers'], p
   return eachOf(statuses, path, ({ name: of, allocatedResourcesStatus }, at) => {
     const container = byName.get(of);
     // Statuses of unknown containers are not validated here.
-    const asked = container === undefined ? undefined : askedBy(container);
+    const asked = container === undefined ? undefined : requestedBy(container);
     return eachOf(allocatedResourcesStatus, `${at}.allocatedResourcesStatus`, ({ name = '', resources }, place) => {
-      const found = asked === undefined ? [] : validateAsked(name, asked, `${place}.name`);
+      const found = asked === undefined ? [] : validateRequested(name, asked, `${place}.name`);
       const seen = new Set<string>();
       return [
         ...found,
@@ -152,7 +152,7 @@ function validateHealth(statuses: Statuses, containers: PodSpec['containers'], p
 }
 
 /** The resources of a container, claims in the form in which the status names them. */
-function askedBy({ resources }: Container): ReadonlySet<string> {
+function requestedBy({ resources }: Container): ReadonlySet<string> {
   const { claims = [], requests = {} } = resources ?? {};
   return new Set([
     ...Object.keys(requests).filter((name) => !name.startsWith(CLAIM)),
@@ -160,7 +160,7 @@ function askedBy({ resources }: Container): ReadonlySet<string> {
   ]);
 }
 
-function validateAsked(name: string, asked: ReadonlySet<string>, path: string): FieldError[] {
+function validateRequested(name: string, asked: ReadonlySet<string>, path: string): FieldError[] {
   if (asked.has(name)) return [];
   if (!name.startsWith(CLAIM)) {
     return [fieldError.invalid(path, name, "must match one of the container's resource requests")];

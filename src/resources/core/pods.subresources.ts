@@ -92,7 +92,7 @@ function validateResize(pod: PodObject, old: PodObject, rules: PodValidationCont
     ...lists.toReversed().flatMap((list) =>
       eachOf(before[list], `spec.${list}`, (container, at, i) => {
         const now = spec[list]?.[i]?.resources;
-        return validateKept(now, container.resources, `${at}.resources`, 'resource');
+        return validateNoneRemoved(now, container.resources, `${at}.resources`, 'resource');
       }),
     ),
     ...(spec.containers ?? []).flatMap((container, i) => validateContainer(container, before.containers?.[i] ?? {})),
@@ -105,7 +105,7 @@ function validateResize(pod: PodObject, old: PodObject, rules: PodValidationCont
 type Resources = Container['resources'];
 
 /** Requires that a resize removes no request or limit. */
-const validateKept = (now: Resources, old: Resources, path: string, what: string): FieldError[] =>
+const validateNoneRemoved = (now: Resources, old: Resources, path: string, what: string): FieldError[] =>
   (['requests', 'limits'] as const)
     .filter((kind) => Object.keys(old?.[kind] ?? {}).some((name) => getKey(now?.[kind] ?? {}, name) === undefined))
     .map((kind) => fieldError.forbidden(`${path}.${kind}`, `${what} ${kind} cannot be removed`));
@@ -115,7 +115,7 @@ function validateWhole(now: Resources, old: Resources): FieldError[] {
   if (old !== undefined && now === undefined) {
     return [fieldError.forbidden(path, 'pod-level resources cannot be removed')];
   }
-  const found = validateKept(now, old, path, 'pod-level resource');
+  const found = validateNoneRemoved(now, old, path, 'pod-level resource');
   if (same(withoutResizable(now), withoutResizable(old))) return found;
   return [...found, fieldError.forbidden('spec', `${CPU_AND_MEMORY} are mutable at pod-level`)];
 }

@@ -142,13 +142,13 @@ function gracePeriod({ spec = {}, status }: PodObject, asked: number | undefined
 }
 
 /** Unset times of a condition are written as null. */
-const noTimes: object = { lastProbeTime: null, lastTransitionTime: null };
+const unsetTimes: object = { lastProbeTime: null, lastTransitionTime: null };
 
 /** The `PodScheduled` condition of a pod with scheduling gates. */
 function gatedCondition({ schedulingGates = [] }: PodSpec): Pick<PodStatus, 'conditions'> {
   if (schedulingGates.length === 0) return {};
   const message = 'Scheduling is blocked due to non-empty scheduling gates';
   return {
-    conditions: [{ ...noTimes, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }],
+    conditions: [{ ...unsetTimes, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }],
   };
 }

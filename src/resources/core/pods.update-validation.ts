@@ -72,13 +72,13 @@ const validateImages = (containers: readonly Container[], path: string): FieldEr
 
 function validateAddedTolerations(tolerations: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
   const path = 'spec.tolerations';
-  const tolerated = new Set(tolerations.map(toleratedBy));
-  if (old.every((one) => tolerated.has(toleratedBy(one)))) return validateTolerations(tolerations, path);
+  const tolerated = new Set(tolerations.map(tolerationKey));
+  if (old.every((one) => tolerated.has(tolerationKey(one)))) return validateTolerations(tolerations, path);
   return [fieldError.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
 /** The identity of a toleration: all but `tolerationSeconds`. */
-const toleratedBy = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
+const tolerationKey = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
   JSON.stringify([key, operator, value, effect]);
 
 function validateRemovedGates({ schedulingGates = [] }: PodSpec, old: PodSpec): FieldError[] {

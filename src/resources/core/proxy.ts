@@ -77,10 +77,10 @@ export const proxyService: Connection = {
       statusError.unavailable(`no endpoints available for service ${JSON.stringify(which)}`);
     const { subsets = [] } = (await objects.get('endpoints', namespace, name)) as unknown as ObjectOf<typeof Endpoints>;
     if (subsets.length === 0) throw none(name);
-    for (const { addresses = [], ports = [] } of startingAnywhere(subsets, random)) {
+    for (const { addresses = [], ports = [] } of rotatedRandomly(subsets, random)) {
       const target = ports.find(({ name: own = '' }) => own === portName);
       if (target === undefined) continue;
-      for (const { ip = '', targetRef } of startingAnywhere(addresses, random)) {
+      for (const { ip = '', targetRef } of rotatedRandomly(addresses, random)) {
         if (!(await isPodAt(call, ip, targetRef))) continue;
         return { scheme, host: ip, port: String(target.port), path: '', peer: 'anyone' };
       }
@@ -97,7 +97,7 @@ async function nameOfPort({ namespace, objects }: ConnectCall, name: string, por
 }
 
 /** All entries in order, starting at a random one. */
-function startingAnywhere<T>(all: readonly T[], random: ConnectCall['random']): readonly T[] {
+function rotatedRandomly<T>(all: readonly T[], random: ConnectCall['random']): readonly T[] {
   if (all.length < 2) return all;
   const start = random.integer(all.length);
   return [...all.slice(start), ...all.slice(0, start)];

@@ -75,13 +75,14 @@ const opposites = [
 const isScope = (scope: string): boolean => Object.hasOwn(scopes, scope);
 
 /** Returns a function that lists the quota entries a scope does not support. */
-function misfitsIn(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
+function unsupportedBy(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
   const limited = Object.keys(hard ?? {}).filter(isForQuota);
   const known = new Map<string, readonly string[]>();
   return (scope) => {
-    const misfits = known.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
-    known.set(scope, misfits);
-    return misfits;
+    const unsupportedFor =
+      known.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
+    known.set(scope, unsupportedFor);
+    return unsupportedFor;
   };
 }
 
@@ -89,12 +90,12 @@ const conflicts = (given: readonly string[]) => opposites.filter((pair) => pair.
 
 function validateScopes({ hard, scopes: given = [] }: ResourceQuotaSpec): FieldError[] {
   const path = 'spec.scopes';
-  const misfits = misfitsIn(hard);
+  const unsupportedFor = unsupportedBy(hard);
   const refuse = (why: string) => fieldError.invalid(path, given, why);
   return [
     ...given.flatMap((scope) => [
       ...(isScope(scope) ? [] : [refuse('unsupported scope')]),
-      ...misfits(scope).map(() => refuse('unsupported scope applied to resource')),
+      ...unsupportedFor(scope).map(() => refuse('unsupported scope applied to resource')),
     ]),
     ...conflicts(given).map(() => refuse('conflicting scopes')),
   ];
@@ -113,9 +114,9 @@ function validateSelector({ hard, scopes: given, scopeSelector }: ResourceQuotaS
       Values: values ?? null,
     })),
   };
-  const misfits = misfitsIn(hard);
+  const unsupportedFor = unsupportedBy(hard);
   const found = expressions.flatMap((expression) => [
-    ...misfits(expression.scopeName ?? '').map(() =>
+    ...unsupportedFor(expression.scopeName ?? '').map(() =>
       fieldError.invalid(path, shown, 'unsupported scope applied to resource'),
     ),
     ...validateExpression(expression, path),

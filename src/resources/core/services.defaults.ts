@@ -14,7 +14,7 @@ export const isHeadless = ({ clusterIPs = [] }: ServiceSpec): boolean =>
 export const hasClusterIp = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer';
 
-export const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer';
+export const isLoadBalancer = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer';
 
 /** Whether a service needs `healthCheckNodePort`: a load balancer with `externalTrafficPolicy: Local`. */
 export const needsHealthPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
@@ -106,7 +106,7 @@ export function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
     if (nodePorts(spec.ports).every((port) => had.has(port))) for (const port of spec.ports ?? []) delete port.nodePort;
   }
   drop('healthCheckNodePort', needsHealthPort);
-  drop('allocateLoadBalancerNodePorts', isBalanced);
-  drop('loadBalancerClass', isBalanced);
+  drop('allocateLoadBalancerNodePorts', isLoadBalancer);
+  drop('loadBalancerClass', isLoadBalancer);
   drop('externalTrafficPolicy', isExternal);
 }

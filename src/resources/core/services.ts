@@ -9,7 +9,7 @@ import {
   defaultService,
   dropInternalPolicy,
   dropUnneeded,
-  isBalanced,
+  isLoadBalancer,
   keepAllocated,
   syncClusterIps,
 } from './services.defaults.ts';
@@ -67,7 +67,7 @@ export const services = resource({
       dropUnneeded(spec, old);
       dropInternalPolicy(spec);
       // Only load balancers have `status.loadBalancer`.
-      if (!isBalanced(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
+      if (!isLoadBalancer(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
     },
     allocate: (service, old, pools) => allocateForService(service?.spec, old?.spec, pools),
     validate: (service, { names }) => validateService(service, names),

@@ -23,7 +23,7 @@ const MAX_AFFINITY_SECONDS = 86_400;
 
 const forbiddenUnless = (ok: boolean, field: string, why: string): FieldError[] =>
   ok ? [] : [fieldError.forbidden(field, why)];
-const balancedOnly = "may only be used when `type` is 'LoadBalancer'";
+const loadBalancerOnly = "may only be used when `type` is 'LoadBalancer'";
 
 export const validateService = (service: ObjectOf<typeof Service>, names: Names): FieldError[] => {
   const { spec = {}, status = {} } = service;
@@ -36,7 +36,7 @@ export const validateService = (service: ObjectOf<typeof Service>, names: Names)
     ...validateAddresses(spec),
     ...eachOf(spec.externalIPs, 'spec.externalIPs', validateExternalIp),
     ...validateSourceRanges(service, names),
-    ...validateBalancer(spec),
+    ...validateLoadBalancer(spec),
     ...validateTraffic(spec),
     ...validateStatus(spec, status),
   ];
@@ -141,7 +141,7 @@ function validateSourceRanges({ spec = {}, metadata }: ObjectOf<typeof Service>,
   const balanced = spec.type === 'LoadBalancer';
   if (ranges.length > 0) {
     const path = 'spec.LoadBalancerSourceRanges';
-    const found = forbiddenUnless(balanced, path, balancedOnly);
+    const found = forbiddenUnless(balanced, path, loadBalancerOnly);
     return [...found, ...eachOf(ranges, path, (range, at) => validateCidr(at, range.trim()))];
   }
   const key = `service.beta.${labels}/load-balancer-source-ranges`;
@@ -149,17 +149,17 @@ function validateSourceRanges({ spec = {}, metadata }: ObjectOf<typeof Service>,
   if (text === undefined) return [];
   const path = `metadata.annotations[${key}]`;
   const parts = text.trim() === '' ? [] : text.split(',');
-  const found = forbiddenUnless(balanced, path, balancedOnly);
+  const found = forbiddenUnless(balanced, path, loadBalancerOnly);
   return [...found, ...parts.flatMap((range) => validateCidr(path, range.trim()))];
 }
 
-function validateBalancer(spec: ServiceSpec): FieldError[] {
+function validateLoadBalancer(spec: ServiceSpec): FieldError[] {
   const balanced = spec.type === 'LoadBalancer';
   const { allocateLoadBalancerNodePorts: allocate, loadBalancerClass: name } = spec;
   const path = 'spec.loadBalancerClass';
   return [
-    ...forbiddenUnless(balanced || allocate === undefined, 'spec.allocateLoadBalancerNodePorts', balancedOnly),
-    ...forbiddenUnless(balanced || name === undefined, path, balancedOnly),
+    ...forbiddenUnless(balanced || allocate === undefined, 'spec.allocateLoadBalancerNodePorts', loadBalancerOnly),
+    ...forbiddenUnless(balanced || name === undefined, path, loadBalancerOnly),
     ...(balanced && name !== undefined ? byRule(path, name, qualifiedName) : []),
   ];
 }

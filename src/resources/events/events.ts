@@ -1,7 +1,7 @@
 import { type ApiObject, getKey } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import { events as coreEvents } from '../core/events.ts';
-import { validateEvent, validateNewEvent, validateSameReport, validateSeries } from '../core/events.validation.ts';
+import { validateEvent, validateNewEvent, validateReportImmutable, validateSeries } from '../core/events.validation.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same } from '../shared/field-rules.ts';
 import { Event as CoreEvent } from '../types/core-v1.ts';
@@ -36,7 +36,7 @@ const { strategy } = resource({
     ],
     validateUpdate: (event, old) => [
       ...(same(event.series, old.series) ? [] : validateSeries(event)),
-      ...validateSameReport(event, old),
+      ...validateReportImmutable(event, old),
     ],
   },
 });

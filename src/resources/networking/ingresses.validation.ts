@@ -38,8 +38,8 @@ function validateRule({ host = '', http }: Infer<typeof IngressRule>, path: stri
   return [...found, ...eachOf(http?.paths ?? [], `${path}.http.paths`, validatePath)];
 }
 
-const badParts = ['//', '/./', '/../', '%2f', '%2F'];
-const badEnds = ['/..', '/.'];
+const invalidParts = ['//', '/./', '/../', '%2f', '%2F'];
+const invalidEnds = ['/..', '/.'];
 
 function validatePath(entry: Infer<typeof HTTPIngressPath>, path: string): FieldError[] {
   const { path: target = '', pathType, backend = {} } = entry;
@@ -51,8 +51,8 @@ function validatePath(entry: Infer<typeof HTTPIngressPath>, path: string): Field
     faults.push('must be an absolute path');
   }
   if (strict) {
-    for (const part of badParts) if (target.includes(part)) faults.push(`must not contain '${part}'`);
-    for (const end of badEnds) if (target.endsWith(end)) faults.push(`cannot end with '${end}'`);
+    for (const part of invalidParts) if (target.includes(part)) faults.push(`must not contain '${part}'`);
+    for (const end of invalidEnds) if (target.endsWith(end)) faults.push(`cannot end with '${end}'`);
   }
   return [...faults.map((why) => fieldError.invalid(at, target, why)), ...validateBackend(backend, `${path}.backend`)];
 }

@@ -42,8 +42,8 @@ export function validateAffinity(affinity: Affinity | undefined, path: string): 
   );
   return [
     ...found,
-    ...validateNeighbours(podAffinity, `${path}.podAffinity`),
-    ...validateNeighbours(podAntiAffinity, `${path}.podAntiAffinity`),
+    ...validateInterPodAffinity(podAffinity, `${path}.podAffinity`),
+    ...validateInterPodAffinity(podAntiAffinity, `${path}.podAntiAffinity`),
   ];
 }
 
@@ -115,7 +115,7 @@ function validateFieldRequirement({ key = '', operator = '', values = [] }: Requ
   return [...found, ...eachOf(values, `${path}.values`, (value, at) => byRule(at, value, dns1123Subdomain))];
 }
 
-function validateNeighbours(affinity: Infer<typeof PodAffinity> | undefined, path: string): FieldError[] {
+function validateInterPodAffinity(affinity: Infer<typeof PodAffinity> | undefined, path: string): FieldError[] {
   return [
     ...eachOf(affinity?.[REQUIRED], `${path}.${REQUIRED}`, validatePodTerm),
     ...eachOf(affinity?.[PREFERRED], `${path}.${PREFERRED}`, ({ weight = 0, podAffinityTerm = {} }, at) => [

@@ -14,16 +14,16 @@ export const renamedLabels = ({ labels }: Names): Labels => ({
   [`beta.${labels}/instance-type`]: `node.${labels}/instance-type`,
 });
 
-const knownAdvice = new WeakMap<Names, Labels>();
+const labelReasons = new WeakMap<Names, Labels>();
 
 /** The text of the warning for a deprecated node label; undefined for other labels. */
 export const deprecatedLabelReason = (key: string, names: Names): string | undefined =>
   getKey(
-    remember(knownAdvice, names, () => adviceUnder(names)),
+    remember(labelReasons, names, () => labelReasonsOf(names)),
     key,
   );
 
-function adviceUnder(names: Names): Labels {
+function labelReasonsOf(names: Names): Labels {
   const { labels } = names;
   const renamed = Object.entries(renamedLabels(names)).map(([key, by]) => [
     key,

@@ -112,14 +112,14 @@ export function validatePod(metadata: ObjectMeta, spec: PodSpec, rules: PodValid
   return [
     ...validatePodAnnotations(metadata.annotations ?? {}, spec, 'metadata.annotations', rules.names),
     ...validatePodSpec(spec, 'spec', { ...rules, pod: metadata.name ?? '' }),
-    ...(spec.serviceAccountName ? [] : refuseTokens(spec)),
+    ...(spec.serviceAccountName ? [] : rejectTokens(spec)),
     ...images(spec.containers, 'containers'),
     ...images(spec.initContainers, 'initContainers'),
   ];
 }
 
 /** Rejects projected service account tokens in a pod without a service account. */
-const refuseTokens = ({ volumes }: PodSpec): FieldError[] =>
+const rejectTokens = ({ volumes }: PodSpec): FieldError[] =>
   eachOf(volumes, 'spec.volumes', ({ projected }, at) =>
     eachOf(projected?.sources ?? [], `${at}.projected.sources`, ({ serviceAccountToken }, place) =>
       serviceAccountToken === undefined

@@ -41,7 +41,7 @@ const specWarnings = (subject: Subject): string[] => [
   ...annotationsWarnings(subject),
   ...volumesWarnings(subject),
   ...(subject.spec.volumes ?? []).flatMap(overlappingPathWarnings),
-  ...repeatsWarnings(subject),
+  ...duplicatesWarnings(subject),
   ...seccompWarnings(subject),
   ...containersWarnings(subject),
   ...duplicatePortWarnings(subject.spec, `${subject.path}spec`),
@@ -162,7 +162,7 @@ export function fractionWarnings(
   });
 }
 
-function repeatsWarnings({ spec, path }: Subject): string[] {
+function duplicatesWarnings({ spec, path }: Subject): string[] {
   const repeats = (values: readonly string[], field: string, what: string) => {
     const seen = new Set<string>();
     return values.flatMap((value, i) => {

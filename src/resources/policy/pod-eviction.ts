@@ -34,20 +34,20 @@ export const evictPod: CreateHandler = async (posted, call) => {
       await evict(options, call);
       return;
     } catch (error) {
-      if (!(error instanceof Overtaken) || attempt === maxAttempts) throw error;
+      if (!(error instanceof PodModified) || attempt === maxAttempts) throw error;
     }
   }
 };
 
 /** The pod was modified since it was read. */
-class Overtaken extends StatusError {}
+class PodModified extends StatusError {}
 
 async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   const { namespace, name, objects } = call;
   const pod = (await objects.get('pods', namespace, name)) as unknown as PodObject;
-  if (needsNoBudget(pod)) {
+  if (bypassesBudget(pod)) {
     const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
-    await (ended ? remove(options, call) : removeAsIs(pod, options, call));
+    await (ended ? remove(options, call) : deleteAsRead(pod, options, call));
     return;
   }
   const guarding = await budgetsOf(pod, call);
@@ -60,16 +60,16 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
     await remove(options, call);
   } else if (isSpare(pod, budget)) {
     try {
-      await removeAsIs(pod, options, call);
+      await deleteAsRead(pod, options, call);
     } catch (error) {
-      if (error instanceof Overtaken) throw notProcessed(budget);
+      if (error instanceof PodModified) throw notProcessed(budget);
       throw error;
     }
   } else {
     const spend = (found: ApiObject) => {
       // The delete options may ask for a dry run too: that works on a copy.
       const tried = isDryRun(options) ? jsonCopy(found as JsonObject) : found;
-      take(tried as unknown as Budget, name, call.now);
+      useDisruption(tried as unknown as Budget, name, call.now);
     };
     await objects.update(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
     await remove(options, call);
@@ -81,11 +81,11 @@ const isDryRun = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && d
 const isDeleted = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp !== undefined;
 
 /** Whether a pod needs no budget: it has terminated, has not started, or is being deleted. */
-const needsNoBudget = (pod: PodObject): boolean =>
+const bypassesBudget = (pod: PodObject): boolean =>
   isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
 
 /** Deletes the pod in the state that was read, unless the request has preconditions of its own. */
-async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
+async function deleteAsRead(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
   const meant = preconditionsOf(options);
   if (meant.resourceVersion !== undefined) return remove(options, call);
   const { resourceVersion = '' } = pod.metadata;
@@ -93,7 +93,7 @@ async function removeAsIs(pod: PodObject, options: JsonObject, call: CreateCall)
     await remove({ ...options, preconditions: { ...meant, resourceVersion } }, call);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 409) throw error;
-    throw new Overtaken(error.code, error.reason, error.message, error.details);
+    throw new PodModified(error.code, error.reason, error.message, error.details);
   }
 }
 
@@ -102,7 +102,7 @@ async function remove(options: JsonObject, { namespace, name, objects, now }: Cr
   if (isDryRun(options)) return objects.delete('pods', namespace, name, options);
   const meant = preconditionsOf(options);
   const conditionVersion = await objects.update('pods', namespace, name, (found) => {
-    checkMeant(found, meant);
+    checkPreconditions(found, meant);
     const pod = found as unknown as PodObject;
     const { status = {} } = pod;
     pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
@@ -125,7 +125,7 @@ type Preconditions = { uid?: string; resourceVersion?: string };
 const preconditionsOf = ({ preconditions }: JsonObject): Preconditions => (preconditions ?? {}) as Preconditions;
 
 /** @throws StatusError 409 when the pod is another one, or has changed */
-function checkMeant({ metadata }: ApiObject, meant: Preconditions): void {
+function checkPreconditions({ metadata }: ApiObject, meant: Preconditions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadata;
   const other = (field: string, wanted: string, found: string, why: string) =>
     statusError.conflict(
@@ -156,7 +156,7 @@ function isSpare({ status: podStatus }: PodObject, { spec = {}, status = {} }: B
 }
 
 /** Uses one disruption of the budget for this pod. @throws StatusError 403, 429 */
-function take(budget: Budget, pod: string, now: number): void {
+function useDisruption(budget: Budget, pod: string, now: number): void {
   const { name = '', generation = 0 } = budget.metadata;
   const { status = {} } = budget;
   const { disruptionsAllowed = 0, disruptedPods = {} } = status;
@@ -167,7 +167,7 @@ function take(budget: Budget, pod: string, now: number): void {
   if (Object.keys(disruptedPods).length > maxDisrupted) {
     throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   }
-  if (disruptionsAllowed === 0) throw tooMany(whyNone(budget), 0);
+  if (disruptionsAllowed === 0) throw tooMany(denialMessage(budget), 0);
   budget.status = {
     ...status,
     disruptionsAllowed: disruptionsAllowed - 1,
@@ -188,7 +188,7 @@ function tooMany(message: string, retryAfterSeconds: number): StatusError {
 
 const allowed = 'DisruptionAllowed';
 
-function whyNone({ metadata, status = {} }: Budget): string {
+function denialMessage({ metadata, status = {} }: Budget): string {
   const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
   const denied = conditions.find(({ type, status, message }) => type === allowed && status === 'False' && message);
   const budget = `The disruption budget ${metadata.name}`;

@@ -2,7 +2,7 @@ import { pathSegmentName } from '../../meta/index.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ColumnDeclaration, type ObjectOf, resource } from '../shared/define.ts';
 import { RoleBinding } from '../types/rbac-v1.ts';
-import { defaultBinding, validateBinding, validateSameRole } from './role-bindings.validation.ts';
+import { defaultBinding, validateBinding, validateRoleRefImmutable } from './role-bindings.validation.ts';
 
 type Binding = ObjectOf<typeof RoleBinding>;
 
@@ -36,6 +36,6 @@ export const roleBindings = resource({
     createOnUpdate: true,
     defaults: (binding, { names }) => defaultBinding(binding, names),
     validate: (binding, { names }) => validateBinding(binding, ['Role', 'ClusterRole'], true, names),
-    validateUpdate: (binding, old) => validateSameRole(binding, old),
+    validateUpdate: (binding, old) => validateRoleRefImmutable(binding, old),
   },
 });

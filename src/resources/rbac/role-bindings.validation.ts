@@ -50,7 +50,7 @@ function validateSubject(
 }
 
 /** Rejects a change of `roleRef`: it is immutable. */
-export function validateSameRole({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
+export function validateRoleRefImmutable({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
   const { apiGroup = '', kind = '', name = '' } = roleRef;
   if (apiGroup === (old.apiGroup ?? '') && kind === (old.kind ?? '') && name === (old.name ?? '')) return [];
   const shown = { APIGroup: apiGroup, Kind: kind, Name: name };

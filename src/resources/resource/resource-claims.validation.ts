@@ -72,7 +72,7 @@ function validateRequest(request: Infer<typeof DeviceRequest>, path: string): Fi
   const { name = '', exactly, firstAvailable = [] } = request;
   const found = validateLabel(name, `${path}.name`);
   found.push(...validateNamed(firstAvailable, MAX_ALTERNATIVES, `${path}.firstAvailable`, validateAlternative));
-  if (exactly !== undefined) found.push(...validateWanted(exactly, `${path}.exactly`));
+  if (exactly !== undefined) found.push(...validateExactRequest(exactly, `${path}.exactly`));
   const why = 'exactly one of `exactly` or `firstAvailable` is required';
   if (exactly === undefined && firstAvailable.length === 0) found.push(fieldError.required(path, why));
   if (exactly !== undefined && firstAvailable.length > 0) {
@@ -83,10 +83,10 @@ function validateRequest(request: Infer<typeof DeviceRequest>, path: string): Fi
 
 const validateAlternative = (request: Infer<typeof DeviceSubRequest>, path: string): FieldError[] => [
   ...validateLabel(request.name ?? '', `${path}.name`),
-  ...validateWanted(request, path),
+  ...validateExactRequest(request, path),
 ];
 
-function validateWanted(
+function validateExactRequest(
   request: Infer<typeof ExactDeviceRequest> | Infer<typeof DeviceSubRequest>,
   path: string,
 ): FieldError[] {

@@ -38,13 +38,13 @@ describe('device resources', () => {
     ['alternatives', resourceClaims, asking({ name: 'r', firstAvailable: [request({ name: 'a' })] })],
     ['no way to ask', resourceClaims, asking({ name: 'r' }), [first, 'Required', required(oneWay)]],
     [
-      'two ways to ask',
+      'both exactly and firstAvailable',
       resourceClaims,
       asking(request({ firstAvailable: [request()] })),
       [first, 'Invalid', invalid(null, `${oneWay}, but multiple fields are set`)],
     ],
     [
-      'a request that is none',
+      'an invalid request',
       resourceClaims,
       asking({ name: 'R', allocationMode: 'Odd', selectors: [{}, { cel: { expression: 'x'.repeat(10241) } }] }),
       [`${first}.exactly.allocationMode`, 'NotSupported', unsupported('Odd', 'All', 'ExactCount')],
@@ -54,7 +54,7 @@ describe('device resources', () => {
       [`${first}.name`, 'Invalid', invalid('R', says.label)],
     ],
     [
-      'counts',
+      'invalid counts',
       resourceClaims,
       asking(request({ count: -1 }), request({ name: 's', allocationMode: 'All', count: 1 })),
       [`${first}.exactly.count`, 'Invalid', invalid(-1, 'must be greater than zero')],
@@ -65,14 +65,14 @@ describe('device resources', () => {
       ],
     ],
     [
-      'too many requests, and of one name',
+      'too many requests with one name',
       resourceClaims,
       asking(...isEach(33)((i) => request({ name: `r${Math.max(i, 1)}` }))),
       ['spec.devices.requests', 'TooMany', 'Too many: 33: must have at most 32 items'],
       ['spec.devices.requests[1].name', 'Duplicate', duplicate('r1')],
     ],
     [
-      'constraints and configuration of requests that are not there',
+      'constraints and configurations of unknown requests',
       resourceClaims,
       claim({
         requests: [request(), { name: 's', firstAvailable: [request({ name: 'a' })] }],
@@ -87,7 +87,7 @@ describe('device resources', () => {
       ['spec.devices.constraints[1].matchAttribute', 'Required', missing],
     ],
     [
-      'tolerations',
+      'invalid tolerations',
       resourceClaims,
       asking(
         request({
@@ -99,13 +99,13 @@ describe('device resources', () => {
       [`${first}.exactly.tolerations[2].operator`, 'NotSupported', unsupported('Odd', 'Equal', 'Exists')],
     ],
     [
-      'a template',
+      'an invalid template',
       resourceClaimTemplates,
       { spec: { spec: { devices: { requests: [{ name: 'r' }] } } } },
       ['spec.spec.devices.requests[0]', 'Required', required(oneWay)],
     ],
     [
-      'a class',
+      'an invalid device class',
       deviceClasses,
       { spec: { selectors: [{ cel: { expression: '' } }], config: [{ opaque: {} }] } },
       ['spec.config[0].opaque.driver', 'Required', missing],
@@ -115,7 +115,7 @@ describe('device resources', () => {
     ['a slice', resourceSlices, slice()],
     ['a slice of nowhere', resourceSlices, slice({ nodeName: '' }), ['spec', 'Required', required(onePlace)]],
     [
-      'a slice of two places, and nothing else said',
+      'a slice with two node selections',
       resourceSlices,
       { spec: { nodeName: 'n', allNodes: true } },
       ['spec', 'Invalid', invalid(null, `${onePlace}, but multiple fields are set`)],
@@ -124,7 +124,7 @@ describe('device resources', () => {
       ['spec.pool.resourceSliceCount', 'Invalid', invalid(0, 'must be greater than zero')],
     ],
     [
-      'attributes',
+      'invalid attributes',
       resourceSlices,
       slice({
         devices: [
@@ -163,14 +163,14 @@ describe('device resources', () => {
       [`spec.devices[0].capacity[${'x'.repeat(33)}]`, 'TooLong', 'Too long: may not be more than 32 bytes'],
     ],
     [
-      'too many devices, and of one name',
+      'too many devices with one name',
       resourceSlices,
       slice({ devices: isEach(129)((i) => device({}, `d${Math.max(i, 1)}`)) }),
       ['spec.devices', 'TooMany', 'Too many: 129: must have at most 128 items'],
       ['spec.devices[1].name', 'Duplicate', duplicate('d1')],
     ],
     [
-      'counters',
+      'invalid counters',
       resourceSlices,
       slice({
         sharedCounters: [{ name: 's', counters: { memory: { value: '1Gi' } } }, {}],
@@ -200,7 +200,7 @@ describe('device resources', () => {
       ['spec.sharedCounters[1].name', 'Required', missing],
     ],
     [
-      'places of devices where the slice has one',
+      'node selections of devices without perDeviceNodeSelection',
       resourceSlices,
       slice({ devices: [device({ allNodes: true })] }),
       [

@@ -42,7 +42,7 @@ export const priorityClasses = resource({
 
 const SYSTEM = 'system-';
 const HIGHEST_OF_USERS = 1_000_000_000;
-const ofSystem: { readonly [name: string]: number } = {
+const systemClasses: { readonly [name: string]: number } = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 };
@@ -54,7 +54,7 @@ function validatePriority({ metadata, value = 0, globalDefault }: ObjectOf<typeo
     const why = `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`;
     return [fieldError.forbidden('value', why)];
   }
-  const own = Object.hasOwn(ofSystem, name) ? ofSystem[name] : undefined;
+  const own = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined;
   const fault =
     own === undefined
       ? `${name} is not a known system priority class`

@@ -42,7 +42,7 @@ export interface KindDeclaration<S extends StructSchema> {
   /** Default: all. */
   readonly verbs?: readonly Verb[];
   readonly virtual?: boolean;
-  readonly act?: CreateHandler;
+  readonly onCreate?: CreateHandler;
   /** Default: its own group and name, in the first version. */
   readonly storage?: ResourceDefinition['storage'];
   /** Has a `status` subresource, which by default resets `spec`. */
@@ -50,7 +50,7 @@ export interface KindDeclaration<S extends StructSchema> {
   /** Has a `scale` subresource; a function formats the selector where it is not a LabelSelector. */
   readonly scale?: true | ((object: ObjectOf<S>) => string);
   readonly subresources?: readonly Subresource<ObjectOf<S>>[];
-  readonly keeps?: ResourceDefinition['resetFields'];
+  readonly resetFields?: ResourceDefinition['resetFields'];
   readonly columns?: readonly ColumnDeclaration<ObjectOf<S>>[];
   readonly completion?: (object: ObjectOf<S>) => Completion | undefined;
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
@@ -82,12 +82,12 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
     namespaced: declared.namespaced ?? true,
     verbs: declared.verbs ?? allVerbs,
     ...(declared.virtual === true ? { virtual: true } : {}),
-    ...(declared.act === undefined ? {} : { onCreate: declared.act }),
+    ...(declared.onCreate === undefined ? {} : { onCreate: declared.onCreate }),
     versions: [{ version, schema: declared.schema }, ...(declared.versions ?? [])],
     ...(declared.gate === undefined ? {} : { gate: declared.gate }),
     storage: declared.storage ?? { group, resource: plural, version },
     subresources,
-    ...(declared.keeps === undefined ? {} : { resetFields: declared.keeps }),
+    ...(declared.resetFields === undefined ? {} : { resetFields: declared.resetFields }),
     // The casts hold because these functions only get objects that the schema has decoded.
     columns: ((declared.columns ?? []) as unknown as readonly ColumnDeclaration<never>[]).map(
       columnOf,

@@ -12,24 +12,24 @@ describe('storage classes', () => {
   const rows: readonly Row[] = [
     ['a provisioner', { provisioner: 'example.com/p' }],
     [
-      'neither provisioner nor policy',
+      'neither provisioner nor reclaim policy',
       { provisioner: '', reclaimPolicy: 'Odd' },
       ['provisioner', 'Required', missing],
       ['reclaimPolicy', 'NotSupported', unsupported('Odd', 'Delete', 'Retain')],
     ],
     ['a provisioner that is none', { provisioner: 'a b' }, ['provisioner', 'Invalid', invalid('a b', says.qualified)]],
     [
-      'a mode',
+      'an unknown binding mode',
       { provisioner: 'p', volumeBindingMode: 'Odd' },
       ['volumeBindingMode', 'NotSupported', unsupported('Odd', 'Immediate', 'WaitForFirstConsumer')],
     ],
     [
-      'no key',
+      'an empty parameter key',
       { provisioner: 'p', parameters: { '': 'x' } },
       ['parameters', 'Invalid', invalid('', 'field can not be empty.')],
     ],
     [
-      'places twice',
+      'duplicate topologies',
       {
         provisioner: 'p',
         allowedTopologies: [
@@ -41,7 +41,7 @@ describe('storage classes', () => {
       ['allowedTopologies[1].matchLabelExpressions', 'Duplicate', duplicate('')],
     ],
     [
-      'no place',
+      'an empty topology',
       { provisioner: 'p', allowedTopologies: [{}] },
       ['allowedTopologies[0].matchLabelExpressions', 'Duplicate', duplicate('')],
     ],
@@ -72,17 +72,17 @@ describe('CSI drivers', () => {
   const rows: readonly Row[] = [
     ['an empty spec', { spec: {} }],
     [
-      'a policy',
+      'an unknown fsGroupPolicy',
       { spec: { fsGroupPolicy: 'Odd' } },
       ['spec.fsGroupPolicy', 'NotSupported', unsupported('Odd', 'File', 'None', 'ReadWriteOnceWithFSType')],
     ],
     [
-      'a life',
+      'an unknown lifecycle mode',
       { spec: { volumeLifecycleModes: ['Odd'] } },
       ['spec.volumeLifecycleModes', 'NotSupported', unsupported('Odd', 'Persistent', 'Ephemeral')],
     ],
     [
-      'tokens',
+      'invalid token requests',
       { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }, { audience: 'a' }] } },
       [
         'spec.tokenRequests[0].expirationSeconds',
@@ -92,7 +92,7 @@ describe('CSI drivers', () => {
       ['spec.tokenRequests[1].audience', 'Duplicate', duplicate('a')],
     ],
     [
-      'a short period',
+      'a period below the minimum',
       { spec: { nodeAllocatableUpdatePeriodSeconds: 9 } },
       ['spec.nodeAllocatableUpdatePeriodSeconds', 'Invalid', invalid(9, 'must be greater than or equal to 10 seconds')],
     ],
@@ -127,21 +127,21 @@ describe('CSI drivers', () => {
 describe('CSI nodes', () => {
   const driver = (more: Fragment): Fragment => ({ spec: { drivers: [{ name: 'd', nodeID: 'i', ...more }] } });
   const rows: readonly Row[] = [
-    ['none', { spec: { drivers: [] } }],
+    ['no drivers', { spec: { drivers: [] } }],
     [
-      'neither name nor id',
+      'neither name nor node ID',
       driver({ name: 'BAD_', nodeID: '' }),
       ['spec.drivers[0].name', 'Invalid', invalid('BAD_', says.subdomain)],
       ['spec.drivers[0].nodeID', 'Required', missing],
     ],
     [
-      'a long id',
+      'a node ID that is too long',
       driver({ nodeID: 'x'.repeat(257) }),
       ['spec.drivers[0].nodeID', 'Invalid', invalid('x'.repeat(257), 'must be 256 characters or less')],
     ],
     ['keys twice', driver({ topologyKeys: ['a', 'a'] }), ['spec.drivers[0]', 'Duplicate', duplicate('a')]],
     [
-      'a driver twice',
+      'a duplicate driver',
       {
         spec: {
           drivers: [
@@ -167,10 +167,10 @@ describe('CSI nodes', () => {
 
 describe('CSI storage capacities', () => {
   const rows: readonly Row[] = [
-    ['some', { storageClassName: 'sc', capacity: '1Gi' }],
+    ['a capacity', { storageClassName: 'sc', capacity: '1Gi' }],
     ['a class', { storageClassName: 'BAD_' }, ['storageClassName', 'Invalid', invalid('BAD_', says.subdomain)]],
     [
-      'less than nothing',
+      'a negative capacity',
       { storageClassName: 'sc', capacity: '-1', maximumVolumeSize: '-1' },
       ['capacity', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
     ],
@@ -187,16 +187,16 @@ describe('CSI storage capacities', () => {
 
 describe('volume attachments', () => {
   const rows: readonly Row[] = [
-    ['a volume', { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }],
+    ['an attachment', { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }],
     [
-      'nothing',
+      'an empty spec',
       { spec: { attacher: '', nodeName: '', source: {} } },
       ['spec.attacher', 'Required', missing],
       ['spec.nodeName', 'Invalid', invalid('', says.subdomain)],
       ['spec.source', 'Required', required('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
     ],
     [
-      'an inline volume of another kind',
+      'an inline volume with an unsupported source',
       {
         spec: {
           attacher: 'a',
@@ -243,13 +243,13 @@ describe('volume attributes classes', () => {
   const rows: readonly Row[] = [
     ['a driver', { driverName: 'Example.com', parameters: { a: 'b' } }],
     [
-      'nothing',
+      'no driver',
       {},
       ['driverName', 'Required', missing],
       ['parameters', 'Required', required('must contain at least one key/value pair')],
     ],
     [
-      'a driver that is none',
+      'an invalid driver name',
       { driverName: 'a b', parameters: { '': '' } },
       ['driverName', 'Invalid', invalid('a b', says.qualified)],
       ['parameters', 'Invalid', invalid('', 'field can not be empty.')],

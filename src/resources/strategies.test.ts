@@ -17,7 +17,7 @@ import { created, replaced, testContext, warningsOf } from './testing/kind.ts';
 // How the reference server 1.33 (`pkg/registry/*/*/strategy.go`) treats each kind.
 
 const plain = { create: false, unconditional: true, counts: false, statusKeepsMetadata: false };
-/** What sets a kind apart from `plain`. */
+/** What differs from `plain`. */
 const strategies: { readonly [resource: string]: Partial<typeof plain> } = {
   bindings: {},
   componentstatuses: {},
@@ -97,8 +97,8 @@ test.each(stored.map((definition) => [idOf(definition), definition] as const))('
   }).toEqual({ ...plain, ...strategies[id] });
 });
 
-// How often the rules of each kind check the metadata of an update, beside those of any kind (`ValidateObjectMeta` and
-// `ValidateObjectMetaUpdate` in what the reference server's strategies call).
+// The number of metadata checks on create and update, in addition to the common ones (calls of `ValidateObjectMeta` and
+// `ValidateObjectMetaUpdate` in the reference server's strategies).
 const checks: { readonly [checks: string]: readonly string[] } = {
   '1,0': [
     'mutatingwebhookconfigurations',
@@ -127,7 +127,7 @@ const checks: { readonly [checks: string]: readonly string[] } = {
   '2,0': ['persistentvolumes', 'csinodes', 'volumeattachments'],
   '2,1': ['persistentvolumeclaims', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
 };
-/** The same for subresources, where it is not once as a change. */
+/** The number of metadata checks of subresources where it is not that of a plain update. */
 const checksBelow: { readonly [subresource: string]: string } = {
   'cronjobs/status': '0,0',
   'poddisruptionbudgets/status': '0,0',

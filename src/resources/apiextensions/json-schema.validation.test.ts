@@ -26,7 +26,7 @@ const structural = (state: string) => forbidden(`must be ${state} to be structur
 
 // Fields and texts are those of the reference server.
 const structure: readonly Row[] = [
-  ['a text', object({ a: text })],
+  ['a string', object({ a: text })],
   ['no type at the root', {}, [`${at}.type`, 'Required', required('must not be empty at the root')]],
   ['a text at the root', text, [`${at}.type`, 'Invalid', invalid('string', 'must be object at the root')]],
   [
@@ -35,7 +35,7 @@ const structure: readonly Row[] = [
     [`${at}.properties[spec].type`, 'Required', required('must not be empty for specified object fields')],
   ],
   [
-    'an entry without a type',
+    'items without a type',
     object({ l: { type: 'array', items: {} } }),
     [`${list}.items.type`, 'Required', required('must not be empty for specified array items')],
   ],
@@ -66,7 +66,7 @@ const structure: readonly Row[] = [
     ],
   ],
   [
-    'an embedded object that is empty',
+    'an empty embedded object',
     object({ a: { 'x-kubernetes-embedded-resource': true } }),
     [`${at}.properties[a].type`, 'Required', required('must be object if x-kubernetes-embedded-resource is true')],
     [
@@ -83,7 +83,7 @@ const structure: readonly Row[] = [
     [`${at}.additionalProperties`, 'Forbidden', forbidden('must not be used at the root')],
   ],
   [
-    'types in a judgement',
+    'types in value validation',
     object({ a: { type: 'string', not: { type: 'string', default: 'x', nullable: true, description: 'd' } } }),
     [`${at}.properties[a].not.type`, 'Forbidden', structural('empty')],
     [`${at}.properties[a].not.default`, 'Forbidden', structural('undefined')],
@@ -91,13 +91,13 @@ const structure: readonly Row[] = [
     [`${at}.properties[a].not.description`, 'Forbidden', structural('empty')],
   ],
   [
-    'a judgement of a field that is not there',
+    'value validation of an undeclared field',
     { ...object({ a: text }), anyOf: [{ properties: { a: { pattern: 'x' }, b: { pattern: 'x' } } }] },
     [`${at}.properties[b]`, 'Required', required(`because it is defined in ${at}.anyOf[0].properties[b]`)],
   ],
   ['metadata with a restricted name', object({ metadata: object({ name: { type: 'string', maxLength: 5 } }) })],
   [
-    'labels of metadata',
+    'restricted labels of metadata',
     object({ metadata: object({ labels: object({}) }), kind: { type: 'integer' } }),
     [
       `${at}.properties[metadata]`,
@@ -110,7 +110,7 @@ const structure: readonly Row[] = [
 
 const standard: readonly Row[] = [
   [
-    'a type that is none',
+    'an unknown type',
     object({ a: { type: 'strin' } }),
     [
       `${at}.properties[a].type`,
@@ -119,13 +119,13 @@ const standard: readonly Row[] = [
     ],
   ],
   [
-    'references and definitions',
+    '$ref and definitions',
     object({ a: { $ref: '#/definitions/x' }, b: { definitions: { x: text } } }),
     [`${at}.properties[a].$ref`, 'Forbidden', forbidden('$ref is not supported')],
     [`${at}.properties[b].definitions`, 'Forbidden', forbidden('definitions is not supported')],
   ],
   [
-    'entries that are all different',
+    'uniqueItems',
     object({ l: { type: 'array', items: text, uniqueItems: true } }),
     [
       `${list}.uniqueItems`,
@@ -134,7 +134,7 @@ const standard: readonly Row[] = [
     ],
   ],
   [
-    'a map with fields',
+    'additionalProperties with properties',
     object({ a: { type: 'object', properties: { b: text }, additionalProperties: text } }),
     [
       `${at}.properties[a].additionalProperties`,
@@ -143,17 +143,17 @@ const standard: readonly Row[] = [
     ],
   ],
   [
-    'nothing instead of an object',
+    'nullable at the root',
     { type: 'object', nullable: true },
     [`${at}.nullable`, 'Forbidden', forbidden('nullable cannot be true at the root')],
   ],
   [
-    'a default of metadata',
+    'a default of kind',
     object({ kind: { type: 'string', default: 'x' } }),
     [`${at}.properties[kind].default`, 'Forbidden', forbidden('must not be set in top-level kind')],
   ],
   [
-    'fields that are not kept',
+    'preserve-unknown-fields set to false',
     object({ a: { type: 'object', 'x-kubernetes-preserve-unknown-fields': false } }),
     [
       `${at}.properties[a].x-kubernetes-preserve-unknown-fields`,
@@ -164,10 +164,10 @@ const standard: readonly Row[] = [
 ];
 
 const merging: readonly Row[] = [
-  ['keys that every entry has', keyed({ ...object({ id: text }), required: ['id'] })],
-  ['keys that every entry gets', keyed(object({ id: { type: 'string', default: 'x' } }))],
+  ['required list map keys', keyed({ ...object({ id: text }), required: ['id'] })],
+  ['list map keys with defaults', keyed(object({ id: { type: 'string', default: 'x' } }))],
   [
-    'a key that an entry may lack',
+    'an optional list map key',
     keyed(object({ id: { type: 'string', nullable: true } })),
     [
       `${list}.items.properties[id].default`,
@@ -181,12 +181,12 @@ const merging: readonly Row[] = [
     ],
   ],
   [
-    'no keys',
+    'no list map keys',
     entries('map', { type: 'object' }),
     [`${list}.x-kubernetes-list-map-keys`, 'Required', required('must not be empty if x-kubernetes-list-type is map')],
   ],
   [
-    'keys of texts',
+    'list map keys on strings',
     keyed(text),
     [
       `${list}.items.type`,
@@ -195,7 +195,7 @@ const merging: readonly Row[] = [
     ],
   ],
   [
-    'keys that are not there',
+    'undeclared list map keys',
     keyed(object({}), ['id', 'id']),
     [
       `${list}.x-kubernetes-list-map-keys`,
@@ -210,7 +210,7 @@ const merging: readonly Row[] = [
     [`${list}.x-kubernetes-list-map-keys`, 'Invalid', invalid(['id', 'id'], 'must not contain duplicate entries')],
   ],
   [
-    'keys of a list that is none',
+    'list map keys without a list',
     object({ l: { type: 'array', items: text, 'x-kubernetes-list-map-keys': ['id'] } }),
     [`${list}.x-kubernetes-list-type`, 'Required', required('must be map if x-kubernetes-list-map-keys is non-empty')],
   ],
@@ -224,7 +224,7 @@ const merging: readonly Row[] = [
     ],
   ],
   [
-    'types of merging that are none',
+    'unknown list and map types',
     object({
       l: { type: 'array', items: text, 'x-kubernetes-list-type': 'odd' },
       m: { type: 'string', 'x-kubernetes-map-type': 'atomic' },
@@ -233,7 +233,7 @@ const merging: readonly Row[] = [
     [`${at}.properties[m].type`, 'Invalid', invalid('string', 'must be object if x-kubernetes-map-type is specified')],
   ],
   [
-    'an expression that says nothing',
+    'an empty expression',
     object({ a: { type: 'string', 'x-kubernetes-validations': [{ rule: ' ' }, { rule: 'a\nb', reason: 'Odd' }] } }),
     [`${at}.properties[a].x-kubernetes-validations[0].rule`, 'Required', required('rule is not specified')],
     [

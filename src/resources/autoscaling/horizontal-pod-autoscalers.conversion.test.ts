@@ -32,7 +32,7 @@ describe('autoscaling/v1', () => {
     });
   });
 
-  // Each value of a metric has a field of its own in the carried form, whose fields stand in the order of their tags.
+  // In the carried form each metric value is a field of its own, in the order of the field tags.
   const metrics: readonly (readonly [title: string, v2: JsonObject, carried: string])[] = [
     [
       'an object',

@@ -63,10 +63,10 @@ describe('time zones', () => {
 describe('cron jobs', () => {
   const J = 'spec.jobTemplate.spec';
   test.each<{ title: string; spec: JsonObject; found: ReportedError[] }>([
-    { title: 'nothing wrong', spec: { timeZone: 'Europe/Berlin' }, found: [] },
+    { title: 'valid', spec: { timeZone: 'Europe/Berlin' }, found: [] },
     { title: 'no schedule', spec: { schedule: '' }, found: [['Required', 'spec.schedule', 'Required value']] },
     {
-      title: 'a zone in the schedule',
+      title: 'a time zone in the schedule',
       spec: { schedule: 'TZ=UTC 0 * * * *' },
       found: [
         [
@@ -93,7 +93,7 @@ describe('cron jobs', () => {
       found: [['Invalid', 'spec.startingDeadlineSeconds', 'Invalid value: -1: must be greater than or equal to 0']],
     },
     {
-      title: 'a selector of jobs that are not there',
+      title: 'a selector in the job template',
       spec: {
         jobTemplate: { spec: { ...jobTemplate.spec, selector: { matchLabels: { a: 'b' } }, manualSelector: true } },
       },

@@ -116,7 +116,7 @@ test('very many indexes with a high parallelism have a warning', () => {
 
 describe('the spec', () => {
   check([
-    ['nothing wrong', {}],
+    ['valid', {}],
     [
       'a negative number',
       { backoffLimit: -1 },
@@ -128,17 +128,17 @@ describe('the spec', () => {
       ['Required', 'spec.template.spec.restartPolicy', 'Required value: valid values: "OnFailure", "Never"'],
     ],
     [
-      'an unknown mode',
+      'an unknown completion mode',
       { completionMode: 'X' },
       ['NotSupported', 'spec.completionMode', 'Unsupported value: "X": supported values: "NonIndexed", "Indexed"'],
     ],
     [
-      'indexes without an end',
+      'indexed without completions',
       { completionMode: 'Indexed', parallelism: 1 },
       ['Required', 'spec.completions', 'Required value: when completion mode is Indexed'],
     ],
     [
-      'too many indexes at a time',
+      'a parallelism above the limit',
       { completionMode: 'Indexed', completions: 1, parallelism: 100_001 },
       [
         'Invalid',
@@ -147,28 +147,28 @@ describe('the spec', () => {
       ],
     ],
     [
-      'limits of indexes that there are not',
+      'limits for each index without indexes',
       { backoffLimitPerIndex: 1, maxFailedIndexes: 1 },
       ['Invalid', 'spec.backoffLimitPerIndex', 'Invalid value: 1: requires indexed completion mode'],
       ['Invalid', 'spec.maxFailedIndexes', 'Invalid value: 1: requires indexed completion mode'],
     ],
     [
-      'more failed indexes than indexes',
+      'maxFailedIndexes above completions',
       { completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1, maxFailedIndexes: 3 },
       ['Invalid', 'spec.maxFailedIndexes', 'Invalid value: 3: must be less than or equal to completions'],
     ],
     [
-      'failed indexes without a limit for each',
+      'maxFailedIndexes without backoffLimitPerIndex',
       { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 1 },
       ['Required', 'spec.backoffLimitPerIndex', 'Required value: when maxFailedIndexes is specified'],
     ],
     [
-      'a great many indexes',
+      'a very high number of completions',
       { completionMode: 'Indexed', completions: 100_001, backoffLimitPerIndex: 1 },
       ['Required', 'spec.maxFailedIndexes', 'Required value: must be specified when completions is above 100000'],
     ],
     [
-      'a manager without a domain',
+      'managedBy without a domain',
       { managedBy: 'me' },
       ['Invalid', 'spec.managedBy', 'Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'],
     ],
@@ -182,7 +182,7 @@ describe('the spec', () => {
       ],
     ],
     [
-      'success of what has no indexes',
+      'a success policy without indexes',
       { successPolicy: { rules: [{ succeededCount: 1 }] } },
       [
         'Invalid',
@@ -209,9 +209,9 @@ describe('failure policies', () => {
   const R = 'spec.podFailurePolicy.rules[0]';
   const policy = (rule: JsonObject) => ({ podFailurePolicy: { rules: [rule] } });
   check([
-    ['nothing wrong', policy({ action: 'FailJob', onExitCodes: { operator: 'In', values: [1, 2] } })],
+    ['valid', policy({ action: 'FailJob', onExitCodes: { operator: 'In', values: [1, 2] } })],
     [
-      'no action and nothing to act on',
+      'neither action nor requirement',
       policy({}),
       ['Required', `${R}.action`, 'Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]'],
       ['Invalid', R, 'Invalid value: specifying one of OnExitCodes and OnPodConditions is required'],
@@ -226,12 +226,12 @@ describe('failure policies', () => {
       ],
     ],
     [
-      'the index fails, but there is none',
+      'FailIndex without indexes',
       policy({ action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } }),
       ['Invalid', `${R}.action`, 'Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
     ],
     [
-      'both',
+      'both requirements',
       policy({
         action: 'Ignore',
         onExitCodes: { operator: 'In', values: [1] },
@@ -240,14 +240,14 @@ describe('failure policies', () => {
       ['Invalid', R, 'Invalid value: specifying both OnExitCodes and OnPodConditions is not supported'],
     ],
     [
-      'codes out of order, twice, and success',
+      'exit codes unordered, duplicate, and 0 with In',
       policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [2, 2, 0] } }),
       ['Duplicate', `${R}.onExitCodes.values[1]`, 'Duplicate value: 2'],
       ['Invalid', `${R}.onExitCodes.values[2]`, 'Invalid value: 0: must not be 0 for the In operator'],
       ['Invalid', `${R}.onExitCodes.values`, 'Invalid value: [2,2,0]: must be ordered'],
     ],
     [
-      'no codes, no operator, no such container',
+      'no values, no operator, an unknown container',
       policy({ action: 'Ignore', onExitCodes: { containerName: 'x' } }),
       ['Required', `${R}.onExitCodes.operator`, 'Required value: valid values: ["In" "NotIn"]'],
       [
@@ -258,7 +258,7 @@ describe('failure policies', () => {
       ['Invalid', `${R}.onExitCodes.values`, 'Invalid value: null: at least one value is required'],
     ],
     [
-      'a condition that is none',
+      'an invalid condition pattern',
       policy({ action: 'Ignore', onPodConditions: [{ type: 'a b', status: 'Odd' }] }),
       ['Invalid', `${R}.onPodConditions[0].type`, `Invalid value: "a b": ${wording.qualified}`],
       [
@@ -268,7 +268,7 @@ describe('failure policies', () => {
       ],
     ],
     [
-      'pods that restart by themselves',
+      'a restart policy other than Never',
       {
         ...policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }),
         template: { spec: { ...pod, restartPolicy: 'OnFailure' } },
@@ -280,7 +280,7 @@ describe('failure policies', () => {
       ],
     ],
     [
-      'pods replaced too early',
+      'a podReplacementPolicy other than Failed',
       {
         ...policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }),
         podReplacementPolicy: 'TerminatingOrFailed',
@@ -309,9 +309,9 @@ describe('success policies', () => {
     successPolicy: { rules: [rule] },
   });
   check([
-    ['nothing wrong', policy({ succeededIndexes: '1,3-5,7', succeededCount: 5 })],
+    ['valid', policy({ succeededIndexes: '1,3-5,7', succeededCount: 5 })],
     [
-      'no rule',
+      'no rules',
       { ...policy({}), successPolicy: { rules: [] } },
       [
         'Required',
@@ -325,7 +325,7 @@ describe('success policies', () => {
       ['Required', R, 'Required value: at least one of succeededCount or succeededIndexes must be specified'],
     ],
     [
-      'more than all',
+      'succeededCount above completions',
       policy({ succeededCount: 11 }),
       [
         'Invalid',
@@ -334,7 +334,7 @@ describe('success policies', () => {
       ],
     ],
     [
-      'more than those',
+      'succeededCount above the number of indexes',
       policy({ succeededIndexes: '0-1', succeededCount: 3 }),
       [
         'Invalid',
@@ -343,7 +343,7 @@ describe('success policies', () => {
       ],
     ],
     [
-      'an index that there is not',
+      'an index out of range',
       policy({ succeededIndexes: '1-10' }),
       [
         'Invalid',
@@ -361,7 +361,7 @@ describe('success policies', () => {
       ],
     ],
     [
-      'no index at all',
+      'no valid index',
       policy({ succeededIndexes: 'x' }),
       [
         'Invalid',
@@ -386,18 +386,18 @@ describe('updates', () => {
   test.each<{ title: string; spec?: JsonObject; how: (job: Changing) => void; found: ReportedError[] }>([
     { title: 'parallelism may change', how: ({ spec }) => Object.assign(spec, { parallelism: 5 }), found: [] },
     {
-      title: 'completions may not',
+      title: 'completions are immutable',
       how: ({ spec }) => Object.assign(spec, { completions: 5 }),
       found: [['Invalid', 'spec.completions', 'Invalid value: 5: field is immutable']],
     },
     {
-      title: 'completions of an indexed job may, with its parallelism',
+      title: 'completions of an indexed job may change with parallelism',
       spec: indexed,
       how: ({ spec }) => Object.assign(spec, { completions: 5, parallelism: 5 }),
       found: [],
     },
     {
-      title: 'but not without',
+      title: 'but not alone',
       spec: indexed,
       how: ({ spec }) => Object.assign(spec, { completions: 5 }),
       found: [
@@ -405,18 +405,18 @@ describe('updates', () => {
       ],
     },
     {
-      title: 'the mode may not',
+      title: 'the completion mode is immutable',
       spec: indexed,
       how: ({ spec }) => Object.assign(spec, { completionMode: 'NonIndexed' }),
       found: [['Invalid', 'spec.completionMode', 'Invalid value: "NonIndexed": field is immutable']],
     },
     {
-      title: 'the manager may not',
+      title: 'managedBy is immutable',
       how: ({ spec }) => Object.assign(spec, { managedBy: 'a.b/c' }),
       found: [['Invalid', 'spec.managedBy', 'Invalid value: "a.b/c": field is immutable']],
     },
     {
-      title: 'where its pods run may change while it waits',
+      title: 'scheduling directives may change while suspended',
       spec: { suspend: true },
       how: ({ spec }) => {
         spec.template.spec['nodeSelector'] = { a: 'b' };
@@ -456,7 +456,7 @@ describe('status', () => {
   test.each<{ title: string; spec?: JsonObject; status: JsonObject; found: ReportedError[] }>([
     { title: 'complete', status: { ...times, conditions: done('SuccessCriteriaMet', 'Complete') }, found: [] },
     {
-      title: 'complete at once',
+      title: 'complete without SuccessCriteriaMet',
       status: { ...times, conditions: done('Complete') },
       found: [
         [
@@ -467,7 +467,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'failed at once',
+      title: 'failed without FailureTarget',
       status: { startTime: times.startTime, conditions: done('Failed') },
       found: [
         [
@@ -486,7 +486,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'an end before the start',
+      title: 'completionTime before startTime',
       status: { ...times, startTime: '2024-01-03T00:00:00Z', conditions: done('SuccessCriteriaMet', 'Complete') },
       found: [
         [
@@ -518,7 +518,7 @@ describe('status', () => {
       found: [['Invalid', 'status.ready', 'Invalid value: 2: cannot set more ready pods than active']],
     },
     {
-      title: 'indexes of a job without',
+      title: 'completedIndexes of a job without indexes',
       status: { completedIndexes: '0' },
       found: [
         [
@@ -529,7 +529,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'an index that failed and did not',
+      title: 'an index both failed and completed',
       spec: { completionMode: 'Indexed', completions: 9, backoffLimitPerIndex: 1 },
       status: { completedIndexes: '0-3', failedIndexes: '3,5' },
       found: [

@@ -11,8 +11,8 @@ const about = (why: string) => ['spec.trustBundle', 'Invalid', invalid('<value o
 
 describe('cluster trust bundles', () => {
   const rows: readonly Row[] = [
-    ['one of nobody', bundle('x', { trustBundle: `text\n${a}between\n${b}` })],
-    ['one of a signer', bundle('example.com:s:x', { signerName: 'example.com/s' })],
+    ['a bundle without a signer', bundle('x', { trustBundle: `text\n${a}between\n${b}` })],
+    ['a bundle of a signer', bundle('example.com:s:x', { signerName: 'example.com/s' })],
     [
       'the name of another signer',
       bundle('other.com:s:x', { signerName: 'example.com/s' }),
@@ -26,7 +26,7 @@ describe('cluster trust bundles', () => {
       ],
     ],
     [
-      'no name behind the signer',
+      'an empty suffix after the signer',
       bundle('example.com:s:X', { signerName: 'example.com/s' }),
       ['metadata.name', 'Invalid', invalid('example.com:s:X', says.subdomain)],
     ],
@@ -41,13 +41,17 @@ describe('cluster trust bundles', () => {
     ],
     ['no certificate', bundle('x', { trustBundle: 'text' }), about('at least one trust anchor must be provided')],
     [
-      'more than a mebibyte',
+      'more than 1 MiB',
       bundle('x', { trustBundle: ' '.repeat(1024 * 1024) + a }),
       ['spec.trustBundle', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
     ],
-    ['one twice', bundle('x', { trustBundle: a + b + a }), about('duplicate trust anchor (indices [0 2])')],
     [
-      'other blocks',
+      'a duplicate certificate',
+      bundle('x', { trustBundle: a + b + a }),
+      about('duplicate trust anchor (indices [0 2])'),
+    ],
+    [
+      'other PEM blocks',
       bundle('x', {
         trustBundle: `${a}${keyPairs[0].key}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${a.replace('-----\n', '-----\na: b\n\n')}`,
       }),

@@ -6,7 +6,7 @@ import { requestedOrganizations, requestFault } from './x509.ts';
 const attribute = (oid: string, text: Uint8Array) => der.sequence(der.objectId(oid), text);
 const organization = '2.5.4.10';
 
-/** A request (RFC 2986) with the subject's relative names; key and signature are not looked at. */
+/** A request (RFC 2986) with these relative names as its subject; key and signature are placeholders. */
 function request(...names: Uint8Array[][]): string {
   const subject = der.sequence(...names.map((attributes) => der.set(...attributes)));
   const info = der.sequence(der.unsigned(Buffer.from([0])), subject, der.sequence());
@@ -51,7 +51,7 @@ describe('organizations of a certificate request', () => {
     expect(requestedOrganizations(request([attribute(organization, text)]))).toBeUndefined();
   });
 
-  // Text before, between or after blocks: whoever signs may find another request in it.
+  // Text around the block, or a second block: parsers could find different requests.
   const innocent = request([attribute(organization, der.utf8('a'))]);
   const wanted = request([attribute(organization, der.utf8('system:masters'))]);
   const inOneLine = innocent.replaceAll('\n', '');

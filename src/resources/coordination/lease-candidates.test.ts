@@ -20,31 +20,31 @@ describe('lease candidates', () => {
   const rows: readonly Row[] = [
     ['a candidate', candidate()],
     [
-      'nothing said',
+      'an empty spec',
       { spec: {} },
       ['spec.binaryVersion', 'Required', missing],
       ['spec.leaseName', 'Required', missing],
       ['spec.strategy', 'Required', missing],
     ],
     [
-      'versions that are none',
+      'invalid versions',
       candidate({ binaryVersion: 'v1.33', emulationVersion: '1.02.0' }),
       ['spec.binaryVersion', 'Invalid', invalid('v1.33', noRelease)],
       ['spec.emulationVersion', 'Invalid', invalid('1.02.0', noRelease)],
     ],
     [
-      'a newer version than its own',
+      'an emulation version above the binary version',
       candidate({ emulationVersion: '1.34.0' }),
       ['spec.binaryVersion', 'Invalid', invalid('1.33.0', 'must be greater than or equal to `emulationVersion`')],
     ],
     [
-      'no emulated version where it decides',
+      'no emulation version with OldestEmulationVersion',
       candidate({ emulationVersion: '' }),
       ['spec.emulationVersion', 'Required', required("must be specified when `strategy` is 'OldestEmulationVersion'")],
     ],
-    ['a strategy of others', candidate({ strategy: 'example.com/s', emulationVersion: '' })],
+    ['a strategy with a domain', candidate({ strategy: 'example.com/s', emulationVersion: '' })],
     [
-      'a strategy of others that is no name',
+      'an invalid strategy name',
       candidate({ strategy: 'example.com/' }),
       ['spec.strategy.strategy', 'Invalid', invalid('example.com/', 'name part must be non-empty')],
       ['spec.strategy.strategy', 'Invalid', invalid('example.com/', says.qualified)],

@@ -598,7 +598,7 @@ describe('events', () => {
     expect(onCreate(events, fragment)).toEqual(sorted(expected));
   });
 
-  // These are handed on in the form of the core group, in which they are stored.
+  // Events are validated in the stored core/v1 form.
   const stored = { ...newEvents, versions: events.versions };
   const news: readonly Row[] = [
     ['valid', full],

@@ -15,8 +15,8 @@ const run = { ready: true, state: { running: {} } };
 const initialized = [{ type: 'Initialized', status: 'True' }];
 
 const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, status: string, restarts: string])[] = [
-  ['nothing known yet', { status: { phase: 'Pending' } }, '0/2', 'Pending', '0'],
-  ['a reason of its own', { status: { phase: 'Failed', reason: 'Evicted' } }, '0/2', 'Evicted', '0'],
+  ['no statuses', { status: { phase: 'Pending' } }, '0/2', 'Pending', '0'],
+  ['a reason in the status', { status: { phase: 'Failed', reason: 'Evicted' } }, '0/2', 'Evicted', '0'],
   [
     'one of two containers runs',
     {
@@ -33,7 +33,7 @@ const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, s
     '2',
   ],
   [
-    'a container ended by a signal, and again',
+    'a container ended by a signal, and restarted',
     {
       status: {
         phase: 'Running',
@@ -52,7 +52,7 @@ const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, s
     '1 (60s ago)',
   ],
   [
-    'the second init container of two is due',
+    'the second of two init containers is next',
     {
       spec: { initContainers: [{ name: 'i' }, { name: 'j' }], containers },
       status: {
@@ -79,7 +79,7 @@ const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, s
     '0',
   ],
   [
-    'a sidecar counts among the containers, its restarts too',
+    'a sidecar counts as a container, with its restarts',
     {
       spec: { initContainers: [{ name: 'i' }, sidecar], containers },
       status: {
@@ -99,7 +99,7 @@ const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, s
     '2',
   ],
   [
-    'a sidecar that starts anew in a pod that was initialized',
+    'a sidecar that restarts in an initialized pod',
     {
       spec: { initContainers: [sidecar], containers },
       status: {
@@ -117,7 +117,7 @@ const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, s
     '0',
   ],
   [
-    'one container is done, the other runs but is not all ready',
+    'one container completed, another one runs but is not ready',
     {
       status: {
         phase: 'Running',
@@ -132,14 +132,14 @@ const rows: readonly (readonly [title: string, pod: JsonObject, ready: string, s
     '0',
   ],
   [
-    'on its way out',
+    'terminating',
     { metadata: { deletionTimestamp: '2024-01-02T03:04:00Z' }, status: { phase: 'Running' } },
     '0/2',
     'Terminating',
     '0',
   ],
   [
-    'done and deleted',
+    'completed and deleted',
     { metadata: { deletionTimestamp: '2024-01-02T03:04:00Z' }, status: { phase: 'Failed' } },
     '0/2',
     'Failed',

@@ -5,7 +5,7 @@ import type { PodObject } from './pod-object.ts';
 import { ephemeralContainers, resources } from './pods.subresources.ts';
 import { pods } from './pods.ts';
 
-// What the reference server says of such changes.
+// Messages are those of the reference server.
 const context = { names: namesFor('k8s.io'), now: 0 };
 const amounts = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } };
 const container = { name: 'c', image: 'i', resources: amounts };
@@ -15,7 +15,7 @@ const stored = (spec: JsonObject = {}, more: JsonObject = {}): PodObject => {
   return { ...pod, ...more, metadata: { ...pod.metadata, ...(more['metadata'] as object) } } as unknown as PodObject;
 };
 
-/** What is found wrong with a change of a part of a pod. */
+/** The errors of a subresource update. */
 function errorsOf(part: typeof resources, old: PodObject, change: (spec: NonNullable<PodObject['spec']>) => void) {
   const copy = () => jsonCopy(old as unknown as Json) as unknown as PodObject;
   const [sent, object] = [copy(), copy()];
@@ -36,51 +36,55 @@ type Case = readonly [title: string, old: PodObject, change: Parameters<typeof e
 
 describe('the resize of a pod', () => {
   const cases: readonly Case[] = [
-    ['more of both', stored(), give('containers', { resources: { ...amounts, limits: { cpu: '3', memory: '3Gi' } } })],
-    ['anything else is left as it is', stored(), give('containers', { image: 'other' })],
     [
-      'a request is taken away',
+      'higher requests and limits',
+      stored(),
+      give('containers', { resources: { ...amounts, limits: { cpu: '3', memory: '3Gi' } } }),
+    ],
+    ['other changes are ignored', stored(), give('containers', { image: 'other' })],
+    [
+      'a removed request',
       stored(),
       give('containers', { resources: { ...amounts, requests: { cpu: '1' } } }),
       ['Forbidden', 'spec.containers[0].resources.requests', 'Forbidden: resource requests cannot be removed'],
     ],
     [
-      'something that is not resizable',
+      'a resource that is not resizable',
       stored(),
       give('containers', { resources: { ...amounts, limits: { ...amounts.limits, 'ephemeral-storage': '1Gi' } } }),
       ['Forbidden', 'spec', CPU_AND_MEMORY],
     ],
     [
-      'the way to resize',
+      'a changed resize policy',
       stored(),
       give('containers', { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] }),
       ['Forbidden', 'spec', CPU_AND_MEMORY],
     ],
     [
-      'to another quality',
+      'another QoS class',
       stored(),
       give('containers', { resources: { requests: amounts.limits, limits: amounts.limits } }),
       ['Invalid', 'spec', 'Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
     ],
     [
-      'another name',
+      'another container name',
       stored(),
       give('containers', { name: 'd' }),
       ['Forbidden', 'spec.containers[0].name', 'Forbidden: containers may not be renamed or reordered on resize'],
     ],
     [
-      'one container more',
+      'an added container',
       stored(),
       (spec) => spec.containers?.push({ ...container, name: 'd', terminationMessagePolicy: 'File' }),
       ['Forbidden', 'spec.containers', 'Forbidden: containers may not be added or removed on resize'],
     ],
     [
-      'of a sidecar',
+      'a sidecar',
       stored({ initContainers: [sidecar] }),
       give('initContainers', { resources: { ...amounts, limits: { cpu: '3', memory: '3Gi' } } }),
     ],
     [
-      'of an init container that would have to start anew',
+      'an init container that would have to restart',
       stored({
         initContainers: [
           { ...container, name: 'i', resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] },
@@ -94,31 +98,31 @@ describe('the resize of a pod', () => {
       ],
     ],
     [
-      'on a node that cannot',
+      'a node that does not support it',
       stored({}, { status: { containerStatuses: [{ name: 'c', state: { running: {} } }] } }),
       give('containers', { resources: { ...amounts, limits: { cpu: '3', memory: '3Gi' } } }),
       ['Forbidden', 'spec', 'Forbidden: Pod running on node without support for resize'],
     ],
     [
-      'of a pod that a node made',
+      'a mirror pod',
       stored({ nodeName: 'n' }, { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } }),
       give('containers', { resources: {} }),
       ['Forbidden', '[]', 'Forbidden: static pods cannot be resized'],
     ],
     [
-      'of a Windows pod',
+      'a Windows pod',
       stored({ os: { name: 'windows' } }),
       give('containers', { resources: {} }),
       ['Forbidden', '[]', 'Forbidden: windows pods cannot be resized'],
     ],
     [
-      'what the pod has as a whole is taken away',
+      'removed pod-level resources',
       stored({ resources: { limits: { cpu: '4' } } }),
       (spec) => delete spec.resources,
       ['Forbidden', 'spec.resources', 'Forbidden: pod-level resources cannot be removed'],
     ],
     [
-      'a limit of the pod as a whole is taken away',
+      'a removed pod-level limit',
       stored({ resources: { limits: { cpu: '4', memory: '4Gi' } } }),
       (spec) => Object.assign(spec, { resources: { ...spec.resources, limits: { cpu: '4' } } }),
       ['Forbidden', 'spec.resources.limits', 'Forbidden: pod-level resource limits cannot be removed'],

@@ -17,7 +17,7 @@ interface Changing {
   status: { [field: string]: unknown };
 }
 
-/** What a change of a pod is told. */
+/** The errors of an update of a pod. */
 const change = (before: JsonObject, how: (pod: Changing) => void): ReportedError[] =>
   validateOnUpdate(pods, before, (object: ApiObject) => how(object as unknown as Changing));
 
@@ -27,14 +27,14 @@ const fixed =
 describe('allowed updates', () => {
   test.each<{ title: string; before?: JsonObject; how: (pod: Changing) => void }>([
     { title: 'an image', how: ({ spec }) => Object.assign(spec.containers[0] as object, { image: 'j' }) },
-    { title: 'a deadline where there was none', how: ({ spec }) => Object.assign(spec, { activeDeadlineSeconds: 5 }) },
+    { title: 'a new activeDeadlineSeconds', how: ({ spec }) => Object.assign(spec, { activeDeadlineSeconds: 5 }) },
     {
-      title: 'an earlier deadline',
+      title: 'a lower activeDeadlineSeconds',
       before: { activeDeadlineSeconds: 9 },
       how: ({ spec }) => Object.assign(spec, { activeDeadlineSeconds: 5 }),
     },
     {
-      title: 'another toleration',
+      title: 'an added toleration',
       before: { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 }] },
       how: ({ spec }) =>
         Object.assign(spec, {
@@ -45,12 +45,12 @@ describe('allowed updates', () => {
         }),
     },
     {
-      title: 'negative grace to 1',
+      title: 'a negative grace period to 1',
       before: { terminationGracePeriodSeconds: -1 },
       how: ({ spec }) => Object.assign(spec, { terminationGracePeriodSeconds: 1 }),
     },
     {
-      title: 'fewer gates, and more demands on the node meanwhile',
+      title: 'a removed gate, and a more restrictive node affinity',
       before: { nodeName: '', schedulingGates: [{ name: 'a' }, { name: 'b' }], nodeSelector: { x: '1' } },
       how: ({ spec }) => Object.assign(spec, { schedulingGates: [{ name: 'b' }], nodeSelector: { x: '1', y: '2' } }),
     },
@@ -63,12 +63,12 @@ describe('allowed updates', () => {
 describe('rejected updates', () => {
   test.each<{ title: string; before?: JsonObject; how: (pod: Changing) => void; found: ReportedError[] }>([
     {
-      title: 'containers come or go',
+      title: 'containers added or removed',
       how: ({ spec }) => spec.containers.push({ name: 'd', image: 'i' }),
       found: [['Forbidden', 'spec.containers', 'Forbidden: pod updates may not add or remove containers']],
     },
     {
-      title: 'a later deadline',
+      title: 'a higher activeDeadlineSeconds',
       before: { activeDeadlineSeconds: 5 },
       how: ({ spec }) => Object.assign(spec, { activeDeadlineSeconds: 6 }),
       found: [
@@ -76,7 +76,7 @@ describe('rejected updates', () => {
       ],
     },
     {
-      title: 'no deadline any more',
+      title: 'activeDeadlineSeconds removed',
       before: { activeDeadlineSeconds: 5 },
       how: ({ spec }) => delete spec['activeDeadlineSeconds'],
       found: [
@@ -100,7 +100,7 @@ describe('rejected updates', () => {
       ],
     },
     {
-      title: 'a new gate',
+      title: 'an added gate',
       how: ({ spec }) => Object.assign(spec, { nodeName: 'n', schedulingGates: [{ name: 'g' }] }),
       found: [
         [
@@ -111,7 +111,7 @@ describe('rejected updates', () => {
       ],
     },
     {
-      title: 'another node',
+      title: 'another nodeName',
       how: ({ spec }) => Object.assign(spec, { nodeName: 'other' }),
       found: [
         [
@@ -122,7 +122,7 @@ describe('rejected updates', () => {
       ],
     },
     {
-      title: 'an environment',
+      title: 'environment variables',
       how: ({ spec }) => Object.assign(spec.containers[0] as object, { env: [{ name: 'A', value: '1' }] }),
       found: [
         [
@@ -133,7 +133,7 @@ describe('rejected updates', () => {
       ],
     },
     {
-      title: 'less demanding of the node while gated',
+      title: 'a less restrictive node affinity with gates',
       before: { nodeName: '', schedulingGates: [{ name: 'a' }], nodeSelector: { x: '1' } },
       how: ({ spec }) => Object.assign(spec, { nodeSelector: { x: '2' } }),
       found: [
@@ -162,12 +162,12 @@ describe('status', () => {
   const running = { name: 'c', state: { running: {} } };
   test.each<{ title: string; how: (pod: Changing) => void; found: ReportedError[] }>([
     {
-      title: 'another class of service',
+      title: 'another QoS class',
       how: ({ status }) => Object.assign(status, { qosClass: 'Guaranteed' }),
       found: [['Invalid', 'status.qosClass', 'Invalid value: "Guaranteed": field is immutable']],
     },
     {
-      title: 'two addresses of one family',
+      title: 'two pod IPs of one family',
       how: ({ status }) => Object.assign(status, { podIP: '1.1.1.1', podIPs: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }] }),
       found: [
         [
@@ -178,12 +178,12 @@ describe('status', () => {
       ],
     },
     {
-      title: 'another address of the node',
+      title: 'host IPs that differ from hostIP',
       how: ({ status }) => Object.assign(status, { hostIP: '1.1.1.1', hostIPs: [{ ip: '1.1.1.2' }] }),
       found: [['Invalid', 'status.hostIPs[0].ip', 'Invalid value: "1.1.1.2": must be equal to `hostIP`']],
     },
     {
-      title: 'a condition that is no name',
+      title: 'an invalid condition type',
       how: ({ status }) =>
         Object.assign(status, {
           conditions: [
@@ -200,7 +200,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'the state of a claim that the pod has not',
+      title: 'the status of an unknown resource claim',
       how: ({ status }) => Object.assign(status, { resourceClaimStatuses: [{ name: 'x' }] }),
       found: [
         [
@@ -211,7 +211,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'users that no number stands for',
+      title: 'invalid user and group IDs',
       how: ({ status }) =>
         Object.assign(status, {
           containerStatuses: [{ name: 'c', user: { linux: { uid: -1, gid: 0, supplementalGroups: [2 ** 31] } } }],
@@ -226,7 +226,7 @@ describe('status', () => {
       ]),
     },
     {
-      title: 'generations before the first',
+      title: 'negative observedGeneration',
       how: ({ status }) =>
         Object.assign(status, { observedGeneration: -1, conditions: [{ type: 'Ready', observedGeneration: -2 }] }),
       found: [
@@ -235,7 +235,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'the health of what no container asked for, and of a device twice',
+      title: 'the health of unrequested resources, and of a duplicate device',
       how: ({ status }) =>
         Object.assign(status, {
           containerStatuses: [
@@ -284,7 +284,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'a container that runs',
+      title: 'a terminated container that runs',
       how: ({ status }) => Object.assign(status, { containerStatuses: [running] }),
       found: [],
     },

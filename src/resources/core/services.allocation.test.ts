@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
 import { cluster, ports, v4 } from '../testing/service-pools.ts';
 
-// What services take and give back. Messages, and what comes before what, are those of the reference server's
+// Allocation and release for services. Messages and the order of the steps are those of the reference server's
 // `pkg/registry/core/service/storage/alloc.go`.
 
 const selector = { a: 'b' };
@@ -11,42 +11,57 @@ describe('IP families of new services', () => {
   const single = { ipFamilyPolicy: 'SingleStack' };
   const both = ['IPv4', 'IPv6'] as const;
   const rows: [string, readonly ('IPv4' | 'IPv6')[], JsonObject, JsonObject][] = [
-    ['the first of the cluster', ['IPv4'], {}, { ...single, ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] }],
-    ['the first of two', ['IPv6', 'IPv4'], {}, { ...single, ipFamilies: ['IPv6'], clusterIPs: ['fd00::1'] }],
-    ['the one asked for', both, { ipFamilies: ['IPv6'] }, { ...single, clusterIP: 'fd00::1', clusterIPs: ['fd00::1'] }],
-    ['that of the address', both, { clusterIP: 'fd00::2' }, { ...single, ipFamilies: ['IPv6'] }],
     [
-      'two where there are two',
+      'the family of a single-stack cluster',
+      ['IPv4'],
+      {},
+      { ...single, ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] },
+    ],
+    [
+      'the primary family of a dual-stack cluster',
+      ['IPv6', 'IPv4'],
+      {},
+      { ...single, ipFamilies: ['IPv6'], clusterIPs: ['fd00::1'] },
+    ],
+    [
+      'the requested family',
+      both,
+      { ipFamilies: ['IPv6'] },
+      { ...single, clusterIP: 'fd00::1', clusterIPs: ['fd00::1'] },
+    ],
+    ['the family of the requested cluster IP', both, { clusterIP: 'fd00::2' }, { ...single, ipFamilies: ['IPv6'] }],
+    [
+      'RequireDualStack in a dual-stack cluster',
       both,
       { ipFamilyPolicy: 'PreferDualStack' },
       { ipFamilies: ['IPv4', 'IPv6'], clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'] },
     ],
     [
-      'one where there is one',
+      'PreferDualStack in a single-stack cluster',
       ['IPv4'],
       { ipFamilyPolicy: 'PreferDualStack' },
       { ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] },
     ],
     [
-      'two in the order asked for',
+      'two families in the requested order',
       both,
       { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6'] },
       { ipFamilies: ['IPv6', 'IPv4'], clusterIP: 'fd00::1', clusterIPs: ['fd00::1', '10.0.0.1'] },
     ],
     [
-      'a second address beside a given one',
+      'a secondary cluster IP beside a requested one',
       both,
       { ipFamilyPolicy: 'RequireDualStack', clusterIP: '10.0.0.3' },
       { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.0.0.3', 'fd00::1'] },
     ],
     [
-      'a headless one',
+      'a headless service',
       both,
       { clusterIP: 'None', selector },
       { ...single, ipFamilies: ['IPv4'], clusterIPs: ['None'] },
     ],
     [
-      'a headless one of which nobody knows the endpoints',
+      'a headless service without a selector',
       ['IPv4'],
       { clusterIP: 'None' },
       { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['None'] },
@@ -71,7 +86,7 @@ describe('IP families of new services', () => {
     `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`;
   const refusals: [string, readonly ('IPv4' | 'IPv6')[], JsonObject, string[]][] = [
     [
-      'two where there is one',
+      'RequireDualStack in a single-stack cluster',
       ['IPv4'],
       { ipFamilyPolicy: 'RequireDualStack' },
       [
@@ -79,31 +94,31 @@ describe('IP families of new services', () => {
       ],
     ],
     [
-      'a family that there is not',
+      'an unsupported family',
       ['IPv4'],
       { ipFamilies: ['IPv6'] },
       ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
     ],
     [
-      'an address of a family that there is not',
+      'a cluster IP of an unsupported family',
       ['IPv4'],
       { clusterIP: 'fd00::1' },
       ['spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster'],
     ],
     [
-      'two without saying so',
+      'two families without a policy',
       both,
       { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] },
       [tooMany('cluster IPs'), tooMany('IP families')],
     ],
     [
-      'a list without its first',
+      'clusterIPs without clusterIP',
       ['IPv4'],
       { clusterIPs: ['10.0.0.1'] },
       ['spec.clusterIPs: Invalid value: ["10.0.0.1"]: must be empty when `clusterIP` is not specified'],
     ],
     [
-      'an address that is not to be had',
+      'a cluster IP that is not available',
       ['IPv4'],
       { clusterIP: '10.9.9.9' },
       ['spec.clusterIPs: Invalid value: ["10.9.9.9"]: failed to allocate IP 10.9.9.9: not one of them'],
@@ -149,7 +164,7 @@ describe('cluster IPs on update', () => {
     const { object } = await create({});
     const two = await update(object, { ipFamilyPolicy: 'RequireDualStack' });
     expect(two.spec).toMatchObject({ ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.0.0.1', 'fd00::1'] });
-    // Who leaves the policy out does not mean to change it.
+    // An update without a policy keeps it.
     expect((await update(two.object, {})).spec).toMatchObject({ ipFamilyPolicy: 'RequireDualStack' });
     const one = await update(two.object, { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] });
     expect(one.spec).toMatchObject({ ipFamilies: ['IPv4'], clusterIPs: ['10.0.0.1'] });
@@ -188,18 +203,18 @@ describe('node ports', () => {
       [30000, 30000],
     ],
     [
-      'a given one for both protocols',
+      'a requested one for both protocols',
       node({ port: 53, name: 'a' }, { port: 53, name: 'b', protocol: 'UDP', nodePort: 30002 }),
       [30002, 30002],
     ],
     [
-      'two given ones for two protocols',
+      'two requested ones for two protocols',
       node({ port: 53, name: 'a', nodePort: 30001 }, { port: 53, name: 'b', protocol: 'UDP', nodePort: 30002 }),
       [30001, 30002],
     ],
-    ['of a balancer', { ...node({ port: 80 }), type: 'LoadBalancer' }, [30000]],
+    ['of a load balancer', { ...node({ port: 80 }), type: 'LoadBalancer' }, [30000]],
     [
-      'none where a balancer needs none, but for a given one',
+      'only a requested one with allocateLoadBalancerNodePorts false',
       {
         ...node({ port: 80, name: 'a' }, { port: 81, name: 'b', nodePort: 30003 }),
         type: 'LoadBalancer',
@@ -207,7 +222,7 @@ describe('node ports', () => {
       },
       [undefined, 30003],
     ],
-    ['none inside the cluster', { ports: [{ port: 80 }] }, [undefined]],
+    ['none for ClusterIP', { ports: [{ port: 80 }] }, [undefined]],
   ];
   test.each(rows)('%s', async (_, spec, expected) => {
     const { create, used } = cluster('IPv4');

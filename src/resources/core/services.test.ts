@@ -181,7 +181,7 @@ describe('services', () => {
     expect(onUpdate(services, before, service({}))).toEqual([]);
     const families = { ipFamilies: ['IPv4'] };
     expect(onUpdate(services, before, service({ ...families, clusterIP: '', clusterIPs: [] }))).toEqual([]);
-    // A client that knows no list of addresses replaces what it knows.
+    // A client that does not send `clusterIPs` replaces `clusterIP` only.
     const moved = [['spec.clusterIPs[0]', 'Invalid', invalid(['10.0.0.2'], 'may not change once set')]];
     expect(onUpdate(services, before, service({ ...families, clusterIP: '10.0.0.2' }))).toEqual(moved);
     const listed = { ...families, clusterIP: '10.0.0.2', clusterIPs: ['10.0.0.1'] };

@@ -29,7 +29,7 @@ const specs = {
 type Kind = keyof typeof specs;
 
 const ingress = { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }] };
-/** The fields that a type may bring along, each as what there is of it. */
+/** Whether a service has each of the fields that depend on the type. */
 const has = {
   address: ({ clusterIP, clusterIPs }: JsonObject) => clusterIP !== undefined || clusterIPs !== undefined,
   families: ({ ipFamilies }: JsonObject) => ipFamilies !== undefined,
@@ -45,7 +45,7 @@ type Field = keyof typeof has;
 const fields = Object.keys(has) as Field[];
 
 const address: Field[] = ['address', 'families', 'familyPolicy'];
-/** All that a service of a type has, whatever it was before. */
+/** All fields of a new service of a type. */
 const needs: { readonly [kind in Kind]: Field[] } = {
   ClusterIP: [...address, 'inside'],
   NodePort: [...address, 'nodePorts', 'outside', 'inside'],
@@ -67,7 +67,7 @@ const statusOf = (object: ApiObject) =>
   (object['status'] as { loadBalancer?: unknown } | undefined)?.loadBalancer ?? {};
 const shown = (spec: JsonObject) => fields.filter((field) => has[field](spec)).sort();
 
-/** The whole object sent back with another type, as a patch of the type does. */
+/** The whole object with another type, as a patch of the type gives. */
 const retyped = (object: ApiObject, to: Kind): JsonObject => {
   const spec = jsonCopy(object['spec'] as JsonObject) as JsonObject;
   const { type } = specs[to];
@@ -84,7 +84,7 @@ describe('an update that changes only the type', () => {
     expect([...after.found, ...fieldErrors(services, after.object, object)]).toEqual([]);
     const expected = new Set<Field>(needs[to]);
     if (from !== to) expected.delete('class');
-    // Only a service that was local before stays so.
+    // Only the specs above with `externalTrafficPolicy: Local` need a health check node port.
     if (from !== 'NodePort' && from !== 'LoadBalancer') expected.delete('health');
     expect(shown(after.spec)).toEqual([...expected].sort());
     expect(after.spec).toMatchObject({ selector, type: to });

@@ -23,13 +23,13 @@ function check(rows: readonly Row[], spec: JsonObject = {}): void {
 
 describe('names, images and ports', () => {
   check([
-    ['nothing wrong', { ports: [{ name: 'http', containerPort: 80 }] }],
+    ['valid', { ports: [{ name: 'http', containerPort: 80 }] }],
     ['no name', { name: '' }, ['Required', `${C}.name`, 'Required value']],
     ['upper case in the name', { name: 'C' }, ['Invalid', `${C}.name`, `Invalid value: "C": ${wording.label}`]],
     ['dots in the name', { name: 'a.b' }, ['Invalid', `${C}.name`, 'Invalid value: "a.b": must not contain dots']],
     ['no image', { image: '' }, ['Required', `${C}.image`, 'Required value']],
     [
-      'space around the image',
+      'an image with white space around it',
       { image: ' i' },
       ['Invalid', `${C}.image`, 'Invalid value: " i": must not have leading or trailing whitespace'],
     ],
@@ -43,7 +43,7 @@ describe('names, images and ports', () => {
       ],
     ],
     [
-      'unknown message policy',
+      'unknown terminationMessagePolicy',
       { terminationMessagePolicy: 'X' },
       [
         'NotSupported',
@@ -52,12 +52,12 @@ describe('names, images and ports', () => {
       ],
     ],
     [
-      'a restart policy of its own',
+      'a restart policy',
       { restartPolicy: 'Always' },
       ['Forbidden', `${C}.restartPolicy`, 'Forbidden: may not be set for non-init containers'],
     ],
     [
-      'a port without number',
+      'a port without a number',
       { ports: [{ name: 'a' }] },
       ['Required', `${C}.ports[0].containerPort`, 'Required value'],
     ],
@@ -77,7 +77,7 @@ describe('names, images and ports', () => {
       ['NotSupported', `${C}.ports[0].protocol`, 'Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"'],
     ],
     [
-      'a port name twice',
+      'a duplicate port name',
       {
         ports: [
           { name: 'a', containerPort: 1 },
@@ -92,7 +92,7 @@ describe('names, images and ports', () => {
       ['Invalid', `${C}.ports[0].name`, 'Invalid value: "80": must contain at least one letter (a-z)'],
     ],
     [
-      'a host port twice',
+      'a duplicate host port',
       {
         ports: [
           { containerPort: 1, hostPort: 9 },
@@ -119,7 +119,7 @@ describe('names, images and ports', () => {
 describe('environment', () => {
   check([
     [
-      'nothing wrong',
+      'valid',
       {
         env: [
           { name: 'A', value: '1' },
@@ -164,7 +164,7 @@ describe('environment', () => {
       ['Invalid', `${C}.env[0].valueFrom`, 'Invalid value: "": may not have more than one field specified at a time'],
     ],
     [
-      'a field that only volumes show',
+      'a field path for volumes only',
       { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.labels' } } }] },
       [
         'NotSupported',
@@ -173,7 +173,7 @@ describe('environment', () => {
       ],
     ],
     [
-      'a field that nobody knows',
+      'an unknown field path',
       { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.color' } } }] },
       [
         'Invalid',
@@ -182,7 +182,7 @@ describe('environment', () => {
       ],
     ],
     [
-      'another version',
+      'another apiVersion',
       { env: [{ name: 'A', valueFrom: { fieldRef: { apiVersion: 'v2', fieldPath: 'metadata.name' } } }] },
       [
         'Invalid',
@@ -191,12 +191,12 @@ describe('environment', () => {
       ],
     ],
     [
-      'a label with a bad key',
+      'an invalid label key',
       { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: "metadata.labels['a b']" } } }] },
       ['Invalid', `${C}.env[0].valueFrom.fieldRef`, `Invalid value: "a b": ${wording.qualified}`],
     ],
     [
-      'a resource that is not shown',
+      'an unsupported resource',
       { env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.pods' } } }] },
       [
         'NotSupported',
@@ -205,7 +205,7 @@ describe('environment', () => {
       ],
     ],
     [
-      'a divisor that does not fit',
+      'an unsupported divisor',
       { env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '10' } } }] },
       [
         'Invalid',
@@ -214,27 +214,27 @@ describe('environment', () => {
       ],
     ],
     [
-      'no name of a secret',
+      'a secret reference without a name',
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { key: 'k' } } }] },
       ['Invalid', `${C}.env[0].valueFrom.secretKeyRef.name`, `Invalid value: "": ${wording.subdomain}`],
     ],
     [
-      'no key of a secret',
+      'a secret reference without a key',
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's' } } }] },
       ['Required', `${C}.env[0].valueFrom.secretKeyRef.key`, 'Required value'],
     ],
     [
-      'all of nothing',
+      'envFrom without a source',
       { envFrom: [{}] },
       ['Invalid', `${C}.envFrom`, 'Invalid value: "": must specify one of: `configMapRef` or `secretRef`'],
     ],
     [
-      'all of an unnamed map',
+      'envFrom without a name',
       { envFrom: [{ configMapRef: {} }] },
       ['Required', `${C}.envFrom[0].configMapRef.name`, 'Required value'],
     ],
     [
-      'all of two',
+      'envFrom with two sources',
       { envFrom: [{ configMapRef: { name: 'a' }, secretRef: { name: 'b' } }] },
       ['Invalid', `${C}.envFrom`, 'Invalid value: "": may not have more than one field specified at a time'],
     ],
@@ -250,20 +250,20 @@ describe('volume mounts and devices', () => {
   check(
     [
       [
-        'nothing wrong',
+        'valid',
         {
           volumeMounts: [{ name: 'v', mountPath: '/a', subPath: 'b/c' }],
           volumeDevices: [{ name: 'p', devicePath: '/d' }],
         },
       ],
       [
-        'no such volume',
+        'an unknown volume',
         { volumeMounts: [{ name: 'w', mountPath: '/a' }] },
         ['NotFound', `${C}.volumeMounts[0].name`, 'Not found: "w"'],
       ],
       ['no path', { volumeMounts: [{ name: 'v' }] }, ['Required', `${C}.volumeMounts[0].mountPath`, 'Required value']],
       [
-        'a path twice',
+        'a duplicate mount path',
         {
           volumeMounts: [
             { name: 'v', mountPath: '/a' },
@@ -273,17 +273,17 @@ describe('volume mounts and devices', () => {
         ['Invalid', `${C}.volumeMounts[1].mountPath`, 'Invalid value: "/a": must be unique'],
       ],
       [
-        'an absolute path below',
+        'an absolute subPath',
         { volumeMounts: [{ name: 'v', mountPath: '/a', subPath: '/b' }] },
         ['Invalid', `${C}.volumeMounts.subPath`, 'Invalid value: "/b": must be a relative path'],
       ],
       [
-        'a path below that leads up',
+        'a subPath with ..',
         { volumeMounts: [{ name: 'v', mountPath: '/a', subPathExpr: 'b/../..' }] },
         ['Invalid', `${C}.volumeMounts.subPathExpr`, 'Invalid value: "b/../..": must not contain \'..\''],
       ],
       [
-        'two paths below',
+        'subPath and subPathExpr',
         { volumeMounts: [{ name: 'v', mountPath: '/a', subPath: 'b', subPathExpr: 'c' }] },
         [
           'Invalid',
@@ -292,7 +292,7 @@ describe('volume mounts and devices', () => {
         ],
       ],
       [
-        'a part of an image',
+        'a subPath of an image volume',
         { volumeMounts: [{ name: 'img', mountPath: '/a', subPath: 'b' }] },
         ['Invalid', `${C}.volumeMounts[0].subPath`, 'Invalid value: "b": not allowed in image volume sources'],
       ],
@@ -306,7 +306,7 @@ describe('volume mounts and devices', () => {
         ],
       ],
       [
-        'propagation to the host',
+        'bidirectional propagation without privileges',
         { volumeMounts: [{ name: 'v', mountPath: '/a', mountPropagation: 'Bidirectional' }] },
         [
           'Forbidden',
@@ -315,12 +315,12 @@ describe('volume mounts and devices', () => {
         ],
       ],
       [
-        'read-only all the way of what can be written',
+        'recursiveReadOnly without readOnly',
         { volumeMounts: [{ name: 'v', mountPath: '/a', recursiveReadOnly: 'Enabled' }] },
         ['Forbidden', `${C}.volumeMounts.recursiveReadOnly`, 'Forbidden: may only be specified when readOnly is true'],
       ],
       [
-        'a device of no claim',
+        'a device of a volume that is not a claim',
         { volumeDevices: [{ name: 'v', devicePath: '/d' }] },
         [
           'Invalid',
@@ -329,12 +329,12 @@ describe('volume mounts and devices', () => {
         ],
       ],
       [
-        'a device path that leads up',
+        'a device path with ..',
         { volumeDevices: [{ name: 'p', devicePath: '/d/..' }] },
         ['Invalid', `${C}.volumeDevices[0].devicePath`, 'Invalid value: "/d/..": can not contain backsteps (\'..\')'],
       ],
       [
-        'as files and as a device',
+        'a volume as mount and device',
         { volumeMounts: [{ name: 'p', mountPath: '/d' }], volumeDevices: [{ name: 'p', devicePath: '/d' }] },
         ['Invalid', `${C}.volumeMounts[0].name`, 'Invalid value: "p": must not already exist in volumeDevices'],
         [
@@ -369,43 +369,43 @@ describe('resources', () => {
   const R = `${C}.resources`;
   check([
     [
-      'nothing wrong',
+      'valid',
       { resources: { requests: { cpu: '100m' }, limits: { cpu: '1', memory: '1Gi', 'example.com/gpu': '1' } } },
     ],
     [
-      'more than the limit',
+      'a request above the limit',
       { resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } },
       ['Invalid', `${R}.requests`, 'Invalid value: "2": must be less than or equal to cpu limit of 1'],
     ],
     [
-      'less than nothing',
+      'a negative quantity',
       { resources: { requests: { memory: '-1' } } },
       ['Invalid', `${R}.requests[memory]`, 'Invalid value: "-1": must be greater than or equal to 0'],
     ],
     [
-      'a bare name that nobody knows',
+      'an unknown standard resource',
       { resources: { requests: { gpu: '1' } } },
       ['Invalid', `${R}.requests[gpu]`, 'Invalid value: "gpu": must be a standard resource type or fully qualified'],
       ['Invalid', `${R}.requests[gpu]`, 'Invalid value: "gpu": must be a standard resource for containers'],
     ],
     [
-      'something of a namespace',
+      'a quota resource',
       { resources: { requests: { pods: '1' } } },
       ['Invalid', `${R}.requests[pods]`, 'Invalid value: "pods": must be a standard resource for containers'],
     ],
     [
-      'a part of a device',
+      'a fractional extended resource',
       { resources: { limits: { 'example.com/gpu': '500m' } } },
       ['Invalid', `${R}.limits[example.com/gpu]`, 'Invalid value: "500m": must be an integer'],
       ['Invalid', `${R}.requests[example.com/gpu]`, 'Invalid value: "500m": must be an integer'],
     ],
     [
-      'a device without a limit',
+      'an extended resource without a limit',
       { resources: { requests: { 'example.com/gpu': '1' } } },
       ['Required', `${R}.limits`, 'Required value: Limit must be set for non overcommitable resources'],
     ],
     [
-      'a device less than its limit',
+      'a request below the limit of an extended resource',
       { resources: { requests: { 'example.com/gpu': '1' }, limits: { 'example.com/gpu': '2' } } },
       ['Invalid', `${R}.requests`, 'Invalid value: "1": must be equal to example.com/gpu limit of 2'],
     ],
@@ -415,7 +415,7 @@ describe('resources', () => {
       ['Forbidden', R, 'Forbidden: HugePages require cpu or memory'],
     ],
     [
-      'a part of a huge page',
+      'a fractional huge page',
       { resources: { requests: { cpu: '1' }, limits: { 'hugepages-2Mi': '3Mi' } } },
       [
         'Invalid',
@@ -429,7 +429,7 @@ describe('resources', () => {
       ],
     ],
     [
-      'a claim that the pod has not',
+      'an unknown resource claim',
       { resources: { claims: [{ name: 'x' }] } },
       [
         'NotFound',
@@ -438,7 +438,7 @@ describe('resources', () => {
       ],
     ],
     [
-      'a resize policy twice',
+      'a duplicate resize policy',
       {
         resizePolicy: [
           { resourceName: 'cpu', restartPolicy: 'NotRequired' },
@@ -448,7 +448,7 @@ describe('resources', () => {
       ['Duplicate', `${C}.resizePolicy[1]`, 'Duplicate value: "cpu"'],
     ],
     [
-      'a resize policy of what cannot be resized',
+      'a resize policy of an unsupported resource',
       { resizePolicy: [{ resourceName: 'storage', restartPolicy: 'NotRequired' }] },
       ['NotSupported', `${C}.resizePolicy`, 'Unsupported value: "storage": supported values: "cpu", "memory"'],
     ],
@@ -468,7 +468,7 @@ describe('resources', () => {
 describe('probes and lifecycle hooks', () => {
   check([
     [
-      'nothing wrong',
+      'valid',
       { readinessProbe: { httpGet: { port: 'http' }, successThreshold: 2 }, livenessProbe: { tcpSocket: { port: 1 } } },
     ],
     [
@@ -483,7 +483,7 @@ describe('probes and lifecycle hooks', () => {
     ],
     ['no command', { livenessProbe: { exec: {} } }, ['Required', `${C}.livenessProbe.exec.command`, 'Required value']],
     [
-      'no port',
+      'no HTTP port',
       { livenessProbe: { tcpSocket: {} } },
       ['Invalid', `${C}.livenessProbe.tcpSocket.port`, 'Invalid value: 0: must be between 1 and 65535, inclusive'],
     ],
@@ -502,7 +502,7 @@ describe('probes and lifecycle hooks', () => {
       ],
     ],
     [
-      'a bad header',
+      'an invalid header',
       { livenessProbe: { httpGet: { port: 80, httpHeaders: [{ name: 'a b', value: 'c' }] } } },
       [
         'Invalid',
@@ -516,17 +516,17 @@ describe('probes and lifecycle hooks', () => {
       ['Invalid', `${C}.livenessProbe.periodSeconds`, 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'alive twice over',
+      'successThreshold of a liveness probe',
       { livenessProbe: { tcpSocket: { port: 1 }, successThreshold: 2 } },
       ['Invalid', `${C}.livenessProbe.successThreshold`, 'Invalid value: 2: must be 1'],
     ],
     [
-      'started twice over',
+      'successThreshold of a startup probe',
       { startupProbe: { tcpSocket: { port: 1 }, successThreshold: 3 } },
       ['Invalid', `${C}.startupProbe.successThreshold`, 'Invalid value: 3: must be 1'],
     ],
     [
-      'grace of a readiness probe',
+      'terminationGracePeriodSeconds of a readiness probe',
       { readinessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 5 } },
       [
         'Invalid',
@@ -535,12 +535,12 @@ describe('probes and lifecycle hooks', () => {
       ],
     ],
     [
-      'no grace',
+      'a terminationGracePeriodSeconds of 0',
       { livenessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 0 } },
       ['Invalid', `${C}.livenessProbe.terminationGracePeriodSeconds`, 'Invalid value: 0: must be greater than 0'],
     ],
     [
-      'a sleep longer than the grace',
+      'a sleep longer than the grace period',
       { lifecycle: { preStop: { sleep: { seconds: 31 } } } },
       [
         'Invalid',
@@ -549,7 +549,7 @@ describe('probes and lifecycle hooks', () => {
       ],
     ],
     [
-      'nothing to do',
+      'an empty hook',
       { lifecycle: { postStart: {} } },
       ['Required', `${C}.lifecycle.postStart`, 'Required value: must specify a handler type'],
     ],
@@ -560,7 +560,7 @@ describe('security contexts', () => {
   const S = `${C}.securityContext`;
   const shown = (fields: string) => `Invalid value: {${fields}}`;
   check([
-    ['nothing wrong', { securityContext: { runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } } }],
+    ['valid', { securityContext: { runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } } }],
     [
       'privileged',
       { securityContext: { privileged: true } },
@@ -572,7 +572,7 @@ describe('security contexts', () => {
       ['Invalid', `${S}.runAsUser`, 'Invalid value: -1: must be between 0 and 2147483647, inclusive'],
     ],
     [
-      'no more rights, but an administrator',
+      'no privilege escalation with CAP_SYS_ADMIN',
       { securityContext: { allowPrivilegeEscalation: false, capabilities: { add: ['CAP_SYS_ADMIN'] } } },
       [
         'Invalid',
@@ -583,17 +583,17 @@ describe('security contexts', () => {
       ],
     ],
     [
-      'an unknown view of processes',
+      'an unknown procMount',
       { securityContext: { procMount: 'X' } },
       ['NotSupported', `${S}.procMount`, 'Unsupported value: "X": supported values: "Default", "Unmasked"'],
     ],
     [
-      'the view of the node',
+      'procMount Unmasked in the user namespace of the host',
       { securityContext: { procMount: 'Unmasked' } },
       ['Invalid', `${S}.procMount`, 'Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`'],
     ],
     [
-      'a seccomp profile of no type',
+      'a seccomp profile without a type',
       { securityContext: { seccompProfile: {} } },
       ['Required', `${S}.seccompProfile.type`, 'Required value: type is required when seccompProfile is set'],
     ],
@@ -607,7 +607,7 @@ describe('security contexts', () => {
       ],
     ],
     [
-      'a path of no local profile',
+      'a path without the local type',
       { securityContext: { seccompProfile: { type: 'Unconfined', localhostProfile: 'x' } } },
       [
         'Invalid',
@@ -625,7 +625,7 @@ describe('security contexts', () => {
       ],
     ],
     [
-      'a padded AppArmor profile',
+      'an AppArmor profile with white space',
       { securityContext: { appArmorProfile: { type: 'Localhost', localhostProfile: ' x' } } },
       ['Invalid', `${S}.appArmorProfile.localhostProfile`, 'Invalid value: " x": must not be padded with whitespace'],
     ],
@@ -657,18 +657,18 @@ describe('init and ephemeral containers', () => {
       found: [],
     },
     {
-      title: 'a probe',
+      title: 'an init container with a probe',
       init: { livenessProbe: { tcpSocket: { port: 1 } } },
       found: [['Forbidden', `${I}.livenessProbe`, only]],
     },
-    { title: 'a handler', init: { lifecycle: {} }, found: [['Forbidden', `${I}.lifecycle`, only]] },
+    { title: 'an init container with a hook', init: { lifecycle: {} }, found: [['Forbidden', `${I}.lifecycle`, only]] },
     {
       title: 'an unknown restart policy',
       init: { restartPolicy: 'Never' },
       found: [['NotSupported', `${I}.restartPolicy`, 'Unsupported value: "Never": supported values: "Always"']],
     },
     {
-      title: 'the name of a regular container',
+      title: 'the name of a container',
       init: { name: 'c' },
       found: [['Duplicate', `${I}.name`, 'Duplicate value: "c"']],
     },

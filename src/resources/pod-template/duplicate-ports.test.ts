@@ -6,7 +6,7 @@ import { duplicatePortWarnings } from './duplicate-ports.ts';
 
 const spec = (ports: ContainerPort[]) => ({ containers: [{ name: 'c', ports }] });
 
-/** Each port against each one before it. */
+/** Compares each port with all earlier ones. */
 function expected(ports: readonly ContainerPort[]): string[] {
   return ports.flatMap((port, i) =>
     ports.slice(0, i).flatMap((other, j) => {

@@ -9,7 +9,7 @@ const volume = (paths: readonly string[]) => ({
 });
 const shown = (path: string) => JSON.stringify(path.replace(/\/+$/, ''));
 
-/** Each file against each one before it. */
+/** Compares each file with all earlier ones. */
 function expected(paths: readonly string[]): string[] {
   const prefixes = paths.map((path) => `${path.replace(/\/+$/, '')}/`);
   return paths.flatMap((path, i) =>

@@ -19,7 +19,7 @@ function check(rows: readonly Row[]): void {
 
 describe('names and simple fields', () => {
   check([
-    ['nothing wrong', { hostname: 'h', subdomain: 's', nodeName: 'n.x', priorityClassName: 'p' }],
+    ['valid', { hostname: 'h', subdomain: 's', nodeName: 'n.x', priorityClassName: 'p' }],
     ['no containers', { containers: [] }, ['Required', 'spec.containers', 'Required value']],
     [
       'an unknown restart policy',
@@ -40,18 +40,18 @@ describe('names and simple fields', () => {
       ],
     ],
     [
-      'no time to live',
+      'activeDeadlineSeconds of 0',
       { activeDeadlineSeconds: 0 },
       ['Invalid', 'spec.activeDeadlineSeconds', 'Invalid value: 0: must be between 1 and 2147483647, inclusive'],
     ],
     [
-      'dots in the host name',
+      'a host name with dots',
       { hostname: 'a.b' },
       ['Invalid', 'spec.hostname', 'Invalid value: "a.b": must not contain dots'],
     ],
     ['a bad node name', { nodeName: 'N' }, ['Invalid', 'spec.nodeName', `Invalid value: "N": ${wording.subdomain}`]],
     [
-      'a bad account name',
+      'an invalid service account name',
       { serviceAccountName: 'A' },
       ['Invalid', 'spec.serviceAccountName', `Invalid value: "A": ${wording.subdomain}`],
     ],
@@ -61,7 +61,7 @@ describe('names and simple fields', () => {
       ['Invalid', 'spec.runtimeClassName', `Invalid value: "": ${wording.subdomain}`],
     ],
     [
-      'a bad label of nodes',
+      'an invalid node selector label',
       { nodeSelector: { 'a b': 'c' } },
       ['Invalid', 'spec.nodeSelector', `Invalid value: "a b": ${wording.qualified}`],
     ],
@@ -75,22 +75,22 @@ describe('names and simple fields', () => {
       ],
     ],
     [
-      'a readiness gate that is no name',
+      'an invalid readiness gate',
       { readinessGates: [{ conditionType: 'a b' }] },
       ['Invalid', 'spec.readinessGates[0].conditionType', `Invalid value: "a b": ${wording.qualified}`],
     ],
     [
-      'a scheduling gate twice',
+      'a duplicate scheduling gate',
       { schedulingGates: [{ name: 'a' }, { name: 'a' }] },
       ['Duplicate', 'spec.schedulingGates[1]', 'Duplicate value: "a"'],
     ],
     [
-      'on a node in spite of gates',
+      'nodeName with scheduling gates',
       { nodeName: 'n', schedulingGates: [{ name: 'a' }] },
       ['Forbidden', 'spec.nodeName', 'Forbidden: cannot be set until all schedulingGates have been cleared'],
     ],
     [
-      'a claim from nowhere',
+      'a resource claim without a source',
       { resourceClaims: [{ name: 'r' }] },
       [
         'Invalid',
@@ -99,7 +99,7 @@ describe('names and simple fields', () => {
       ],
     ],
     [
-      'an overhead of what nobody knows',
+      'an overhead of an unknown resource',
       { overhead: { gpu: '1' } },
       [
         'Invalid',
@@ -113,14 +113,14 @@ describe('names and simple fields', () => {
 
 describe('DNS, host aliases and host names', () => {
   check([
-    ['nothing wrong', { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'], searches: ['_a.b.', '.'] } }],
+    ['valid', { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'], searches: ['_a.b.', '.'] } }],
     [
-      'a policy of nothing without a configuration',
+      'DNS policy None without a configuration',
       { dnsPolicy: 'None' },
       ['Required', 'spec.dnsConfig', 'Required value: must provide `dnsConfig` when `dnsPolicy` is None'],
     ],
     [
-      'a policy of nothing without a server',
+      'DNS policy None without a nameserver',
       { dnsPolicy: 'None', dnsConfig: { searches: ['a'] } },
       [
         'Required',
@@ -129,7 +129,7 @@ describe('DNS, host aliases and host names', () => {
       ],
     ],
     [
-      'too many servers',
+      'too many nameservers',
       { dnsConfig: { nameservers: ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'] } },
       [
         'Invalid',
@@ -138,7 +138,7 @@ describe('DNS, host aliases and host names', () => {
       ],
     ],
     [
-      'a server that is no address',
+      'an invalid nameserver',
       { dnsConfig: { nameservers: ['one'] } },
       ['Invalid', 'spec.dnsConfig.nameservers[0]', `Invalid value: "one": ${wording.ip}`],
     ],
@@ -148,18 +148,18 @@ describe('DNS, host aliases and host names', () => {
       ['Required', 'spec.dnsConfig.options[0]', 'Required value: must not be empty'],
     ],
     [
-      'an alias of no address',
+      'a host alias without an IP',
       { hostAliases: [{ ip: 'x', hostnames: ['A'] }] },
       ['Invalid', 'spec.hostAliases[0].ip', `Invalid value: "x": ${wording.ip}`],
       ['Invalid', 'spec.hostAliases[0].hostnames[0]', `Invalid value: "A": ${wording.subdomain}`],
     ],
     [
-      'no port, on the network of the node',
+      'no containerPort with hostNetwork',
       { hostNetwork: true, containers: [{ name: 'c', image: 'i', ports: [{}] }] },
       ['Required', 'spec.containers[0].ports[0].containerPort', 'Required value'],
     ],
     [
-      'another port on the node',
+      'hostPort differs from containerPort with hostNetwork',
       { hostNetwork: true, containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 1, hostPort: 2 }] }] },
       [
         'Invalid',
@@ -173,9 +173,9 @@ describe('DNS, host aliases and host names', () => {
 describe('tolerations', () => {
   const T = 'spec.tolerations[0]';
   check([
-    ['nothing wrong', { tolerations: [{ operator: 'Exists' }, { key: 'k', value: 'v', effect: 'NoSchedule' }] }],
+    ['valid', { tolerations: [{ operator: 'Exists' }, { key: 'k', value: 'v', effect: 'NoSchedule' }] }],
     [
-      'everything, but not Exists',
+      'no key without Exists',
       { tolerations: [{ value: 'v' }] },
       [
         'Invalid',
@@ -184,7 +184,7 @@ describe('tolerations', () => {
       ],
     ],
     [
-      'for a time, but not NoExecute',
+      'tolerationSeconds without NoExecute',
       { tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 1 }] },
       [
         'Invalid',
@@ -193,7 +193,7 @@ describe('tolerations', () => {
       ],
     ],
     [
-      'a value of what only has to exist',
+      'a value with Exists',
       { tolerations: [{ key: 'k', operator: 'Exists', value: 'v' }] },
       ['Invalid', `${T}.operator`, 'Invalid value: "v": value must be empty when `operator` is \'Exists\''],
     ],
@@ -212,7 +212,7 @@ describe('tolerations', () => {
       ],
     ],
     [
-      'a value that is none',
+      'an invalid value',
       { tolerations: [{ key: 'k', value: 'a b' }] },
       ['Invalid', `${T}.operator`, `Invalid value: "a b": ${wording.labelValue}`],
     ],
@@ -233,14 +233,14 @@ describe('affinity and topology spread constraints', () => {
   });
   const S = 'spec.topologySpreadConstraints[0]';
   check([
-    ['nothing wrong', nodes({ matchExpressions: [{ key: 'k', operator: 'Gt', values: ['1'] }] })],
+    ['valid', nodes({ matchExpressions: [{ key: 'k', operator: 'Gt', values: ['1'] }] })],
     [
       'no terms',
       { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: {} } } },
       ['Required', N, 'Required value: must have at least one node selector term'],
     ],
     [
-      'in nothing',
+      'In without values',
       nodes({ matchExpressions: [{ key: 'k', operator: 'In' }] }),
       [
         'Required',
@@ -249,7 +249,7 @@ describe('affinity and topology spread constraints', () => {
       ],
     ],
     [
-      'more than two numbers',
+      'Gt with several values',
       nodes({ matchExpressions: [{ key: 'k', operator: 'Lt', values: ['1', '2'] }] }),
       [
         'Required',
@@ -258,7 +258,7 @@ describe('affinity and topology spread constraints', () => {
       ],
     ],
     [
-      'values of what only has to exist',
+      'values with Exists',
       nodes({ matchExpressions: [{ key: 'k', operator: 'Exists', values: ['1'] }] }),
       [
         'Forbidden',
@@ -272,7 +272,7 @@ describe('affinity and topology spread constraints', () => {
       ['Invalid', `${N}[0].matchExpressions[0].operator`, 'Invalid value: "Like": not a valid selector operator'],
     ],
     [
-      'a field that is not selected by',
+      'an unsupported field',
       nodes({ matchFields: [{ key: 'spec.x', operator: 'In', values: ['1'] }] }),
       ['Invalid', `${N}[0].matchFields[0].key`, 'Invalid value: "spec.x": not a valid field selector key'],
     ],
@@ -298,35 +298,35 @@ describe('affinity and topology spread constraints', () => {
       ],
     ],
     [
-      'near, but where',
+      'no topologyKey',
       near({ labelSelector: {} }),
       ['Required', `${P}.topologyKey`, 'Required value: can not be empty'],
       ['Invalid', `${P}.topologyKey`, 'Invalid value: "": name part must be non-empty'],
       ['Invalid', `${P}.topologyKey`, `Invalid value: "": ${wording.qualified}`],
     ],
     [
-      'a bad namespace',
+      'an invalid namespace',
       near({ topologyKey: 'z', namespaces: ['A'] }),
       ['Invalid', `${P}.namespace`, `Invalid value: "A": ${wording.label}`],
     ],
     [
-      'keys without a selector',
+      'matchLabelKeys without a label selector',
       near({ topologyKey: 'z', matchLabelKeys: ['a'] }),
       ['Forbidden', `${P}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
     ],
     [
-      'the same key for and against',
+      'a key in matchLabelKeys and mismatchLabelKeys',
       near({ topologyKey: 'z', labelSelector: {}, matchLabelKeys: ['a'], mismatchLabelKeys: ['a'] }),
       ['Invalid', `${P}.matchLabelKeys[0]`, 'Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys'],
     ],
     ['no skew', spread({ maxSkew: 0 }), ['Invalid', `${S}.maxSkew`, 'Invalid value: 0: must be greater than zero']],
     [
-      'spread over nothing',
+      'a maxSkew of 0',
       spread({ topologyKey: '' }),
       ['Required', `${S}.topologyKey`, 'Required value: can not be empty'],
     ],
     [
-      'or what',
+      'no topologyKey and no whenUnsatisfiable',
       spread({ whenUnsatisfiable: '' }),
       [
         'NotSupported',
@@ -335,7 +335,7 @@ describe('affinity and topology spread constraints', () => {
       ],
     ],
     [
-      'domains of what is scheduled anyway',
+      'minDomains with ScheduleAnyway',
       spread({ whenUnsatisfiable: 'ScheduleAnyway', minDomains: 2 }),
       [
         'Invalid',
@@ -344,7 +344,7 @@ describe('affinity and topology spread constraints', () => {
       ],
     ],
     [
-      'the same spread twice',
+      'a duplicate constraint',
       {
         topologySpreadConstraints: [
           { maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' },
@@ -354,7 +354,7 @@ describe('affinity and topology spread constraints', () => {
       ['Duplicate', `${S}.{topologyKey, whenUnsatisfiable}`, 'Duplicate value: "{z, DoNotSchedule}"'],
     ],
     [
-      'a key without a selector',
+      'matchLabelKeys without a label selector',
       spread({ matchLabelKeys: ['a'] }),
       ['Forbidden', `${S}.matchLabelKeys`, 'Forbidden: must not be specified when labelSelector is not set'],
     ],
@@ -382,7 +382,7 @@ describe('affinity and topology spread constraints', () => {
 describe('host namespaces and sysctls', () => {
   check([
     [
-      'a bad name of a setting',
+      'an invalid sysctl name',
       { securityContext: { sysctls: [{ name: 'a b', value: '1' }] } },
       [
         'Invalid',
@@ -391,7 +391,7 @@ describe('host namespaces and sysctls', () => {
       ],
     ],
     [
-      'a setting twice',
+      'a duplicate sysctl',
       {
         securityContext: {
           sysctls: [
@@ -403,7 +403,7 @@ describe('host namespaces and sysctls', () => {
       ['Duplicate', 'spec.securityContext.sysctls[1].name', 'Duplicate value: "kernel.sem"'],
     ],
     [
-      'a setting of the network of the node',
+      'a network sysctl with hostNetwork',
       { hostNetwork: true, securityContext: { sysctls: [{ name: 'net/ipv4.x', value: '1' }] } },
       [
         'Invalid',
@@ -412,7 +412,7 @@ describe('host namespaces and sysctls', () => {
       ],
     ],
     [
-      'processes shared twice',
+      'shareProcessNamespace with hostPID',
       { hostPID: true, shareProcessNamespace: true },
       [
         'Invalid',
@@ -421,12 +421,12 @@ describe('host namespaces and sysctls', () => {
       ],
     ],
     [
-      'users of its own, network of the node',
+      'a user namespace with hostNetwork',
       { hostUsers: false, hostNetwork: true },
       ['Forbidden', 'spec.hostNetwork', 'Forbidden: when `pod.Spec.HostUsers` is false'],
     ],
     [
-      'an unknown policy of groups',
+      'an unknown fsGroupChangePolicy',
       { securityContext: { fsGroupChangePolicy: 'X' } },
       [
         'NotSupported',
@@ -435,7 +435,7 @@ describe('host namespaces and sysctls', () => {
       ],
     ],
     [
-      'a negative group',
+      'a negative fsGroup',
       { securityContext: { supplementalGroups: [-1] } },
       [
         'Invalid',
@@ -450,17 +450,17 @@ describe('operating systems', () => {
   check([
     ['no name', { os: {} }, ['Required', 'spec.os.name', 'Required value: cannot be empty']],
     [
-      'another one',
+      'an unknown OS',
       { os: { name: 'plan9' } },
       ['NotSupported', 'spec.os', 'Unsupported value: "plan9": supported values: "linux", "windows"'],
     ],
     [
-      'windows on linux',
+      'windowsOptions on linux',
       { os: { name: 'linux' }, securityContext: { windowsOptions: {} } },
       ['Forbidden', 'spec.securityContext.windowsOptions', 'Forbidden: windows options cannot be set for a linux pod'],
     ],
     [
-      'linux on windows',
+      'linux options on windows',
       {
         os: { name: 'windows' },
         hostPID: true,
@@ -481,7 +481,7 @@ describe('operating systems', () => {
 describe('the pod as a whole', () => {
   check([
     [
-      'less than its containers',
+      'requests below those of the containers',
       {
         containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '2' } } }],
         resources: { requests: { cpu: '1' } },
@@ -493,7 +493,7 @@ describe('the pod as a whole', () => {
       ],
     ],
     [
-      'pages that its containers have more of, and an amount that it does not name',
+      'limits of huge pages below those of the containers',
       {
         containers: [
           {
@@ -521,12 +521,12 @@ describe('the pod as a whole', () => {
       ],
     ],
     [
-      'amounts on windows',
+      'pod-level resources on windows',
       { os: { name: 'windows' }, resources: { limits: { gpu: '1' } } },
       ['Forbidden', 'spec.resources', 'Forbidden: may not be set for a windows pod'],
     ],
     [
-      'a resource that only containers have',
+      'a resource of containers only',
       { resources: { limits: { 'ephemeral-storage': '1' } } },
       [
         'NotSupported',
@@ -541,14 +541,14 @@ describe('annotations', () => {
   const A = 'metadata.annotations';
   test.each<{ title: string; annotations: JsonObject; found: ReportedError[] }>([
     {
-      title: 'a cost that is no number',
+      title: 'an invalid pod deletion cost',
       annotations: { 'controller.kubernetes.io/pod-deletion-cost': '+1' },
       found: [
         ['Invalid', `${A}[controller.kubernetes.io/pod-deletion-cost]`, 'Invalid value: "+1": must be a 32bit integer'],
       ],
     },
     {
-      title: 'a mirror of nothing',
+      title: 'a mirror annotation without nodeName',
       annotations: { 'kubernetes.io/config.mirror': 'x' },
       found: [
         [
@@ -559,7 +559,7 @@ describe('annotations', () => {
       ],
     },
     {
-      title: 'a profile of no container',
+      title: 'a profile of an unknown container',
       annotations: { 'container.apparmor.security.beta.kubernetes.io/x': 'odd' },
       found: [
         [
@@ -575,7 +575,7 @@ describe('annotations', () => {
       ],
     },
     {
-      title: 'a seccomp profile of no kind',
+      title: 'an unknown seccomp profile',
       annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'odd' },
       found: [
         [
@@ -760,9 +760,9 @@ describe('QoS class', () => {
 
 describe('warnings', () => {
   test.each<{ title: string; spec: JsonObject; said: string[] }>([
-    { title: 'nothing to say', spec: {}, said: [] },
+    { title: 'no warnings', spec: {}, said: [] },
     {
-      title: 'a hidden variable',
+      title: 'a variable set twice',
       spec: {
         containers: [
           {
@@ -779,24 +779,24 @@ describe('warnings', () => {
       said: ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
     },
     {
-      title: 'a port twice',
+      title: 'a duplicate port',
       spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 1 }, { containerPort: 1 }] }] },
       said: ['spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]'],
     },
     {
-      title: 'a part of a byte',
+      title: 'a fractional byte value',
       spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { memory: '100m' } } }] },
       said: [
         'spec.containers[0].resources.requests[memory]: fractional byte value "100m" is invalid, must be an integer',
       ],
     },
     {
-      title: 'an old label of nodes',
+      title: 'a deprecated node label',
       spec: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } },
       said: ['spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'],
     },
     {
-      title: 'secrets and aliases twice',
+      title: 'duplicate pull secrets and host aliases',
       spec: { imagePullSecrets: [{ name: 'a' }, { name: 'a' }], hostAliases: [{ ip: '1.1.1.1' }, { ip: '1.1.1.1' }] },
       said: ['spec.hostAliases[1].ip: duplicate ip "1.1.1.1"', 'spec.imagePullSecrets[1].name: duplicate name "a"'],
     },
@@ -806,17 +806,17 @@ describe('warnings', () => {
       said: ['spec.volumes[0].glusterfs: deprecated in v1.25, non-functional in v1.26+'],
     },
     {
-      title: 'spread of no pods',
+      title: 'a spread constraint without a label selector',
       spec: { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }] },
       said: ['spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod'],
     },
     {
-      title: 'negative grace',
+      title: 'a negative grace period',
       spec: { terminationGracePeriodSeconds: -1 },
       said: ['spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1'],
     },
     {
-      title: 'a name that two ports have',
+      title: 'a port name used twice',
       spec: {
         initContainers: [
           { name: 'i', image: 'i', restartPolicy: 'Always', ports: [{ name: 'web', containerPort: 80 }] },
@@ -828,7 +828,7 @@ describe('warnings', () => {
       ],
     },
     {
-      title: 'addresses that can be written better',
+      title: 'non-canonical IPs',
       spec: { dnsConfig: { nameservers: ['1.2.3.4', '2001:DB8::1'] }, hostAliases: [{ ip: '::ffff:1.2.3.4' }] },
       said: [
         'spec.dnsConfig.nameservers[1]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
@@ -836,7 +836,7 @@ describe('warnings', () => {
       ],
     },
     {
-      title: 'files of one source that are in the way of each other',
+      title: 'overlapping paths in one source',
       spec: {
         volumes: [
           {
@@ -868,7 +868,7 @@ describe('warnings', () => {
       ],
     },
     {
-      title: 'files of several sources that are in the way of each other, and a source that is none',
+      title: 'overlapping paths in several sources, and no sources',
       spec: {
         volumes: [
           {
@@ -913,15 +913,15 @@ describe('AppArmor profiles by annotation', () => {
     ['become fields', 'runtime/default', { containers }, { type: 'RuntimeDefault' }, [warning]],
     ['of type Localhost', 'localhost/p', { containers }, { type: 'Localhost', localhostProfile: 'p' }, [warning]],
     ['with an invalid value do not', 'localhost/', { containers }, null, [warning]],
-    ['that hold for the pod already do not', 'unconfined', { containers, ...unconfined }, null, []],
+    ['of the pod are not copied to containers', 'unconfined', { containers, ...unconfined }, null, []],
     [
-      'leave a field alone',
+      'do not replace a field',
       'unconfined',
       { containers: [{ ...containers[0], ...unconfined }] },
       { type: 'Unconfined' },
       [],
     ],
-    ['mean nothing to Windows', 'unconfined', { containers, os: { name: 'windows' } }, null, []],
+    ['are ignored on Windows', 'unconfined', { containers, os: { name: 'windows' } }, null, []],
   ];
   test.each(rows)('%s', (_, text, spec, field, warnings) => {
     const pod = { metadata: { annotations: { [key]: text } }, spec };

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Container } from '../types/core-v1.ts';
 import { type ResourceList, sumContainers, withMissing } from './resource-list.ts';
 
-/** What runs at once: for each step of the start, all that stays and that step; then all that stays. */
+/**
+ * The sets of containers that run at the same time: for each init step the sidecars so far and the step, then sidecars
+ * and containers.
+ */
 function expected(containers: readonly Container[], initial: readonly Container[]): { [name: string]: number } {
   const running: { [name: string]: number } = {};
   const most: { [name: string]: number } = {};

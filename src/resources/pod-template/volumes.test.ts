@@ -34,12 +34,12 @@ describe('volumes', () => {
       ['Forbidden', `${V}.configMap`, 'Forbidden: may not specify more than 1 volume type'],
     ],
     [
-      'less than no memory',
+      'a negative sizeLimit',
       { emptyDir: { sizeLimit: '-1' } },
       ['Forbidden', `${V}.emptyDir.sizeLimit`, 'Forbidden: SizeLimit field must be a valid resource quantity'],
     ],
     [
-      'a host path that leads up',
+      'a host path with ..',
       { hostPath: { path: '/a/../b' } },
       ['Invalid', `${V}.hostPath.path`, 'Invalid value: "/a/../b": must not contain \'..\''],
     ],
@@ -54,7 +54,7 @@ describe('volumes', () => {
     ],
     ['a secret without a name', { secret: {} }, ['Required', `${V}.secret.secretName`, 'Required value']],
     [
-      'mode bits beyond all',
+      'mode bits above 0777',
       { secret: { secretName: 's', defaultMode: 512 } },
       [
         'Invalid',
@@ -64,7 +64,7 @@ describe('volumes', () => {
     ],
     ['a map without a name', { configMap: {} }, ['Required', `${V}.configMap.name`, 'Required value']],
     [
-      'a file that leads up',
+      'a path with ..',
       { configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } },
       ['Invalid', `${V}.configMap.items[0].path`, 'Invalid value: "../x": must not contain \'..\''],
     ],
@@ -74,12 +74,12 @@ describe('volumes', () => {
       ['Invalid', `${V}.configMap.items[0].path`, 'Invalid value: "..x": must not start with \'..\''],
     ],
     [
-      'a file at the root',
+      'an absolute path',
       { secret: { secretName: 's', items: [{ key: 'k', path: '/x' }] } },
       ['Invalid', `${V}.secret.items[0].path`, 'Invalid value: "/x": must be a relative path'],
     ],
     [
-      'a file without a key',
+      'an item without a key',
       { secret: { secretName: 's', items: [{ path: 'x' }] } },
       ['Required', `${V}.secret.items[0].key`, 'Required value'],
     ],
@@ -94,32 +94,32 @@ describe('volumes', () => {
       ['Invalid', `${V}.nfs.path`, 'Invalid value: "p": must be an absolute path'],
     ],
     [
-      'an iSCSI name of another kind',
+      'an invalid IQN',
       { iscsi: { targetPortal: 't', iqn: 'abc', lun: 1 } },
       ['Invalid', `${V}.iscsi.iqn`, 'Invalid value: "abc": must be valid format starting with iqn, eui, or naa'],
     ],
     [
-      'an iSCSI login without a secret',
+      'iSCSI CHAP without a secret',
       { iscsi: { targetPortal: 't', iqn: 'iqn.2024-01.com.example:x', lun: 1, chapAuthSession: true } },
       ['Required', `${V}.iscsi.secretRef`, 'Required value'],
     ],
     [
-      'neither of two names',
+      'neither targetWWNs nor wwids',
       { flocker: {} },
       ['Required', `${V}.flocker`, 'Required value: one of datasetName and datasetUUID is required'],
     ],
     [
-      'no target',
+      'no Fibre Channel target',
       { fc: {} },
       ['Required', `${V}.fc.targetWWNs`, 'Required value: must specify either targetWWNs or wwids, but not both'],
     ],
     [
-      'a target without a unit',
+      'a Fibre Channel target without a LUN',
       { fc: { targetWWNs: ['a'] } },
       ['Required', `${V}.fc.lun`, 'Required value: lun is required if targetWWNs is specified'],
     ],
     [
-      'an option under a reserved domain',
+      'a FlexVolume option under a reserved domain',
       { flexVolume: { driver: 'd', options: { 'x.kubernetes.io/a': 'b' } } },
       [
         'Invalid',
@@ -128,7 +128,7 @@ describe('volumes', () => {
       ],
     ],
     [
-      'a managed disk that is none',
+      'an invalid URI of a managed disk',
       { azureDisk: { diskName: 'd', diskURI: 'x', kind: 'Managed' } },
       [
         'NotSupported',
@@ -137,23 +137,23 @@ describe('volumes', () => {
       ],
     ],
     [
-      'a driver with a bad name',
+      'an invalid CSI driver name',
       { csi: { driver: 'a_b' } },
       ['Invalid', `${V}.csi.driver`, `Invalid value: "a_b": ${wording.subdomain}`],
     ],
     [
-      'a driver with a long name',
+      'a CSI driver name that is too long',
       { csi: { driver: 'a'.repeat(64) } },
       ['TooLong', `${V}.csi.driver`, 'Too long: may not be more than 63 bytes'],
     ],
     [
-      'a driver whose secret has no name',
+      'a CSI secret without a name',
       { csi: { driver: 'd', nodePublishSecretRef: {} } },
       ['Required', `${V}.csi.nodePublishSecretRef.name`, 'Required value'],
     ],
     ['an image without a reference', { image: {} }, ['Required', `${V}.image.reference`, 'Required value']],
     [
-      'the wrong pull policy',
+      'an unknown pull policy',
       { image: { reference: 'r', pullPolicy: 'X' } },
       [
         'NotSupported',
@@ -173,19 +173,19 @@ describe('volumes', () => {
 describe('downward API files', () => {
   const D = `${V}.downwardAPI`;
   check([
-    ['nothing wrong', { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } }],
+    ['valid', { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } }],
     [
-      'nothing to show',
+      'neither fieldRef nor resourceFieldRef',
       { downwardAPI: { items: [{ path: 'l' }] } },
       ['Required', D, 'Required value: one of fieldRef and resourceFieldRef is required'],
     ],
     [
-      'no file',
+      'no path',
       { downwardAPI: { items: [{ fieldRef: { fieldPath: 'metadata.name' } }] } },
       ['Required', `${D}.path`, 'Required value'],
     ],
     [
-      'what only variables show',
+      'a field path for environment variables only',
       { downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'status.podIP' } }] } },
       [
         'NotSupported',
@@ -194,12 +194,12 @@ describe('downward API files', () => {
       ],
     ],
     [
-      'a resource of no container',
+      'a resource without a container',
       { downwardAPI: { items: [{ path: 'l', resourceFieldRef: { resource: 'limits.cpu' } }] } },
       ['Required', `${D}.resourceFieldRef.containerName`, 'Required value'],
     ],
     [
-      'both',
+      'both fieldRef and resourceFieldRef',
       {
         downwardAPI: {
           items: [
@@ -219,17 +219,14 @@ describe('downward API files', () => {
 describe('projected volumes', () => {
   const P = `${V}.projected`;
   check([
+    ['valid', { projected: { sources: [{ serviceAccountToken: { path: 't' } }, { configMap: { name: 'c' } }] } }],
     [
-      'nothing wrong',
-      { projected: { sources: [{ serviceAccountToken: { path: 't' } }, { configMap: { name: 'c' } }] } },
-    ],
-    [
-      'an unnamed secret',
+      'a secret without a name',
       { projected: { sources: [{ secret: {} }] } },
       ['Required', `${P}.sources[0].secret.name`, 'Required value'],
     ],
     [
-      'a token that ends at once',
+      'a token expiration below the minimum',
       { projected: { sources: [{ serviceAccountToken: { path: 't', expirationSeconds: 60 } }] } },
       [
         'Invalid',
@@ -238,17 +235,17 @@ describe('projected volumes', () => {
       ],
     ],
     [
-      'a token without a file',
+      'a token without a path',
       { projected: { sources: [{ serviceAccountToken: {} }] } },
       ['Required', `${P}.path`, 'Required value'],
     ],
     [
-      'two kinds in one source',
+      'two types in one source',
       { projected: { sources: [{ secret: { name: 's' }, configMap: { name: 'c' } }] } },
       ['Forbidden', `${P}.sources[0]`, 'Forbidden: may not specify more than 1 volume type per source'],
     ],
     [
-      'the same file twice',
+      'a duplicate path',
       {
         projected: {
           sources: [
@@ -280,10 +277,10 @@ describe('ephemeral volume claims', () => {
   });
   const resources = { requests: { storage: '1Gi' } };
   check([
-    ['nothing wrong', claim({ accessModes: ['ReadWriteOnce'], resources })],
+    ['valid', claim({ accessModes: ['ReadWriteOnce'], resources })],
     ['no template', { ephemeral: {} }, ['Required', T, 'Required value']],
     [
-      'no mode and no size',
+      'no access mode and no size',
       claim({}),
       ['Required', `${T}.spec.accessModes`, 'Required value: at least 1 access mode is required'],
       ['Required', `${T}.spec.resources[storage]`, 'Required value'],
@@ -298,17 +295,17 @@ describe('ephemeral volume claims', () => {
       ],
     ],
     [
-      'for one pod and for many',
+      'ReadWriteOncePod with other modes',
       claim({ accessModes: ['ReadWriteOncePod', 'ReadWriteMany'], resources }),
       ['Forbidden', `${T}.spec.accessModes`, 'Forbidden: may not use ReadWriteOncePod with other access modes'],
     ],
     [
-      'no size at all',
+      'no storage request',
       claim({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '0' } } }),
       ['Invalid', `${T}.spec.resources[storage]`, 'Invalid value: "0": must be greater than zero'],
     ],
     [
-      'a name of its own',
+      'metadata with a name',
       claim({ accessModes: ['ReadWriteOnce'], resources }, { name: 'x', uid: 'u', namespace: '' }),
       ['Forbidden', `${T}.metadata.name`, 'Forbidden: cannot be set'],
       ['Forbidden', `${T}.metadata.uID`, 'Forbidden: cannot be set'],

@@ -26,7 +26,7 @@ const rows: readonly KindRow[] = [
     ['rules[1].nonResourceURLs', 'Invalid', invalid(['/x'], 'namespaced rules cannot apply to non-resource URLs')],
   ],
   [
-    'neither group nor resource',
+    'neither API group nor resource',
     roles,
     { rules: [{ verbs: ['get'] }] },
     ['rules[0].apiGroups', 'Required', required('resource rules must supply at least one api group')],

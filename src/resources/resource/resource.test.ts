@@ -334,7 +334,7 @@ describe('conversion', () => {
     const stored = decoded(kind, 'v1beta1', (source?.toStorage?.(sent, names) ?? sent)['spec'] as JsonObject);
     const shown = target?.fromStorage?.(stored, names) ?? stored;
     expect(JSON.stringify(sent)).toBe(before);
-    // What is shown is in the normal form of its version: nothing is added or moved by reading it back.
+    // Objects of other versions are in normal form: decoding them again changes nothing.
     expect(JSON.stringify(shown['spec'])).toBe(JSON.stringify(decoded(kind, to, shown['spec'] as JsonObject)['spec']));
     return shown['spec'];
   };

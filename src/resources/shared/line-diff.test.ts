@@ -28,7 +28,7 @@ test('a text with too many lines has an empty diff', () => {
   expect(lineDiff('a\n'.repeat(4000), 'b')).toBe('');
 });
 
-/** What a difference makes of a text. */
+/** Applies a diff to a text. */
 function patch(text: string, diff: string): string {
   const lines = text.split('\n');
   const out: string[] = [];

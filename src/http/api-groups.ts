@@ -1,4 +1,4 @@
-import { expandNames, formatGroupVersion, type Names } from '../meta/index.ts';
+import { formatGroupVersion } from '../meta/index.ts';
 import type { Registry, Resource, ResourceVersion } from '../registry/index.ts';
 
 /** A group as clients see it. */
@@ -27,35 +27,8 @@ export function rootOf(version: { readonly group: string; readonly version: stri
   return version.group === '' ? `/api/${version.version}` : `/apis/${version.group}/${version.version}`;
 }
 
-/** Groups that clients try first, in this order; the others follow by name. */
-const firstGroups = [
-  '',
-  'apiregistration.{domain}',
-  'apps',
-  'events.{domain}',
-  'authentication.{domain}',
-  'authorization.{domain}',
-  'autoscaling',
-  'batch',
-  'certificates.{domain}',
-  'networking.{domain}',
-  'policy',
-  'rbac.authorization.{domain}',
-  'storage.{domain}',
-  'admissionregistration.{domain}',
-  'apiextensions.{domain}',
-  'scheduling.{domain}',
-  'coordination.{domain}',
-  'node.{domain}',
-  'discovery.{domain}',
-  'flowcontrol.apiserver.{domain}',
-  'internal.apiserver.{domain}',
-  'resource.{domain}',
-  'storagemigration.{domain}',
-];
-
-/** Every group of a registry in the order in which clients look for a resource. */
-export function apiGroupsOf(registry: Registry, names: Names): Group[] {
+/** Every group of a registry, in the order in which the registry defines them: that of discovery. */
+export function apiGroupsOf(registry: Registry): Group[] {
   const found = new Map<string, Map<string, ServedResource[]>>();
   for (const resource of registry.resources) {
     const { definition } = resource;
@@ -67,19 +40,15 @@ export function apiGroupsOf(registry: Registry, names: Names): Group[] {
       served.push({ resource, version });
     }
   }
-  const order = new Map(firstGroups.map((group, i) => [expandNames(group, names), i]));
-  const rank = (name: string) => order.get(name) ?? firstGroups.length;
-  return [...found]
-    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map(([name, versions]) => ({
-      name,
-      versions: [...versions.keys()].sort(compareVersions).map((version) => ({
-        group: name,
-        version,
-        apiVersion: formatGroupVersion({ group: name, version }),
-        resources: (versions.get(version) as ServedResource[]).sort((a, b) => (pluralOf(a) < pluralOf(b) ? -1 : 1)),
-      })),
-    }));
+  return [...found].map(([name, versions]) => ({
+    name,
+    versions: [...versions.keys()].sort(compareVersions).map((version) => ({
+      group: name,
+      version,
+      apiVersion: formatGroupVersion({ group: name, version }),
+      resources: (versions.get(version) as ServedResource[]).sort((a, b) => (pluralOf(a) < pluralOf(b) ? -1 : 1)),
+    })),
+  }));
 }
 
 const pluralOf = (served: ServedResource) => served.resource.definition.plural;

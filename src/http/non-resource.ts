@@ -30,7 +30,7 @@ export interface NonResourceOptions {
 /** Discovery, OpenAPI, health, metrics, version and the list of all of them. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
   const { registry, names, health, metrics, profiler } = options;
-  const groups = apiGroupsOf(registry, names);
+  const groups = apiGroupsOf(registry);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
   const openApi = createOpenApi({

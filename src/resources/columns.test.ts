@@ -29,38 +29,38 @@ const rows: readonly (readonly [
   status?: object,
 ])[] = [
   [
-    'a port without a number has its name',
+    'a port without a number shows its name',
     endpointSlices,
     { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 80 }, { name: 'dns' }] },
     { Ports: '80,dns', Endpoints: '10.0.0.1' },
   ],
   [
-    'addresses once, in order',
+    'addresses are unique and ordered',
     ingresses,
     { spec: {} },
     { Address: '10.0.0.1,b.c', Class: '<none>', Hosts: '*' },
     { loadBalancer: { ingress: [{ hostname: 'b.c' }, { ip: '10.0.0.1' }, { ip: '10.0.0.1' }] } },
   ],
   [
-    'numbers as numbers',
+    'integer columns are numbers',
     priorityLevelConfigurations,
     { spec: { type: 'Limited', limited: { limitResponse: { type: 'Queue', queuing: {} } } } },
     { NominalConcurrencyShares: 30, Queues: 64, HandSize: 8, QueueLengthLimit: 50 },
   ],
   [
-    'what is exempt has no shares',
+    'the exempt level has no shares',
     priorityLevelConfigurations,
     { spec: { type: 'Exempt', exempt: {} } },
     { NominalConcurrencyShares: '<none>', Queues: '<none>' },
   ],
   [
-    'the default of old',
+    'the deprecated annotation of the default class',
     storageClasses,
     { metadata: { annotations: { 'storageclass.beta.kubernetes.io/is-default-class': 'true' } }, provisioner: 'p' },
     { Name: 'x (default)', AllowVolumeExpansion: false },
   ],
   [
-    'targets of many kinds',
+    'targets of several metric types',
     horizontalPodAutoscalers,
     {
       spec: {
@@ -76,7 +76,7 @@ const rows: readonly (readonly [
     { currentMetrics: [{ type: 'Pods', pods: { current: { averageValue: '2' } } }] },
   ],
   [
-    'the utilization of the CPU',
+    'CPU utilization',
     horizontalPodAutoscalers,
     { spec: { maxReplicas: 1 } },
     { Targets: 'cpu: 12%/80%' },
@@ -89,7 +89,7 @@ test.each(cases)('$title', ({ kind, fragment, expected, status }) => {
   expect(cells(kind, fragment, status === undefined ? {} : { status })).toMatchObject(expected);
 });
 
-test('capacities have no age', () => {
+test('CSI storage capacities have no age column', () => {
   const found = cells(csiStorageCapacities, { storageClassName: 's', capacity: '1Gi' });
   expect(found).toEqual({ Name: 'x', StorageClassName: 's', Capacity: '1Gi' });
 });

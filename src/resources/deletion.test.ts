@@ -16,7 +16,7 @@ it('only jobs and replication controllers orphan by default, and only events are
   });
 });
 
-it('jobs warn whoever deletes them without a propagation policy', () => {
+it('deleting a job without a propagation policy has a warning', () => {
   const warnings = builtinResources.flatMap(({ plural, strategy }) =>
     strategy.noPolicyWarning === undefined ? [] : [[plural, strategy.noPolicyWarning]],
   );

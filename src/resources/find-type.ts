@@ -3,7 +3,7 @@ import * as groups from './types/index.ts';
 
 let byName: Map<string, StructSchema> | undefined;
 
-/** The built-in type of a name such as `autoscaling/v1.Scale`; undefined when there is none. */
+/** The built-in type with a name such as `autoscaling/v1.Scale`; undefined when there is none. */
 export function findType(name: string): StructSchema | undefined {
   byName ??= new Map(
     Object.values(groups)

@@ -1,4 +1,4 @@
-/** The built-in kinds: one file each, listed here in the order in which their groups are shown. */
+/** The built-in API groups and their kinds. */
 import type { ResourceDefinition } from '../registry/index.ts';
 import { mutatingAdmissionPolicies } from './admissionregistration/mutating-admission-policies.ts';
 import { mutatingAdmissionPolicyBindings } from './admissionregistration/mutating-admission-policy-bindings.ts';
@@ -13,12 +13,13 @@ import { daemonSets } from './apps/daemon-sets.ts';
 import { deployments } from './apps/deployments.ts';
 import { replicaSets } from './apps/replica-sets.ts';
 import { statefulSets } from './apps/stateful-sets.ts';
-import { selfSubjectReviews } from './authentication/self-subject-reviews.ts';
-import { tokenReviews } from './authentication/token-reviews.ts';
-import { localSubjectAccessReviews } from './authorization/local-subject-access-reviews.ts';
-import { selfSubjectAccessReviews } from './authorization/self-subject-access-reviews.ts';
-import { selfSubjectRulesReviews } from './authorization/self-subject-rules-reviews.ts';
-import { subjectAccessReviews } from './authorization/subject-access-reviews.ts';
+import { selfSubjectReviews, tokenReviews } from './authentication/reviews.ts';
+import {
+  localSubjectAccessReviews,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
+  subjectAccessReviews,
+} from './authorization/reviews.ts';
 import { horizontalPodAutoscalers } from './autoscaling/horizontal-pod-autoscalers.ts';
 import { cronJobs } from './batch/cron-jobs.ts';
 import { jobs } from './batch/jobs.ts';
@@ -75,102 +76,170 @@ import { storageVersionMigrations } from './storagemigration/storage-version-mig
 
 export { isCertificate, requestedOrganizations } from './certificates/x509.ts';
 export { findType } from './find-type.ts';
-export { standardFlowObjects } from './flowcontrol/standard.ts';
+export { bootstrapFlowObjects } from './flowcontrol/bootstrap-objects.ts';
 
-export const builtinResources: readonly ResourceDefinition[] = [
-  // core
-  bindings,
-  componentStatuses,
-  configMaps,
-  endpoints,
-  events,
-  limitRanges,
-  namespaces,
-  nodes,
-  persistentVolumeClaims,
-  persistentVolumes,
-  podTemplates,
-  pods,
-  replicationControllers,
-  resourceQuotas,
-  secrets,
-  serviceAccounts,
-  services,
-  // apiregistration
-  apiServices,
-  // apps
-  controllerRevisions,
-  daemonSets,
-  deployments,
-  replicaSets,
-  statefulSets,
-  // events
-  eventsOfGroup,
-  // authentication
-  selfSubjectReviews,
-  tokenReviews,
-  // authorization
-  localSubjectAccessReviews,
-  selfSubjectAccessReviews,
-  selfSubjectRulesReviews,
-  subjectAccessReviews,
-  // autoscaling
-  horizontalPodAutoscalers,
-  // batch
-  cronJobs,
-  jobs,
-  // certificates
-  clusterTrustBundles,
-  certificateSigningRequests,
-  // networking
-  ingressClasses,
-  ingresses,
-  ipAddresses,
-  networkPolicies,
-  serviceCidrs,
-  // policy
-  podDisruptionBudgets,
-  // rbac
-  clusterRoleBindings,
-  clusterRoles,
-  roleBindings,
-  roles,
-  // storage
-  csiDrivers,
-  csiNodes,
-  csiStorageCapacities,
-  storageClasses,
-  volumeAttributesClasses,
-  volumeAttachments,
-  // admissionregistration
-  mutatingAdmissionPolicies,
-  mutatingAdmissionPolicyBindings,
-  mutatingWebhookConfigurations,
-  validatingAdmissionPolicies,
-  validatingAdmissionPolicyBindings,
-  validatingWebhookConfigurations,
-  // apiextensions
-  customResourceDefinitions,
-  // scheduling
-  priorityClasses,
-  // coordination
-  leaseCandidates,
-  leases,
-  // node
-  runtimeClasses,
-  // discovery
-  endpointSlices,
-  // flowcontrol
-  flowSchemas,
-  priorityLevelConfigurations,
-  // internal.apiserver
-  storageVersions,
-  // resource
-  deviceClasses,
-  deviceTaintRules,
-  resourceClaims,
-  resourceClaimTemplates,
-  resourceSlices,
-  // storagemigration
-  storageVersionMigrations,
+/** An API group, its kinds, and how clients rank it against the other groups. */
+export interface BuiltinGroup {
+  readonly group: string;
+  /** `groupPriorityMinimum` of its APIService objects; undefined: it has no such objects. */
+  readonly priority: number | undefined;
+  /** `versionPriority` of the versions that do not have the usual one of their stage. */
+  readonly versionPriorities?: { readonly [version: string]: number };
+  readonly resources: readonly ResourceDefinition[];
+}
+
+/** Every built-in group, in the order of discovery. */
+export const builtinGroups: readonly BuiltinGroup[] = [
+  {
+    group: '',
+    priority: 18_000,
+    versionPriorities: { v1: 1 },
+    resources: [
+      bindings,
+      componentStatuses,
+      configMaps,
+      endpoints,
+      events,
+      limitRanges,
+      namespaces,
+      nodes,
+      persistentVolumeClaims,
+      persistentVolumes,
+      podTemplates,
+      pods,
+      replicationControllers,
+      resourceQuotas,
+      secrets,
+      serviceAccounts,
+      services,
+    ],
+  },
+  {
+    group: 'apiregistration.{domain}',
+    priority: undefined,
+    resources: [apiServices],
+  },
+  {
+    group: 'apps',
+    priority: 17_800,
+    resources: [controllerRevisions, daemonSets, deployments, replicaSets, statefulSets],
+  },
+  {
+    group: 'events.{domain}',
+    priority: 17_750,
+    versionPriorities: { v1beta1: 5 },
+    resources: [eventsOfGroup],
+  },
+  {
+    group: 'authentication.{domain}',
+    priority: 17_700,
+    resources: [selfSubjectReviews, tokenReviews],
+  },
+  {
+    group: 'authorization.{domain}',
+    priority: 17_600,
+    resources: [localSubjectAccessReviews, selfSubjectAccessReviews, selfSubjectRulesReviews, subjectAccessReviews],
+  },
+  {
+    group: 'autoscaling',
+    priority: 17_500,
+    versionPriorities: { v2: 30 },
+    resources: [horizontalPodAutoscalers],
+  },
+  {
+    group: 'batch',
+    priority: 17_400,
+    resources: [cronJobs, jobs],
+  },
+  {
+    group: 'certificates.{domain}',
+    priority: 17_300,
+    resources: [clusterTrustBundles, certificateSigningRequests],
+  },
+  {
+    group: 'networking.{domain}',
+    priority: 17_200,
+    resources: [ingressClasses, ingresses, ipAddresses, networkPolicies, serviceCidrs],
+  },
+  {
+    group: 'policy',
+    priority: 17_100,
+    resources: [podDisruptionBudgets],
+  },
+  {
+    group: 'rbac.authorization.{domain}',
+    priority: 17_000,
+    resources: [clusterRoleBindings, clusterRoles, roleBindings, roles],
+  },
+  {
+    group: 'storage.{domain}',
+    priority: 16_800,
+    resources: [csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttributesClasses, volumeAttachments],
+  },
+  {
+    group: 'admissionregistration.{domain}',
+    priority: 16_700,
+    versionPriorities: { v1beta1: 12, v1alpha1: 9 },
+    resources: [
+      mutatingAdmissionPolicies,
+      mutatingAdmissionPolicyBindings,
+      mutatingWebhookConfigurations,
+      validatingAdmissionPolicies,
+      validatingAdmissionPolicyBindings,
+      validatingWebhookConfigurations,
+    ],
+  },
+  {
+    group: 'apiextensions.{domain}',
+    priority: 16_700,
+    resources: [customResourceDefinitions],
+  },
+  {
+    group: 'scheduling.{domain}',
+    priority: 16_600,
+    resources: [priorityClasses],
+  },
+  {
+    group: 'coordination.{domain}',
+    priority: 16_500,
+    versionPriorities: { v1beta1: 13, v1alpha2: 12 },
+    resources: [leaseCandidates, leases],
+  },
+  {
+    group: 'node.{domain}',
+    priority: 16_300,
+    resources: [runtimeClasses],
+  },
+  {
+    group: 'discovery.{domain}',
+    priority: 16_200,
+    versionPriorities: { v1beta1: 12 },
+    resources: [endpointSlices],
+  },
+  {
+    group: 'flowcontrol.apiserver.{domain}',
+    priority: 16_100,
+    versionPriorities: { v1: 21, v1beta3: 18 },
+    resources: [flowSchemas, priorityLevelConfigurations],
+  },
+  {
+    group: 'internal.apiserver.{domain}',
+    priority: 16_000,
+    versionPriorities: { v1alpha1: 9 },
+    resources: [storageVersions],
+  },
+  {
+    group: 'resource.{domain}',
+    priority: 16_200,
+    versionPriorities: { v1beta2: 15 },
+    resources: [deviceClasses, deviceTaintRules, resourceClaims, resourceClaimTemplates, resourceSlices],
+  },
+  {
+    group: 'storagemigration.{domain}',
+    priority: 15_800,
+    versionPriorities: { v1alpha1: 9 },
+    resources: [storageVersionMigrations],
+  },
 ];
+
+export const builtinResources: readonly ResourceDefinition[] = builtinGroups.flatMap(({ resources }) => resources);

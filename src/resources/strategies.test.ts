@@ -17,7 +17,7 @@ import { created, replaced, testContext, warningsOf } from './testing/kind.ts';
 // How the reference server 1.33 (`pkg/registry/*/*/strategy.go`) treats each kind.
 
 const plain = { create: false, unconditional: true, counts: false, statusKeepsMetadata: false };
-/** What sets a kind apart from `plain`. */
+/** What differs from `plain`. */
 const strategies: { readonly [resource: string]: Partial<typeof plain> } = {
   bindings: {},
   componentstatuses: {},
@@ -82,7 +82,7 @@ const strategies: { readonly [resource: string]: Partial<typeof plain> } = {
 const idOf = ({ group, plural }: ResourceDefinition) => formatGroupResource({ group, resource: plural });
 const stored = builtinResources.filter((definition) => Object.hasOwn(strategies, idOf(definition)));
 
-test('the table names kinds that there are', () => {
+test('the table names existing kinds only', () => {
   expect(stored.map(idOf).sort()).toEqual(Object.keys(strategies).sort());
 });
 
@@ -98,8 +98,8 @@ test.each(stored.map((definition) => [idOf(definition), definition] as const))('
   }).toEqual({ ...plain, ...strategies[id] });
 });
 
-// How often the rules of each kind check the metadata of an update, beside those of any kind (`ValidateObjectMeta` and
-// `ValidateObjectMetaUpdate` in what the reference server's strategies call).
+// The number of metadata checks on create and update, in addition to the common ones (calls of `ValidateObjectMeta` and
+// `ValidateObjectMetaUpdate` in the reference server's strategies).
 const checks: { readonly [checks: string]: readonly string[] } = {
   '1,0': [
     'mutatingwebhookconfigurations',
@@ -128,7 +128,7 @@ const checks: { readonly [checks: string]: readonly string[] } = {
   '2,0': ['persistentvolumes', 'csinodes', 'volumeattachments'],
   '2,1': ['persistentvolumeclaims', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
 };
-/** The same for subresources, where it is not once as a change. */
+/** The number of metadata checks of subresources where it is not that of a plain update. */
 const checksBelow: { readonly [subresource: string]: string } = {
   'cronjobs/status': '0,0',
   'poddisruptionbudgets/status': '0,0',
@@ -141,14 +141,14 @@ const checksBelow: { readonly [subresource: string]: string } = {
   'pods/resize': '1,1',
 };
 
-test('how often metadata are checked', () => {
+test('the number of metadata checks of each kind', () => {
   const nameOf = ({ group, plural }: ResourceDefinition) => (group === 'events.{domain}' ? 'events.events' : plural);
-  const told = new Map<string, string[]>();
+  const kindsByChecks = new Map<string, string[]>();
   for (const definition of stored) {
     const key = definition.strategy.metadataChecks?.join();
-    if (key !== undefined) told.set(key, [...(told.get(key) ?? []), nameOf(definition)].sort());
+    if (key !== undefined) kindsByChecks.set(key, [...(kindsByChecks.get(key) ?? []), nameOf(definition)].sort());
   }
-  expect(Object.fromEntries(told)).toEqual(
+  expect(Object.fromEntries(kindsByChecks)).toEqual(
     Object.fromEntries(Object.entries(checks).map(([key, names]) => [key, [...names].sort()])),
   );
   const below = stored.flatMap(({ plural, subresources }) =>
@@ -168,7 +168,7 @@ describe('nodes', () => {
     status: { config: { error: 'e' } },
   });
 
-  test('get no configuration', () => {
+  test('configSource is dropped on create', () => {
     const made = created(nodes, given);
     expect(made['spec']).toEqual({ unschedulable: true });
     expect(made['status']).not.toHaveProperty('config');
@@ -176,7 +176,7 @@ describe('nodes', () => {
     expect(replaced(nodes, made, given, 'status')['status']).not.toHaveProperty('config');
   });
 
-  test('keep the one that they have', () => {
+  test('configSource is kept when the old object has one', () => {
     expect(replaced(nodes, had(), given)['spec']).toMatchObject({ configSource });
     expect(replaced(nodes, had(), given, 'status')['status']).toMatchObject({ config: { error: 'e' } });
   });
@@ -201,21 +201,21 @@ describe('daemon sets', () => {
     expect(counted(created(daemonSets, set('a', given)))).toBe(expected);
   });
 
-  test('only a changed template counts', () => {
+  test('the template generation increments with the template only', () => {
     const old = created(daemonSets, set('a', '7'));
     expect(counted(replaced(daemonSets, old, set('a', '1')))).toBe('7');
     expect(counted(replaced(daemonSets, old, set('b', '1')))).toBe('8');
   });
 
-  test('are advised on for their template, not their name', () => {
+  test('warnings cover the template, not the name', () => {
     const bad = {
       spec: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' }, containers: [{ name: 'c', image: 'i' }] },
     };
     const sent = { metadata: { name: 'a.b' }, spec: { template: bad } };
-    const advice = [
+    const expected = [
       'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
     ];
-    expect(warningsOf(daemonSets, sent)).toEqual(advice);
+    expect(warningsOf(daemonSets, sent)).toEqual(expected);
     const old = created(daemonSets, sent);
     const again = replaced(daemonSets, old, { ...sent, spec: { ...sent.spec, minReadySeconds: 5 } });
     again.metadata.generation = 2;
@@ -223,14 +223,14 @@ describe('daemon sets', () => {
   });
 });
 
-test('a CSI driver counts every change of its spec', () => {
+test('a CSI driver increments its generation on every spec change', () => {
   const old = created(csiDrivers, { spec: { podInfoOnMount: false } });
   expect(old.metadata.generation).toBeUndefined();
   expect(replaced(csiDrivers, old, { spec: { podInfoOnMount: true } }).metadata.generation).toBe(1);
   expect(replaced(csiDrivers, old, { spec: { podInfoOnMount: false } }).metadata.generation).toBeUndefined();
 });
 
-describe('advice', () => {
+describe('warnings', () => {
   const zone = 'failure-domain.beta.kubernetes.io/zone';
   const why = 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead';
   const rows: [string, ResourceDefinition, JsonObject, string[]][] = [
@@ -257,7 +257,7 @@ describe('advice', () => {
     expect(warningsOf(definition, fragment)).toEqual(expected);
   });
 
-  test('a changed cron job that has a zone in its schedule', () => {
+  test('an updated cron job with a time zone in its schedule', () => {
     const sent = { spec: { schedule: 'TZ=UTC * * * * *' } };
     const old = created(cronJobs, sent);
     expect(cronJobs.strategy.warnings?.(old, old, testContext)).toEqual([

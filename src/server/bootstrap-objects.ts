@@ -2,7 +2,7 @@ import { systemPriorities } from '../admission/index.ts';
 import type { Client } from '../client/index.ts';
 import { applyMergePatch } from '../merge/index.ts';
 import { type ApiObject, isJsonObject, type Json, type JsonObject, type Names, StatusError } from '../meta/index.ts';
-import { standardFlowObjects } from '../resources/index.ts';
+import { bootstrapFlowObjects } from '../resources/index.ts';
 
 /** The field manager of the server's own objects. */
 export const ownManager = 'apiserver';
@@ -38,7 +38,7 @@ export async function createBootstrapObjects(
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
   const objects: BootstrapObject[] = [
     ...more,
-    ...standardFlowObjects(names).map((object) => ({ ...object, manager: flowManager })),
+    ...bootstrapFlowObjects(names).map((object) => ({ ...object, manager: flowManager })),
     ...namespaces.map((name) => ({ resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
     ...systemPriorities.map(({ name, ...fields }) => ({
       resource: 'priorityclasses',

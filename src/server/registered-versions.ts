@@ -2,38 +2,9 @@
 import type { Client } from '../client/index.ts';
 import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
+import { builtinGroups } from '../resources/index.ts';
 import type { Store } from '../store/index.ts';
 import { ownManager } from './bootstrap-objects.ts';
-
-/** The priority of each group, then those of its versions where they are not the usual ones of their stage. */
-const priorities: readonly (readonly [
-  group: string,
-  priority: number,
-  versions?: { readonly [version: string]: number },
-])[] = [
-  ['', 18_000, { v1: 1 }],
-  ['apps', 17_800],
-  ['events.{domain}', 17_750, { v1beta1: 5 }],
-  ['authentication.{domain}', 17_700],
-  ['authorization.{domain}', 17_600],
-  ['autoscaling', 17_500, { v2: 30 }],
-  ['batch', 17_400],
-  ['certificates.{domain}', 17_300],
-  ['networking.{domain}', 17_200],
-  ['policy', 17_100],
-  ['rbac.authorization.{domain}', 17_000],
-  ['storage.{domain}', 16_800],
-  ['apiextensions.{domain}', 16_700],
-  ['admissionregistration.{domain}', 16_700, { v1beta1: 12, v1alpha1: 9 }],
-  ['scheduling.{domain}', 16_600],
-  ['coordination.{domain}', 16_500, { v1beta1: 13, v1alpha2: 12 }],
-  ['node.{domain}', 16_300],
-  ['discovery.{domain}', 16_200, { v1beta1: 12 }],
-  ['resource.{domain}', 16_200, { v1beta2: 15 }],
-  ['flowcontrol.apiserver.{domain}', 16_100, { v1: 21, v1beta3: 18 }],
-  ['internal.apiserver.{domain}', 16_000, { v1alpha1: 9 }],
-  ['storagemigration.{domain}', 15_800, { v1alpha1: 9 }],
-];
 
 const usual = (version: string) => (version.includes('alpha') ? 1 : version.includes('beta') ? 9 : 15);
 
@@ -85,15 +56,14 @@ export async function registerVersions({ client, registry, store, names }: Regis
 
 /** The specification for each group version, by the name of its object. */
 function servedVersions(registry: Registry, names: Names): Map<string, JsonObject> {
-  const known = new Map(priorities.map(([group, ...rest]) => [expandNames(group, names), rest]));
+  const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
   const specs = new Map<string, JsonObject>();
   for (const { definition } of registry.resources) {
     const { group, versions } = definition;
-    const [priority, special = {}] = known.get(group) ?? [];
-    // The group of these very objects has none, as in the reference server.
+    const { priority, versionPriorities = {} } = builtin.get(group) ?? {};
     if (priority === undefined) continue;
     for (const { version } of versions) {
-      const versionPriority = special[version] ?? usual(version);
+      const versionPriority = versionPriorities[version] ?? usual(version);
       const spec = { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority };
       specs.set(`${version}.${group}`, spec);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
-import { created, type Finding, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
+import { created, type Fragment, onCreate, type ReportedError, type Row, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { mutatingAdmissionPolicies } from './mutating-admission-policies.ts';
 import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-bindings.ts';
@@ -31,7 +31,7 @@ describe('webhooks', () => {
   const rows: readonly Row[] = [
     ['a url', hook({ rules: [rule] })],
     [
-      'much',
+      'many invalid fields',
       {
         webhooks: [
           {
@@ -55,7 +55,7 @@ describe('webhooks', () => {
     ],
     ['no host', url('https:///x'), [`${client}.url`, 'Invalid', invalid('', `host must be specified${form}`)]],
     [
-      'more than host and path',
+      'a URL with user, query and fragment',
       url('https://u:p@h/x?q=1#f'),
       [`${client}.url`, 'Invalid', invalid('u:***', 'user information is not permitted in the URL')],
       [`${client}.url`, 'Invalid', invalid('f', 'fragments are not permitted in the URL')],
@@ -71,13 +71,13 @@ describe('webhooks', () => {
       [`${client}.service.port`, 'Invalid', invalid(0, `port is not valid: ${says.port}`)],
     ],
     [
-      'a path from nowhere',
+      'a relative service path',
       service({ path: 'x' }),
       [`${client}.service.path`, 'Invalid', invalid('x', "must start with a '/'")],
       [`${client}.service.path`, 'Invalid', invalid('x', 'segment[0] may not be empty')],
     ],
     [
-      'versions',
+      'invalid review versions',
       hook({ admissionReviewVersions: ['v2', 'v2', '1'] }),
       [
         'webhooks[0].admissionReviewVersions',
@@ -118,7 +118,7 @@ describe('webhooks', () => {
       ['webhooks[0].rules[0].resources', 'Required', missing],
     ],
     [
-      'all and some',
+      '* with other entries',
       withRule({ operations: ['*', 'CREATE'], apiGroups: ['*', 'a'], apiVersions: ['*', ''], scope: 'Odd' }),
       [
         'webhooks[0].rules[0].apiGroups',
@@ -139,7 +139,7 @@ describe('webhooks', () => {
       ['webhooks[0].rules[0].scope', 'NotSupported', unsupported('Odd', '*', 'Cluster', 'Namespaced')],
     ],
     [
-      'an operation',
+      'an unknown operation',
       withRule({ operations: ['ODD'] }),
       [
         'webhooks[0].rules[0].operations[0]',
@@ -148,13 +148,13 @@ describe('webhooks', () => {
       ],
     ],
     [
-      'subresources told twice',
+      'duplicate subresources',
       withRule({ resources: ['a/*', 'a/b', '*/c', 'd/c'] }),
       ['webhooks[0].rules[0].resources[1]', 'Invalid', invalid('a/b', "if 'a/*' is present, must not specify a/b")],
       ['webhooks[0].rules[0].resources[3]', 'Invalid', invalid('d/c', "if '*/c' is present, must not specify d/c")],
     ],
     [
-      'everything and something',
+      '*/* with other resources',
       withRule({ resources: ['*/*', 'a/b'] }),
       [
         'webhooks[0].rules[0].resources',
@@ -163,7 +163,7 @@ describe('webhooks', () => {
       ],
     ],
     [
-      'conditions',
+      'invalid match conditions',
       hook({ matchConditions: [{ name: 'a b', expression: ' ' }] }),
       ['webhooks[0].matchConditions[0].expression', 'Required', missing],
       ['webhooks[0].matchConditions[0].name', 'Invalid', invalid('a b', says.qualified)],
@@ -172,11 +172,11 @@ describe('webhooks', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(validatingWebhookConfigurations, fragment)).toEqual(sorted(expected));
   });
-  test('that change objects', () => {
+  test('mutating webhooks', () => {
     const one = { name: 'a.example.com', clientConfig: {} };
     expect(onCreate(mutatingWebhookConfigurations, { webhooks: [one, one] })).toEqual(
       sorted([
-        ...[0, 1].flatMap((i): Finding[] => [
+        ...[0, 1].flatMap((i): ReportedError[] => [
           [`webhooks[${i}].admissionReviewVersions`, 'Required', required('must specify one of v1, v1beta1')],
           [`webhooks[${i}].clientConfig`, 'Required', required('exactly one of url or service is required')],
           [`webhooks[${i}].sideEffects`, 'Required', required('must specify one of None, NoneOnDryRun')],
@@ -210,19 +210,19 @@ describe('policies', () => {
     ['no constraints', policy({ matchConstraints: null }), ['spec.matchConstraints', 'Required', missing]],
     ['no rules', policy({ matchConstraints: {} }), ['spec.matchConstraints.resourceRules', 'Required', missing]],
     [
-      'nothing to say',
+      'neither validations nor audit annotations',
       policy({ validations: [] }),
       ['spec.auditAnnotations', 'Required', required('validations or auditAnnotations must contain at least one item')],
       ['spec.validations', 'Required', required('validations or auditAnnotations must contain at least one item')],
     ],
     [
-      'names twice',
+      'duplicate names',
       policy({ matchConstraints: { resourceRules: [{ ...rule, resourceNames: ['a', 'a', 'b/c'] }] } }),
       ['spec.matchConstraints.resourceRules[0].resourceNames[1]', 'Duplicate', duplicate('a')],
       ['spec.matchConstraints.resourceRules[0].resourceNames[2]', 'Invalid', invalid('b/c', "may not contain '/'")],
     ],
     [
-      'parameters',
+      'invalid paramKind',
       policy({ paramKind: { apiVersion: 'A/1', kind: 'a_b' } }),
       ['spec.paramKind.apiVersion', 'Invalid', invalid('A', says.subdomain)],
       ['spec.paramKind.apiVersion', 'Invalid', invalid('1', says.label1035)],
@@ -233,7 +233,7 @@ describe('policies', () => {
       ],
     ],
     [
-      'variables',
+      'invalid variables',
       policy({
         variables: [
           { name: 'a-b', expression: '1' },
@@ -245,7 +245,7 @@ describe('policies', () => {
       ['spec.variables[1].name', 'Required', required('name is not specified')],
     ],
     [
-      'validations',
+      'invalid validations',
       policy({
         validations: [
           { expression: '', message: ' ', messageExpression: ' ', reason: 'Odd' },
@@ -264,7 +264,7 @@ describe('policies', () => {
       ['spec.validations[2].message', 'Invalid', invalid('b\nc', 'message must not contain line breaks')],
     ],
     [
-      'annotations',
+      'invalid audit annotations',
       policy({
         auditAnnotations: [
           { key: 'a b', valueExpression: '' },
@@ -282,19 +282,19 @@ describe('policies', () => {
   });
 });
 
-describe('bindings of policies', () => {
+describe('policy bindings', () => {
   const exclusive = 'name and selector are mutually exclusive';
   const binding = (more: Fragment): Fragment => ({ spec: { policyName: 'p', validationActions: ['Deny'], ...more } });
   const rows: readonly Row[] = [
     ['a policy', binding({})],
     [
-      'nothing',
+      'an empty spec',
       {},
       ['spec.policyName', 'Required', missing],
       ['spec.validationActions', 'Required', required('at least one validation action is required')],
     ],
     [
-      'the same twice over',
+      'duplicate actions',
       binding({ validationActions: ['Deny', 'Warn'] }),
       [
         'spec.validationActions',
@@ -306,19 +306,19 @@ describe('bindings of policies', () => {
       ],
     ],
     [
-      'actions',
+      'unknown actions',
       binding({ validationActions: ['Odd', 'Deny', 'Deny'] }),
       ['spec.validationActions[0]', 'NotSupported', unsupported('Odd', 'Audit', 'Deny', 'Warn')],
       ['spec.validationActions[2]', 'Duplicate', duplicate('Deny')],
     ],
     [
-      'parameters of no name',
+      'paramRef without name or selector',
       binding({ paramRef: {} }),
       ['spec.paramRef', 'Required', required('one of name or selector must be specified')],
       ['spec.paramRef.parameterNotFoundAction', 'Required', missing],
     ],
     [
-      'parameters found twice',
+      'paramRef with name and selector',
       binding({ paramRef: { name: 'n', selector: {}, parameterNotFoundAction: 'Deny' } }),
       ['spec.paramRef.name', 'Forbidden', forbidden(exclusive)],
       ['spec.paramRef.selector', 'Forbidden', forbidden(exclusive)],
@@ -337,14 +337,14 @@ describe('mutating admission policies', () => {
   const rows: readonly Row[] = [
     ['a patch', policy([{ patchType: 'JSONPatch', jsonPatch }])],
     [
-      'nothing',
+      'an empty spec',
       { spec: {} },
       ['spec.matchConstraints', 'Required', missing],
       ['spec.mutations', 'Required', required('mutations must contain at least one item')],
       ['spec.reinvocationPolicy', 'Required', missing],
     ],
     [
-      'mutations that are not what their type says',
+      'mutations that do not match patchType',
       policy([
         { patchType: 'ApplyConfiguration', jsonPatch },
         { patchType: 'JSONPatch', jsonPatch: {} },
@@ -366,7 +366,7 @@ describe('mutating admission policies', () => {
       ['spec.mutations[3].patchType', 'Required', missing],
     ],
     [
-      'policies that nobody knows',
+      'unknown policies',
       policy([{ patchType: 'JSONPatch', jsonPatch }], { failurePolicy: 'Odd', reinvocationPolicy: 'Odd' }),
       ['spec.failurePolicy', 'NotSupported', unsupported('Odd', 'Fail', 'Ignore')],
       ['spec.reinvocationPolicy', 'NotSupported', unsupported('Odd', 'IfNeeded', 'Never')],
@@ -381,7 +381,7 @@ describe('mutating admission policies', () => {
     expect(spec).toMatchObject({ failurePolicy: 'Fail', matchConstraints: { matchPolicy: 'Equivalent' } });
   });
 
-  test('bindings name a policy', () => {
+  test('policyName of a binding is required', () => {
     expect(onCreate(mutatingAdmissionPolicyBindings, { spec: { policyName: 'p' } })).toEqual([]);
     expect(onCreate(mutatingAdmissionPolicyBindings, { spec: { paramRef: {} } })).toEqual([
       ['spec.paramRef', 'Required', required('one of name or selector must be specified')],

@@ -1,9 +1,9 @@
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { MutatingAdmissionPolicy } from '../types/admissionregistration-v1alpha1.ts';
-import { formatParamKind } from './policy-cells.ts';
-import { validateMutatingPolicy } from './policy-rules.ts';
-import { defaultMatch } from './rule-rules.ts';
+import { formatParamKind } from './admission-policies.columns.ts';
+import { validateMutatingPolicy } from './admission-policies.validation.ts';
+import { defaultMatch } from './match-resources.validation.ts';
 
 export const mutatingAdmissionPolicies = resource({
   group: 'admissionregistration.{domain}',

@@ -1,9 +1,9 @@
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { MutatingAdmissionPolicyBinding } from '../types/admissionregistration-v1alpha1.ts';
-import { formatParamRef } from './policy-cells.ts';
-import { validateMutatingBinding } from './policy-rules.ts';
-import { defaultMatch } from './rule-rules.ts';
+import { formatParamRef } from './admission-policies.columns.ts';
+import { validateMutatingBinding } from './admission-policies.validation.ts';
+import { defaultMatch } from './match-resources.validation.ts';
 
 export const mutatingAdmissionPolicyBindings = resource({
   group: 'admissionregistration.{domain}',

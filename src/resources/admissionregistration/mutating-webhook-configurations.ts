@@ -1,8 +1,8 @@
-import { age, name } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { eachOf } from '../shared/field-rules.ts';
 import { MutatingWebhookConfiguration } from '../types/admissionregistration-v1.ts';
-import { defaultWebhook, validateWebhook } from './webhook-rules.ts';
+import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
 
 export const mutatingWebhookConfigurations = resource({
   group: 'admissionregistration.{domain}',

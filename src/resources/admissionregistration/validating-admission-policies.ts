@@ -1,11 +1,11 @@
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { validateConditions } from '../shared/conditions.ts';
+import { resource } from '../shared/define.ts';
 import { ValidatingAdmissionPolicy } from '../types/admissionregistration-v1.ts';
 import { ValidatingAdmissionPolicy as V1beta1 } from '../types/admissionregistration-v1beta1.ts';
-import { validateConditions } from '../validate/conditions.ts';
-import { formatParamKind } from './policy-cells.ts';
-import { validatePolicy } from './policy-rules.ts';
-import { defaultMatch } from './rule-rules.ts';
+import { formatParamKind } from './admission-policies.columns.ts';
+import { validatePolicy } from './admission-policies.validation.ts';
+import { defaultMatch } from './match-resources.validation.ts';
 
 export const validatingAdmissionPolicies = resource({
   group: 'admissionregistration.{domain}',

@@ -1,10 +1,10 @@
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { ValidatingAdmissionPolicyBinding } from '../types/admissionregistration-v1.ts';
 import { ValidatingAdmissionPolicyBinding as V1beta1 } from '../types/admissionregistration-v1beta1.ts';
-import { formatParamRef } from './policy-cells.ts';
-import { validateBinding } from './policy-rules.ts';
-import { defaultMatch } from './rule-rules.ts';
+import { formatParamRef } from './admission-policies.columns.ts';
+import { validateBinding } from './admission-policies.validation.ts';
+import { defaultMatch } from './match-resources.validation.ts';
 
 export const validatingAdmissionPolicyBindings = resource({
   group: 'admissionregistration.{domain}',

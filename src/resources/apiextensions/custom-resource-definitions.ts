@@ -1,7 +1,8 @@
-import { resource } from '../define.ts';
+import { resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
-import { isNew } from '../validate/common.ts';
-import { defaultDefinition, noteStored, validateChange, validateDefinition, validateNew } from './rules.ts';
+import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
+import { validateChange, validateDefinition, validateNew } from './custom-resource-definitions.validation.ts';
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -19,8 +20,8 @@ export const customResourceDefinitions = resource({
     generation: true,
     unconditionalUpdate: false,
     defaults: ({ spec }) => defaultDefinition(spec ?? {}),
-    prepareCreate: noteStored,
-    prepareUpdate: noteStored,
+    prepareCreate: recordStoredVersion,
+    prepareUpdate: recordStoredVersion,
     validate: (definition, { names }) => [
       ...validateDefinition(definition, names),
       ...(isNew(definition) ? validateNew(definition, names) : []),

@@ -9,9 +9,9 @@ const service = (more: Fragment): Fragment => ({
 });
 
 const rows: readonly Row[] = [
-  ['of this server', service({})],
+  ['a local API service', service({})],
   [
-    'nothing',
+    'an empty spec',
     { metadata: { name: 'bad' }, spec: { groupPriorityMinimum: 0, versionPriority: 0 } },
     ['metadata.name', 'Invalid', invalid('bad', 'must be `spec.version+"."+spec.group`: "."')],
     ['spec.group', 'Required', required('only v1 may have an empty group and it better be legacy kube')],
@@ -20,18 +20,18 @@ const rows: readonly Row[] = [
     ['spec.versionPriority', 'Invalid', invalid(0, 'must be positive and less than 1000')],
   ],
   [
-    'a name to be made up',
+    'generateName',
     { ...service({}), metadata: { name: 'v1.a.b', generateName: 'v1' } },
     ['metadata.generateName', 'Invalid', invalid('v1', 'must be `spec.version+"."+spec.group`: "v1.a.b"')],
   ],
   [
-    'trust in oneself',
+    'TLS settings of a local one',
     service({ caBundle: 'eHl6', insecureSkipTLSVerify: true }),
     ['spec.caBundle', 'Invalid', invalid('3 bytes', 'local APIServices may not have a caBundle')],
     ['spec.insecureSkipTLSVerify', 'Invalid', invalid(true, 'local APIServices may not have insecureSkipTLSVerify')],
   ],
   [
-    'of another one',
+    'an API service with a service',
     service({ service: { port: 0 }, caBundle: 'eHl6', insecureSkipTLSVerify: true }),
     ['spec.insecureSkipTLSVerify', 'Invalid', invalid(true, 'may not be true if caBundle is present')],
     ['spec.service.name', 'Required', missing],
@@ -44,12 +44,12 @@ describe('API services', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(apiServices, fragment)).toEqual(sorted(expected));
   });
-  test('the name holds for what is there, too', () => {
+  test('the name is validated on update too', () => {
     expect(onUpdate(apiServices, service({}), service({ group: 'a.c' }))).toEqual([
       ['metadata.name', 'Invalid', invalid('v1.a.b', 'must be `spec.version+"."+spec.group`: "v1.a.c"')],
     ]);
   });
-  test('what this server serves is there; another one listens where https does', () => {
+  test('a local API service is available; the port of another one defaults to 443', () => {
     expect(created(apiServices, service({}))['status']).toEqual({
       conditions: [
         {

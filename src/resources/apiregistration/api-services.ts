@@ -7,12 +7,11 @@ import {
   pathSegmentName,
   portNumber,
 } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule, eachOf, oneOf } from '../core/pod-spec/field-rules.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, eachOf, oneOf, validateNamed } from '../shared/field-rules.ts';
+import { defaultPort } from '../shared/webhook-client.ts';
 import { APIService, type APIServiceSpec } from '../types/apiregistration-v1.ts';
-import { validateNamed } from '../validate/common.ts';
-import { defaultPort } from '../validate/webhook-client.ts';
 
 export const apiServices = resource({
   group: 'apiregistration.{domain}',
@@ -57,7 +56,7 @@ export const apiServices = resource({
   },
 });
 
-/** What this server itself serves is there. */
+/** The `Available` condition of groups that this server serves. */
 const localCondition = (now: number) => ({
   type: 'Available',
   status: 'True',

@@ -1,6 +1,6 @@
 import { fieldError, immutable, jsonEqual } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { ControllerRevision } from '../types/apps-v1.ts';
 
 export const controllerRevisions = resource({

@@ -9,21 +9,21 @@ import {
 } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, containerNames, formatLabels, formatSelector, imageNames, name } from '../cells.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import {
   isEmptySelector,
   same,
   validateAgain,
   validateCollisions,
-  validateKeptTemplate,
   validateSelected,
-} from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { warnOfTemplate } from '../core/pod-spec/warnings.ts';
-import { type ObjectOf, resource } from '../define.ts';
+  validateWorkloadTemplate,
+} from '../pod-template/workloads.validation.ts';
+import { age, containerNames, formatLabels, formatSelector, imageNames, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { DaemonSet, DaemonSetUpdateStrategy } from '../types/apps-v1.ts';
-import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
+import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
 export const daemonSets = resource({
   group: 'apps',
@@ -76,14 +76,14 @@ export const daemonSets = resource({
     warnings: ({ spec }, old, { names }) =>
       old !== undefined && same(spec?.template, old.spec?.template)
         ? []
-        : warnOfTemplate(spec?.template ?? {}, 'spec.template', names),
+        : templateWarnings(spec?.template ?? {}, 'spec.template', names),
   },
 });
 
-/** The annotation that counts the templates there were. */
+/** The deprecated annotation with the template generation. */
 const TEMPLATES = 'deprecated.daemonset.template.generation';
 
-/** 0 for what is no count. */
+/** The template generation; 0 when the annotation is not an integer. */
 function templatesOf({ annotations = {} }: ObjectMeta): number {
   const count = Number(getKey(annotations, TEMPLATES) ?? 0);
   return Number.isSafeInteger(count) ? count : 0;
@@ -103,12 +103,12 @@ function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: Strate
   }
   return [
     ...found,
-    ...validateKeptTemplate(template, 'spec.template', 'DaemonSet', context),
+    ...validateWorkloadTemplate(template, 'spec.template', 'DaemonSet', context),
     ...validateStrategy(spec.updateStrategy ?? {}),
   ];
 }
 
-/** On each node a new pod comes before the old one goes, or after: not both, not neither. */
+/** Validates the update strategy: exactly one of `maxSurge` and `maxUnavailable` is not zero. */
 function validateStrategy(strategy: Infer<typeof DaemonSetUpdateStrategy>): FieldError[] {
   const { type = '', rollingUpdate } = strategy;
   if (type === 'OnDelete') return [];
@@ -120,12 +120,12 @@ function validateStrategy(strategy: Infer<typeof DaemonSetUpdateStrategy>): Fiel
   const unavailable = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
   const surge = 'spec.updateStrategy.rollingUpdate.maxSurge';
   const found = [
-    ...validateShare(maxUnavailable, unavailable),
-    ...validateShare(maxSurge, surge),
-    ...validateAtMostAll(maxUnavailable, unavailable),
-    ...validateAtMostAll(maxSurge, surge),
+    ...validateIntOrPercent(maxUnavailable, unavailable),
+    ...validateIntOrPercent(maxSurge, surge),
+    ...validateAtMost100Percent(maxUnavailable, unavailable),
+    ...validateAtMost100Percent(maxSurge, surge),
   ];
-  const [hasUnavailable, hasSurge] = [shareSize(maxUnavailable) !== 0, shareSize(maxSurge) !== 0];
+  const [hasUnavailable, hasSurge] = [intOrPercentValue(maxUnavailable) !== 0, intOrPercentValue(maxSurge) !== 0];
   if (hasUnavailable && hasSurge) {
     found.push(fieldError.invalid(surge, maxSurge, 'may not be set when maxUnavailable is non-zero'));
   } else if (!hasUnavailable && !hasSurge) {

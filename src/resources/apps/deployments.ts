@@ -1,18 +1,18 @@
 import { type FieldError, fieldError, immutable, type Json } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
   validateCollisions,
-  validateController,
   validateCounts,
-  warnOfController,
-} from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { resource } from '../define.ts';
+  validateWorkload,
+  workloadWarnings,
+} from '../pod-template/workloads.validation.ts';
+import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { Deployment, DeploymentStrategy } from '../types/apps-v1.ts';
-import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
+import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
 export const deployments = resource({
   group: 'apps',
@@ -50,12 +50,12 @@ export const deployments = resource({
       defaultTemplate(spec.template);
     },
     prepareUpdate: ({ metadata }, { metadata: before }) => {
-      // A changed annotation is something to act on too.
+      // A change of the annotations also increments the generation.
       if (!same(metadata.annotations, before.annotations)) metadata.generation = (before.generation ?? 0) + 1;
     },
     validate: ({ spec = {} }, context) => {
       const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
-      const found = [...validateController(spec, 'ReplicaSet', context), ...validateStrategy(spec.strategy ?? {})];
+      const found = [...validateWorkload(spec, 'ReplicaSet', context), ...validateStrategy(spec.strategy ?? {})];
       if (deadline === undefined || deadline > minReadySeconds) return found;
       const why = 'must be greater than minReadySeconds';
       return [...found, fieldError.invalid('spec.progressDeadlineSeconds', deadline, why)];
@@ -70,11 +70,11 @@ export const deployments = resource({
         ...validateCollisions(status, old.status ?? {}),
       ];
     },
-    warnings: (deployment, old, { names }) => warnOfController(deployment, old, names),
+    warnings: (deployment, old, { names }) => workloadWarnings(deployment, old, names),
   },
 });
 
-/** How the pods of one template give way to those of the next. */
+/** Validates the deployment strategy. */
 function validateStrategy(strategy: Infer<typeof DeploymentStrategy>): FieldError[] {
   const { type = '', rollingUpdate } = strategy;
   const path = 'spec.strategy.rollingUpdate';
@@ -88,9 +88,9 @@ function validateStrategy(strategy: Infer<typeof DeploymentStrategy>): FieldErro
   }
   const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
   const field = `${path}.maxUnavailable`;
-  const found = [...validateShare(maxUnavailable, field), ...validateShare(maxSurge, `${path}.maxSurge`)];
-  if (shareSize(maxUnavailable) === 0 && shareSize(maxSurge) === 0) {
+  const found = [...validateIntOrPercent(maxUnavailable, field), ...validateIntOrPercent(maxSurge, `${path}.maxSurge`)];
+  if (intOrPercentValue(maxUnavailable) === 0 && intOrPercentValue(maxSurge) === 0) {
     found.push(fieldError.invalid(field, maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
   }
-  return [...found, ...validateAtMostAll(maxUnavailable, field)];
+  return [...found, ...validateAtMost100Percent(maxUnavailable, field)];
 }

@@ -1,14 +1,14 @@
 import { immutable, type Json } from '../../meta/index.ts';
-import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
   validateAgain,
-  validateController,
   validateCounts,
-  warnOfController,
-} from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { resource } from '../define.ts';
+  validateWorkload,
+  workloadWarnings,
+} from '../pod-template/workloads.validation.ts';
+import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { ReplicaSet } from '../types/apps-v1.ts';
 
 export const replicaSets = resource({
@@ -36,15 +36,15 @@ export const replicaSets = resource({
       spec.replicas ??= 1;
       defaultTemplate(spec.template);
     },
-    validate: ({ spec = {} }, context) => validateController(spec, 'ReplicaSet', context),
+    validate: ({ spec = {} }, context) => validateWorkload(spec, 'ReplicaSet', context),
     validateUpdate: (set, old, context) => {
       const { spec = {}, status = {} } = set;
       if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');
-      const found = validateAgain(set, ReplicaSet, validateController(spec, 'ReplicaSet', context), context.names);
+      const found = validateAgain(set, ReplicaSet, validateWorkload(spec, 'ReplicaSet', context), context.names);
       if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
       return found;
     },
-    warnings: (set, old, { names }) => warnOfController(set, old, names),
+    warnings: (set, old, { names }) => workloadWarnings(set, old, names),
   },
 });
 

@@ -1,25 +1,24 @@
 import { dns1123Label, type FieldError, fieldError, type Json, validateSelectorObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, containerNames, imageNames, name } from '../cells.ts';
-import { roundAmounts } from '../core/pod-spec/amounts.ts';
-import { validateClaimSpec } from '../core/pod-spec/claim-template.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
+import { fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
+import { roundQuantities } from '../pod-template/resource-list.ts';
+import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import {
   isEmptySelector,
-  isNew,
   same,
-  validateAlways,
   validateCollisions,
   validateCounts,
+  validateRestartAlways,
   validateSelected,
-  warnOfController,
-} from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { validateTemplate } from '../core/pod-spec/validate.ts';
-import { warnOfFractions } from '../core/pod-spec/warnings.ts';
-import { type ObjectOf, resource } from '../define.ts';
+  workloadWarnings,
+} from '../pod-template/workloads.validation.ts';
+import { age, containerNames, imageNames, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, eachOf, isNew } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import {
   RollingUpdateStatefulSetStrategy,
   StatefulSet,
@@ -28,7 +27,7 @@ import {
   StatefulSetUpdateStrategy,
 } from '../types/apps-v1.ts';
 import type { PodTemplateSpec } from '../types/core-v1.ts';
-import { shareSize, validateAtMostAll, validateShare } from './rollout.ts';
+import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
 export const statefulSets = resource({
   group: 'apps',
@@ -57,12 +56,12 @@ export const statefulSets = resource({
       return same(status, old.status) ? found : [...found, ...validateStatus(status, old.status ?? {})];
     },
     warnings: (set, old, { names }) => [
-      ...warnOfController(set, old, names),
+      ...workloadWarnings(set, old, names),
       ...(set.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, i) => {
-        // A change is advised on under another name.
+        // The reference server uses another field path for warnings on update.
         const path = `spec.volumeClaimTemplates[${i}]${old === undefined ? '' : '.Spec'}.resources`;
         return (['requests', 'limits'] as const).flatMap((kind) =>
-          warnOfFractions(spec?.resources?.[kind], `${path}.${kind}`, ['storage']),
+          fractionWarnings(spec?.resources?.[kind], `${path}.${kind}`, ['storage']),
         );
       }),
       ...((set.spec?.revisionHistoryLimit ?? 0) < 0
@@ -76,7 +75,7 @@ const FIXED =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
   "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
-/** The part of a spec that stays as it was made. */
+/** The immutable fields of a spec. */
 const fixed = ({ selector, volumeClaimTemplates, serviceName, podManagementPolicy }: StatefulSetSpec) => ({
   selector,
   volumeClaimTemplates: volumeClaimTemplates ?? [],
@@ -104,8 +103,8 @@ function setDefaults(spec: StatefulSetSpec): void {
     claim.kind = 'PersistentVolumeClaim';
     claim.spec ??= {};
     claim.spec.volumeMode ??= 'Filesystem';
-    roundAmounts(claim.spec.resources?.requests);
-    roundAmounts(claim.spec.resources?.limits);
+    roundQuantities(claim.spec.resources?.requests);
+    roundQuantities(claim.spec.resources?.limits);
     claim.status ??= {};
     claim.status.phase ||= 'Pending';
   });
@@ -118,7 +117,7 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
     found.push(fieldError.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"));
   }
   found.push(...validateStrategy(spec.updateStrategy ?? {}));
-  if (isNew(metadata)) {
+  if (isNew({ metadata })) {
     found.push(
       ...eachOf(spec.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) =>
         validateClaimSpec(claim.spec ?? {}, `${at}.spec`, context.names),
@@ -138,10 +137,10 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
       ...validateTemplate(withClaims(spec), 'spec.template', context),
     );
   }
-  return [...found, ...validateAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
+  return [...found, ...validateRestartAlways(spec.template ?? {}, 'spec.template', 'StatefulSet')];
 }
 
-/** The template as its pods will have it: a claim of their own stands for each template of one. */
+/** The pod template with a volume for each volume claim template. */
 function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
   const names = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '');
   const { volumes = [] } = template.spec ?? {};
@@ -154,7 +153,7 @@ function withClaims({ template = {}, volumeClaimTemplates = [] }: StatefulSetSpe
   };
 }
 
-/** How the pods of one template give way to those of the next. */
+/** Validates the update strategy. */
 function validateStrategy(strategy: Infer<typeof StatefulSetUpdateStrategy>): FieldError[] {
   const { type = '', rollingUpdate } = strategy;
   const path = 'spec.updateStrategy.rollingUpdate';
@@ -171,9 +170,9 @@ function validateStrategy(strategy: Infer<typeof StatefulSetUpdateStrategy>): Fi
   if (maxUnavailable === undefined) return [];
   const field = `${path}.maxUnavailable`;
   return [
-    ...validateShare(maxUnavailable, field),
-    ...(shareSize(maxUnavailable) === 0 ? [fieldError.invalid(field, maxUnavailable, 'cannot be 0')] : []),
-    ...validateAtMostAll(maxUnavailable, field),
+    ...validateIntOrPercent(maxUnavailable, field),
+    ...(intOrPercentValue(maxUnavailable) === 0 ? [fieldError.invalid(field, maxUnavailable, 'cannot be 0')] : []),
+    ...validateAtMost100Percent(maxUnavailable, field),
   ];
 }
 

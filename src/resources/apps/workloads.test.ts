@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
-import {
-  advise,
-  created,
-  type Finding,
-  judge,
-  judgeChange,
-  names as namesOf,
-  wording,
-} from '../core/pod-spec/testing/judge.ts';
 import { replicationControllers } from '../core/replication-controllers.ts';
+import {
+  created,
+  names as namesOf,
+  type ReportedError,
+  validateOnCreate,
+  validateOnUpdate,
+  warningsOnCreate,
+  wording,
+} from '../pod-template/testing/validate.ts';
 import { controllerRevisions } from './controller-revisions.ts';
 import { daemonSets } from './daemon-sets.ts';
 import { deployments } from './deployments.ts';
@@ -23,11 +23,11 @@ const template = { metadata: { labels: { a: 'b' } }, spec: pod };
 const selector = { matchLabels: { a: 'b' } };
 const object = (spec: JsonObject): JsonObject => ({ spec: { selector, template, ...spec } });
 
-type Row = readonly [title: string, spec: JsonObject, ...found: Finding[]];
+type Row = readonly [title: string, spec: JsonObject, ...found: ReportedError[]];
 
 function check(kind: ResourceDefinition, rows: readonly Row[]): void {
   test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
-    expect(judge(kind, object(spec))).toEqual(found);
+    expect(validateOnCreate(kind, object(spec))).toEqual(found);
   });
 }
 
@@ -37,30 +37,34 @@ interface Changing {
   status: { [field: string]: unknown };
 }
 
-const change = (kind: ResourceDefinition, before: JsonObject, how: (object: Changing) => void): Finding[] =>
-  judgeChange(kind, before, (one: ApiObject) => how(one as unknown as Changing));
+const change = (kind: ResourceDefinition, before: JsonObject, how: (object: Changing) => void): ReportedError[] =>
+  validateOnUpdate(kind, before, (one: ApiObject) => how(one as unknown as Changing));
 
 const labels = 'spec.template.metadata.labels';
-const mismatch: Finding = ['Invalid', labels, 'Invalid value: {"a":"b"}: `selector` does not match template `labels`'];
+const mismatch: ReportedError = [
+  'Invalid',
+  labels,
+  'Invalid value: {"a":"b"}: `selector` does not match template `labels`',
+];
 
 describe('deployments', () => {
   const S = 'spec.strategy';
   check(deployments, [
-    ['nothing wrong', {}],
+    ['valid', {}],
     ['no selector', { selector: null }, ['Required', 'spec.selector', 'Required value'], mismatch],
     [
       'an empty selector',
       { selector: {} },
       ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for deployment'],
     ],
-    ['a selector of others', { selector: { matchLabels: { z: 'z' } } }, mismatch],
+    ['a selector that does not match the template', { selector: { matchLabels: { z: 'z' } } }, mismatch],
     [
       'a template without labels',
       { template: { spec: pod } },
       ['Invalid', labels, 'Invalid value: null: `selector` does not match template `labels`'],
     ],
     [
-      'a selector that is none',
+      'an invalid selector',
       { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
       [
         'Required',
@@ -74,7 +78,7 @@ describe('deployments', () => {
       ],
     ],
     [
-      'pods that end',
+      'pods that do not always restart',
       { template: { ...template, spec: { ...pod, restartPolicy: 'Never', activeDeadlineSeconds: 5 } } },
       ['NotSupported', 'spec.template.spec.restartPolicy', 'Unsupported value: "Never": supported values: "Always"'],
       [
@@ -93,17 +97,17 @@ describe('deployments', () => {
       ],
     ],
     [
-      'steps of what has none',
+      'rollingUpdate with Recreate',
       { strategy: { type: 'Recreate', rollingUpdate: {} } },
       ['Forbidden', `${S}.rollingUpdate`, "Forbidden: may not be specified when strategy `type` is 'Recreate'"],
     ],
     [
-      'no step at all',
+      'neither surge nor unavailable',
       { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } },
       ['Invalid', `${S}.rollingUpdate.maxUnavailable`, 'Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
     ],
     [
-      'a step that is no number',
+      'an invalid percentage',
       { strategy: { rollingUpdate: { maxSurge: 'many' } } },
       [
         'Invalid',
@@ -112,23 +116,23 @@ describe('deployments', () => {
       ],
     ],
     [
-      'a negative step',
+      'a negative maxSurge',
       { strategy: { rollingUpdate: { maxSurge: -1 } } },
       ['Invalid', `${S}.rollingUpdate.maxSurge`, 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'more than all',
+      'more than 100%',
       { strategy: { rollingUpdate: { maxUnavailable: '101%' } } },
       ['Invalid', `${S}.rollingUpdate.maxUnavailable`, 'Invalid value: "101%": must not be greater than 100%'],
     ],
     [
-      'a deadline before it can be met',
+      'progressDeadlineSeconds below minReadySeconds',
       { minReadySeconds: 600 },
       ['Invalid', 'spec.progressDeadlineSeconds', 'Invalid value: 600: must be greater than minReadySeconds'],
     ],
   ]);
 
-  test('the selector stays', () => {
+  test('the selector is immutable', () => {
     const found = change(deployments, object({}), ({ spec }) => {
       spec['selector'] = { matchLabels: { y: 'z' } };
     });
@@ -138,7 +142,7 @@ describe('deployments', () => {
     ]);
   });
 
-  test('no more are ready than there are', () => {
+  test('readyReplicas cannot exceed replicas', () => {
     const found = change(deployments, object({}), ({ status }) => {
       Object.assign(status, { replicas: 1, readyReplicas: 2, availableReplicas: 3 });
     });
@@ -149,7 +153,7 @@ describe('deployments', () => {
     ]);
   });
 
-  test('a changed annotation is a change of the wishes', () => {
+  test('a changed annotation increments the generation', () => {
     const old = created(deployments, object({}));
     old.metadata.generation = 3;
     const next = structuredClone(old);
@@ -158,15 +162,15 @@ describe('deployments', () => {
     expect(next.metadata.generation).toBe(4);
   });
 
-  test('a name that is no label is advised against', () => {
-    expect(advise(deployments, { metadata: { name: 'a.b' }, ...object({}) })).toEqual([
+  test('a name that is not a DNS label has a warning', () => {
+    expect(warningsOnCreate(deployments, { metadata: { name: 'a.b' }, ...object({}) })).toEqual([
       'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]',
     ]);
   });
 
-  test('advice on the template has its path', () => {
+  test('warnings for the template have its path', () => {
     const spec = { ...pod, terminationGracePeriodSeconds: -1 };
-    expect(advise(deployments, object({ template: { ...template, spec } }))).toEqual([
+    expect(warningsOnCreate(deployments, object({ template: { ...template, spec } }))).toEqual([
       'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
     ]);
   });
@@ -175,8 +179,8 @@ describe('deployments', () => {
 describe('daemon sets', () => {
   const U = 'spec.updateStrategy.rollingUpdate';
   check(daemonSets, [
-    ['nothing wrong', {}],
-    ['no selector selects nothing', { selector: null }, mismatch],
+    ['valid', {}],
+    ['a null selector', { selector: null }, mismatch],
     [
       'an empty selector',
       { selector: {} },
@@ -192,12 +196,12 @@ describe('daemon sets', () => {
       ],
     ],
     [
-      'before and after',
+      'both surge and unavailable',
       { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } },
       ['Invalid', `${U}.maxSurge`, 'Invalid value: 1: may not be set when maxUnavailable is non-zero'],
     ],
     [
-      'neither before nor after',
+      'neither surge nor unavailable',
       { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
       ['Required', `${U}.maxUnavailable`, 'Required value: cannot be 0 when maxSurge is 0'],
     ],
@@ -212,7 +216,7 @@ describe('daemon sets', () => {
     ],
   ]);
 
-  test('templates are counted, whatever the annotation says', () => {
+  test('the template generation is set by the server', () => {
     const old = created(daemonSets, object({}));
     const same = structuredClone(old);
     same.metadata.annotations = { 'deprecated.daemonset.template.generation': '9' };
@@ -224,9 +228,9 @@ describe('daemon sets', () => {
     expect(other.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '2' });
   });
 
-  test('what is wrong with a changed one is told twice', () => {
+  test('errors of an update are reported twice', () => {
     const found = change(daemonSets, object({}), ({ spec }) => Object.assign(spec, { minReadySeconds: -1 }));
-    const negative: Finding = [
+    const negative: ReportedError = [
       'Invalid',
       'spec.minReadySeconds',
       'Invalid value: -1: must be greater than or equal to 0',
@@ -238,14 +242,14 @@ describe('daemon sets', () => {
 describe('stateful sets', () => {
   const U = 'spec.updateStrategy';
   check(statefulSets, [
-    ['nothing wrong', { serviceName: 's' }],
+    ['valid', { serviceName: 's' }],
     [
       'an empty selector',
       { selector: {} },
       ['Invalid', 'spec.selector', 'Invalid value: {}: empty selector is invalid for statefulset'],
     ],
     [
-      'an unknown policy',
+      'an unknown pod management policy',
       { podManagementPolicy: 'X' },
       ['Invalid', 'spec.podManagementPolicy', "Invalid value: \"X\": must be 'OrderedReady' or 'Parallel'"],
     ],
@@ -255,7 +259,7 @@ describe('stateful sets', () => {
       ['Invalid', U, 'Invalid value: {"Type":"Y","RollingUpdate":null}: must be \'RollingUpdate\' or \'OnDelete\''],
     ],
     [
-      'steps of what has none',
+      'rollingUpdate with OnDelete',
       { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
       [
         'Invalid',
@@ -269,12 +273,12 @@ describe('stateful sets', () => {
       ['Invalid', `${U}.rollingUpdate.partition`, 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'no step at all',
+      'maxUnavailable of 0',
       { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
       ['Invalid', `${U}.rollingUpdate.maxUnavailable`, 'Invalid value: 0: cannot be 0'],
     ],
     [
-      'an unknown policy of claims',
+      'an unknown claim retention policy',
       { persistentVolumeClaimRetentionPolicy: { whenScaled: 'X' } },
       [
         'NotSupported',
@@ -283,17 +287,17 @@ describe('stateful sets', () => {
       ],
     ],
     [
-      'a bad service name',
+      'an invalid service name',
       { serviceName: 'S' },
       ['Invalid', 'spec.serviceName', `Invalid value: "S": ${wording.label}`],
     ],
     [
-      'a negative first number',
+      'a negative ordinal',
       { ordinals: { start: -1 } },
       ['Invalid', 'spec.ordinals.start', 'Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
-      'claims of its own can be mounted',
+      'a mount of a volume claim template',
       {
         template: {
           ...template,
@@ -318,7 +322,7 @@ describe('stateful sets', () => {
     ],
   ]);
 
-  test.each<{ title: string; how: (object: Changing) => void; found: Finding[] }>([
+  test.each<{ title: string; how: (object: Changing) => void; found: ReportedError[] }>([
     { title: 'replicas may change', how: ({ spec }) => Object.assign(spec, { replicas: 5 }), found: [] },
     { title: 'ordinals may change', how: ({ spec }) => Object.assign(spec, { ordinals: { start: 1 } }), found: [] },
     { title: 'the history may change', how: ({ spec }) => Object.assign(spec, { revisionHistoryLimit: 1 }), found: [] },
@@ -342,19 +346,19 @@ describe('stateful sets', () => {
     expect(change(statefulSets, object({ serviceName: 's' }), how)).toEqual(found);
   });
 
-  test('a negative history keeps everything, which is advised against', () => {
-    expect(advise(statefulSets, object({ revisionHistoryLimit: -1 }))).toEqual([
+  test('a negative revisionHistoryLimit has a warning', () => {
+    expect(warningsOnCreate(statefulSets, object({ revisionHistoryLimit: -1 }))).toEqual([
       'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
     ]);
   });
 
-  test('its name is a label', () => {
+  test('the name is a DNS label', () => {
     expect(statefulSets.strategy.nameRule?.('a.b')).toEqual(['must not contain dots']);
   });
 });
 
 describe('replica sets and replication controllers', () => {
-  test('the selector of a replica set stays, and everything is told twice', () => {
+  test('the selector of a replica set is immutable, and errors are reported twice', () => {
     const found = change(replicaSets, object({}), ({ spec }) => {
       spec['selector'] = { matchLabels: { y: 'z' } };
     });
@@ -365,27 +369,27 @@ describe('replica sets and replication controllers', () => {
     ]);
   });
 
-  test('a controller without a template', () => {
-    expect(judge(replicationControllers, { spec: {} })).toEqual([
+  test('a replication controller without a template', () => {
+    expect(validateOnCreate(replicationControllers, { spec: {} })).toEqual([
       ['Required', 'spec.selector', 'Required value'],
       ['Required', 'spec.template', 'Required value'],
     ]);
   });
 
-  test('a controller takes selector and labels from its pods', () => {
+  test('a replication controller defaults selector and labels from its template', () => {
     expect(created(replicationControllers, { spec: { template } })).toMatchObject({
       metadata: { labels: { a: 'b' } },
       spec: { replicas: 1, selector: { a: 'b' } },
     });
   });
 
-  test('a controller of others', () => {
-    expect(judge(replicationControllers, { spec: { selector: { z: 'z' }, template } })).toEqual([mismatch]);
+  test('a replication controller whose selector does not match its template', () => {
+    expect(validateOnCreate(replicationControllers, { spec: { selector: { z: 'z' }, template } })).toEqual([mismatch]);
   });
 
-  test('pods of a controller that end', () => {
+  test('a replication controller with a restart policy other than Always', () => {
     const spec = { ...pod, restartPolicy: 'OnFailure', activeDeadlineSeconds: 1 };
-    expect(judge(replicationControllers, { spec: { template: { ...template, spec } } })).toEqual([
+    expect(validateOnCreate(replicationControllers, { spec: { template: { ...template, spec } } })).toEqual([
       [
         'NotSupported',
         'spec.template.spec.restartPolicy',
@@ -400,31 +404,31 @@ describe('replica sets and replication controllers', () => {
   });
 });
 
-test('what is wrong with a status is told once', () => {
-  const found = judgeChange(daemonSets, object({}), (one) => {
+test('errors of a status are reported once', () => {
+  const found = validateOnUpdate(daemonSets, object({}), (one) => {
     one['status'] = { numberReady: -1 };
   });
   expect(found).toEqual([['Invalid', 'status.numberReady', 'Invalid value: -1: must be greater than or equal to 0']]);
 });
 
-test('claims ask for whole bytes', () => {
+test('fractional bytes in claim templates have a warning', () => {
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } };
   const volumeClaimTemplates = [{ metadata: { name: 'c' }, spec }];
-  expect(advise(statefulSets, object({ volumeClaimTemplates }))).toEqual([
+  expect(warningsOnCreate(statefulSets, object({ volumeClaimTemplates }))).toEqual([
     'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
   ]);
 });
 
 describe('controller revisions', () => {
-  test('need data and a number', () => {
-    expect(judge(controllerRevisions, { revision: -1 })).toEqual([
+  test('data and revision are required', () => {
+    expect(validateOnCreate(controllerRevisions, { revision: -1 })).toEqual([
       ['Invalid', 'revision', 'Invalid value: -1: must be greater than or equal to 0'],
       ['Required', 'data', 'Required value: data is mandatory'],
     ]);
   });
 
-  test('keep their data', () => {
-    const found = judgeChange(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => {
+  test('data is immutable', () => {
+    const found = validateOnUpdate(controllerRevisions, { revision: 1, data: { a: 1 } }, (one) => {
       Object.assign(one, { revision: 2, data: { a: 2 } });
     });
     expect(found).toEqual([['Invalid', 'data', 'Invalid value: {"a":2}: field is immutable']]);

@@ -1,11 +1,12 @@
 import type { Infer } from '../../schema/index.ts';
-import { age, name, orUnset } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name, orUnset } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { HorizontalPodAutoscaler as V1 } from '../types/autoscaling-v1.ts';
 import { HorizontalPodAutoscaler, type MetricSpec, type MetricStatus } from '../types/autoscaling-v2.ts';
-import { isNew } from '../validate/common.ts';
-import { dropCarried, fromV2, toV2 } from './conversion.ts';
-import { defaultAutoscaler, validateAutoscaler } from './rules.ts';
+import { dropV1Annotations, fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
+import { defaultAutoscaler } from './horizontal-pod-autoscalers.defaults.ts';
+import { validateAutoscaler } from './horizontal-pod-autoscalers.validation.ts';
 
 type HorizontalPodAutoscalerObject = ObjectOf<typeof HorizontalPodAutoscaler>;
 
@@ -31,7 +32,7 @@ export const horizontalPodAutoscalers = resource({
   strategy: {
     metadataChecks: [0, 1],
     defaults: (autoscaler, { names }) => {
-      dropCarried(autoscaler, names);
+      dropV1Annotations(autoscaler, names);
       autoscaler.spec ??= {};
       defaultAutoscaler(autoscaler.spec);
     },
@@ -40,7 +41,7 @@ export const horizontalPodAutoscalers = resource({
   },
 });
 
-/** `current/target` of the first two metrics, then how many more there are. */
+/** `current/target` of the first two metrics, and the number of further ones. */
 function targets({ spec, status }: HorizontalPodAutoscalerObject): string {
   const metrics = spec?.metrics ?? [];
   if (metrics.length === 0) return '<none>';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../meta/index.ts';
-import { created, type Finding, judge, judgeChange } from '../core/pod-spec/testing/judge.ts';
+import { created, type ReportedError, validateOnCreate, validateOnUpdate } from '../pod-template/testing/validate.ts';
 import { cronJobs } from './cron-jobs.ts';
-import { scheduleFault, timeZoneFaults } from './schedule.ts';
+import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
 
 // Fields and texts are those of the reference server.
 const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
@@ -62,11 +62,11 @@ describe('time zones', () => {
 
 describe('cron jobs', () => {
   const J = 'spec.jobTemplate.spec';
-  test.each<{ title: string; spec: JsonObject; found: Finding[] }>([
-    { title: 'nothing wrong', spec: { timeZone: 'Europe/Berlin' }, found: [] },
+  test.each<{ title: string; spec: JsonObject; found: ReportedError[] }>([
+    { title: 'valid', spec: { timeZone: 'Europe/Berlin' }, found: [] },
     { title: 'no schedule', spec: { schedule: '' }, found: [['Required', 'spec.schedule', 'Required value']] },
     {
-      title: 'a zone in the schedule',
+      title: 'a time zone in the schedule',
       spec: { schedule: 'TZ=UTC 0 * * * *' },
       found: [
         [
@@ -93,7 +93,7 @@ describe('cron jobs', () => {
       found: [['Invalid', 'spec.startingDeadlineSeconds', 'Invalid value: -1: must be greater than or equal to 0']],
     },
     {
-      title: 'a selector of jobs that are not there',
+      title: 'a selector in the job template',
       spec: {
         jobTemplate: { spec: { ...jobTemplate.spec, selector: { matchLabels: { a: 'b' } }, manualSelector: true } },
       },
@@ -108,15 +108,15 @@ describe('cron jobs', () => {
       found: [['Required', `${J}.template.spec.restartPolicy`, 'Required value: valid values: "OnFailure", "Never"']],
     },
   ])('$title', ({ spec, found }) => {
-    expect(judge(cronJobs, cron(spec))).toEqual(found);
+    expect(validateOnCreate(cronJobs, cron(spec))).toEqual(found);
   });
 
-  test('the name leaves room for those of its jobs', () => {
+  test('the name leaves room for the suffix of its jobs', () => {
     expect(cronJobs.strategy.nameRule?.('a'.repeat(52))).toEqual([]);
     expect(cronJobs.strategy.nameRule?.('a'.repeat(53))).toEqual(['must be no more than 52 characters']);
   });
 
-  test('a job of the template gets no defaults but those of its pods', () => {
+  test('a job template gets only the defaults of its pod template', () => {
     expect(created(cronJobs, cron({}))).toMatchObject({
       spec: {
         concurrencyPolicy: 'Allow',
@@ -128,10 +128,10 @@ describe('cron jobs', () => {
     });
   });
 
-  test('a zone that stands in the schedule already may stay there, alone', () => {
+  test('a time zone in the schedule is accepted only if the old object has one', () => {
     const schedule = 'CRON_TZ=UTC 0 * * * *';
     const change = (spec: JsonObject) =>
-      judgeChange(cronJobs, cron({ schedule }), (one) => Object.assign(one['spec'] as object, spec));
+      validateOnUpdate(cronJobs, cron({ schedule }), (one) => Object.assign(one['spec'] as object, spec));
     expect(change({ schedule: 'CRON_TZ=UTC 1 * * * *' })).toEqual([]);
     expect(change({ timeZone: 'UTC' })).toEqual([
       [

@@ -1,13 +1,12 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Json } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
-import { age, containerNames, formatSelector, imageNames, name, orNone } from '../cells.ts';
-import { isNew } from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import { byRule, type PodRules } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, isNew, type PodValidationContext } from '../shared/field-rules.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
-import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
-import { scheduleFault, timeZoneFaults } from './schedule.ts';
+import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
+import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 
 export const cronJobs = resource({
   group: 'batch',
@@ -35,7 +34,7 @@ export const cronJobs = resource({
   strategy: {
     metadataChecks: [0, 1],
     generation: true,
-    // What is appended to the names of its jobs must fit too.
+    // The suffix of the names of its jobs must fit too.
     nameRule: (name) => [
       ...dns1123Subdomain(name),
       ...(name.length > MAX_NAME ? [`must be no more than ${MAX_NAME} characters`] : []),
@@ -50,7 +49,7 @@ export const cronJobs = resource({
     },
     validate: ({ metadata, spec = {} }, context) => [
       ...validateSchedule(spec),
-      ...(isNew(metadata) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
+      ...(isNew({ metadata }) ? [...validateZone(spec), ...validateZoneInSchedule(spec, false)] : []),
       ...validateJobTemplate(spec.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', context),
     ],
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
@@ -58,7 +57,7 @@ export const cronJobs = resource({
       ...(spec.timeZone === old.timeZone ? [] : validateZone(spec)),
     ],
     warnings: (cronJob, old, { names }) => [
-      ...warnOfJob(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
+      ...jobWarnings(cronJob, old, cronJob.spec?.jobTemplate?.spec ?? {}, 'spec.jobTemplate.spec', names),
       ...(old !== undefined && cronJob.spec?.schedule?.includes('TZ') ? [ZONE_IN_SCHEDULE] : []),
     ],
   },
@@ -72,7 +71,7 @@ function validateSchedule({ schedule = '' }: CronJobSpec): FieldError[] {
   return why === undefined ? [] : [fieldError.invalid('spec.schedule', schedule, why)];
 }
 
-/** A zone stands in its own field; where it stood in the schedule before there was one, it may stay. */
+/** Rejects a time zone in the schedule, except where the old object has one. */
 function validateZoneInSchedule({ schedule = '', timeZone }: CronJobSpec, allowed: boolean): FieldError[] {
   if (!schedule.includes('TZ') || (allowed && timeZone === undefined)) return [];
   const why = allowed
@@ -84,8 +83,8 @@ function validateZoneInSchedule({ schedule = '', timeZone }: CronJobSpec, allowe
 const validateZone = ({ timeZone }: CronJobSpec): FieldError[] =>
   timeZone === undefined ? [] : byRule('spec.timeZone', timeZone, timeZoneFaults);
 
-/** The selector of a job that does not exist yet cannot be told. */
-function validateJobTemplate(spec: JobSpec, path: string, rules: PodRules): FieldError[] {
+/** Rejects a selector in a job template: it is generated for each job. */
+function validateJobTemplate(spec: JobSpec, path: string, rules: PodValidationContext): FieldError[] {
   const { selector, manualSelector } = spec;
   const found = validateJobSpec(spec, path, rules);
   if (selector !== undefined && selector !== null) {

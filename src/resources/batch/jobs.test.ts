@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../meta/index.ts';
-import { advise, created, type Finding, judge, judgeChange, wording } from '../core/pod-spec/testing/judge.ts';
+import {
+  created,
+  type ReportedError,
+  validateOnCreate,
+  validateOnUpdate,
+  warningsOnCreate,
+  wording,
+} from '../pod-template/testing/validate.ts';
 import { jobs } from './jobs.ts';
 
 // Fields and texts are those of the reference server.
 const pod = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
 const job = (spec: JsonObject): JsonObject => ({ metadata: { name: 'j' }, spec: { template: { spec: pod }, ...spec } });
 
-type Row = readonly [title: string, spec: JsonObject, ...found: Finding[]];
+type Row = readonly [title: string, spec: JsonObject, ...found: ReportedError[]];
 
 function check(rows: readonly Row[]): void {
   test.each(rows.map(([title, spec, ...found]) => ({ title, spec, found })))('$title', ({ spec, found }) => {
-    expect(judge(jobs, job(spec))).toEqual(found);
+    expect(validateOnCreate(jobs, job(spec))).toEqual(found);
   });
 }
 
@@ -23,7 +30,7 @@ const generated = {
 };
 
 describe('selector and labels', () => {
-  test('are made from uid and name, and the job without labels has them too', () => {
+  test('are generated from UID and name, and copied to a job without labels', () => {
     const made = created(jobs, job({ template: { metadata: { labels: { a: 'b' } }, spec: pod } }));
     expect(made).toMatchObject({
       metadata: { labels: { a: 'b', ...generated } },
@@ -34,25 +41,25 @@ describe('selector and labels', () => {
     });
   });
 
-  test('a job keeps labels of its own', () => {
+  test('a job keeps its own labels', () => {
     const { metadata } = created(jobs, { ...job({}), metadata: { name: 'j', labels: { x: 'y' } } });
     expect(metadata.labels).toEqual({ x: 'y' });
   });
 
-  test('are left alone when they are managed by hand', () => {
+  test('are not generated with manualSelector', () => {
     const labels = { a: 'b' };
     const made = created(
       jobs,
       job({ manualSelector: true, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } }),
     );
     expect(made).toMatchObject({ spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } } });
-    expect(judge(jobs, job({ manualSelector: true }))).toEqual([
+    expect(validateOnCreate(jobs, job({ manualSelector: true }))).toEqual([
       ['Required', 'spec.selector', 'Required value'],
       ['Invalid', 'spec.template.metadata.labels', 'Invalid value: null: `selector` does not match template `labels`'],
     ]);
   });
 
-  test('a label that is not the one to be made', () => {
+  test('a label that differs from the generated one', () => {
     const labels = { 'job-name': 'other' };
     const shown = JSON.stringify({
       'batch.kubernetes.io/controller-uid': 'u',
@@ -60,20 +67,20 @@ describe('selector and labels', () => {
       'controller-uid': 'u',
       'job-name': 'other',
     });
-    expect(judge(jobs, job({ template: { metadata: { labels }, spec: pod } }))).toEqual([
+    expect(validateOnCreate(jobs, job({ template: { metadata: { labels }, spec: pod } }))).toEqual([
       ['Invalid', 'spec.template.metadata.labels[job-name]', `Invalid value: ${shown}: must be 'j'`],
     ]);
   });
 
-  test('a selector that selects nothing known', () => {
-    const found = judge(jobs, job({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }));
+  test('a selector without the generated labels', () => {
+    const found = validateOnCreate(jobs, job({ selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([
       ['Required', 'spec.selector.matchExpressions[0].values'],
     ]);
   });
 
-  test('a selector that is not the one to be made', () => {
-    const found = judge(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
+  test('a selector that differs from the generated one', () => {
+    const found = validateOnCreate(jobs, job({ selector: { matchLabels: { a: 'b' } } }));
     expect(found.map(([reason, field]) => [reason, field])).toEqual([
       ['Invalid', 'spec.selector'],
       ['Invalid', 'spec.template.metadata.labels'],
@@ -85,13 +92,13 @@ describe('selector and labels', () => {
 });
 
 describe('defaults', () => {
-  test('limits for each index stand in place of one for the whole', () => {
+  test('backoffLimit defaults to the maximum with backoffLimitPerIndex', () => {
     const indexed = { completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1 };
     expect(created(jobs, job(indexed))['spec']).toMatchObject({ backoffLimit: 2147483647, parallelism: 1 });
     expect(created(jobs, job({}))['spec']).toMatchObject({ backoffLimit: 6, completions: 1 });
   });
 
-  test('a condition of a pod is one that is true', () => {
+  test('the status of a pod condition pattern defaults to True', () => {
     const rules = [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }];
     expect(created(jobs, job({ podFailurePolicy: { rules } }))['spec']).toMatchObject({
       podFailurePolicy: { rules: [{ onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }] },
@@ -99,17 +106,17 @@ describe('defaults', () => {
   });
 });
 
-test('so many indexes may be too many to keep track of', () => {
+test('very many indexes with a high parallelism have a warning', () => {
   const many = { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001 };
-  expect(advise(jobs, job(many))).toEqual([
+  expect(warningsOnCreate(jobs, job(many))).toEqual([
     'spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail',
   ]);
-  expect(advise(jobs, job({ ...many, parallelism: 10_000 }))).toEqual([]);
+  expect(warningsOnCreate(jobs, job({ ...many, parallelism: 10_000 }))).toEqual([]);
 });
 
 describe('the spec', () => {
   check([
-    ['nothing wrong', {}],
+    ['valid', {}],
     [
       'a negative number',
       { backoffLimit: -1 },
@@ -121,17 +128,17 @@ describe('the spec', () => {
       ['Required', 'spec.template.spec.restartPolicy', 'Required value: valid values: "OnFailure", "Never"'],
     ],
     [
-      'an unknown mode',
+      'an unknown completion mode',
       { completionMode: 'X' },
       ['NotSupported', 'spec.completionMode', 'Unsupported value: "X": supported values: "NonIndexed", "Indexed"'],
     ],
     [
-      'indexes without an end',
+      'indexed without completions',
       { completionMode: 'Indexed', parallelism: 1 },
       ['Required', 'spec.completions', 'Required value: when completion mode is Indexed'],
     ],
     [
-      'too many indexes at a time',
+      'a parallelism above the limit',
       { completionMode: 'Indexed', completions: 1, parallelism: 100_001 },
       [
         'Invalid',
@@ -140,28 +147,28 @@ describe('the spec', () => {
       ],
     ],
     [
-      'limits of indexes that there are not',
+      'limits for each index without indexes',
       { backoffLimitPerIndex: 1, maxFailedIndexes: 1 },
       ['Invalid', 'spec.backoffLimitPerIndex', 'Invalid value: 1: requires indexed completion mode'],
       ['Invalid', 'spec.maxFailedIndexes', 'Invalid value: 1: requires indexed completion mode'],
     ],
     [
-      'more failed indexes than indexes',
+      'maxFailedIndexes above completions',
       { completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1, maxFailedIndexes: 3 },
       ['Invalid', 'spec.maxFailedIndexes', 'Invalid value: 3: must be less than or equal to completions'],
     ],
     [
-      'failed indexes without a limit for each',
+      'maxFailedIndexes without backoffLimitPerIndex',
       { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 1 },
       ['Required', 'spec.backoffLimitPerIndex', 'Required value: when maxFailedIndexes is specified'],
     ],
     [
-      'a great many indexes',
+      'a very high number of completions',
       { completionMode: 'Indexed', completions: 100_001, backoffLimitPerIndex: 1 },
       ['Required', 'spec.maxFailedIndexes', 'Required value: must be specified when completions is above 100000'],
     ],
     [
-      'a manager without a domain',
+      'managedBy without a domain',
       { managedBy: 'me' },
       ['Invalid', 'spec.managedBy', 'Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'],
     ],
@@ -175,7 +182,7 @@ describe('the spec', () => {
       ],
     ],
     [
-      'success of what has no indexes',
+      'a success policy without indexes',
       { successPolicy: { rules: [{ succeededCount: 1 }] } },
       [
         'Invalid',
@@ -185,10 +192,10 @@ describe('the spec', () => {
     ],
   ]);
 
-  test('a name that its pods cannot have', () => {
+  test('a name that is invalid for its pods', () => {
     const name = 'a'.repeat(62);
     const spec = { completionMode: 'Indexed', completions: 11, template: { spec: pod } };
-    expect(judge(jobs, { metadata: { name }, spec })).toEqual([
+    expect(validateOnCreate(jobs, { metadata: { name }, spec })).toEqual([
       [
         'Invalid',
         'metadata.name',
@@ -202,9 +209,9 @@ describe('failure policies', () => {
   const R = 'spec.podFailurePolicy.rules[0]';
   const policy = (rule: JsonObject) => ({ podFailurePolicy: { rules: [rule] } });
   check([
-    ['nothing wrong', policy({ action: 'FailJob', onExitCodes: { operator: 'In', values: [1, 2] } })],
+    ['valid', policy({ action: 'FailJob', onExitCodes: { operator: 'In', values: [1, 2] } })],
     [
-      'no action and nothing to act on',
+      'neither action nor requirement',
       policy({}),
       ['Required', `${R}.action`, 'Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]'],
       ['Invalid', R, 'Invalid value: specifying one of OnExitCodes and OnPodConditions is required'],
@@ -219,12 +226,12 @@ describe('failure policies', () => {
       ],
     ],
     [
-      'the index fails, but there is none',
+      'FailIndex without indexes',
       policy({ action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } }),
       ['Invalid', `${R}.action`, 'Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
     ],
     [
-      'both',
+      'both requirements',
       policy({
         action: 'Ignore',
         onExitCodes: { operator: 'In', values: [1] },
@@ -233,14 +240,14 @@ describe('failure policies', () => {
       ['Invalid', R, 'Invalid value: specifying both OnExitCodes and OnPodConditions is not supported'],
     ],
     [
-      'codes out of order, twice, and success',
+      'exit codes unordered, duplicate, and 0 with In',
       policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [2, 2, 0] } }),
       ['Duplicate', `${R}.onExitCodes.values[1]`, 'Duplicate value: 2'],
       ['Invalid', `${R}.onExitCodes.values[2]`, 'Invalid value: 0: must not be 0 for the In operator'],
       ['Invalid', `${R}.onExitCodes.values`, 'Invalid value: [2,2,0]: must be ordered'],
     ],
     [
-      'no codes, no operator, no such container',
+      'no values, no operator, an unknown container',
       policy({ action: 'Ignore', onExitCodes: { containerName: 'x' } }),
       ['Required', `${R}.onExitCodes.operator`, 'Required value: valid values: ["In" "NotIn"]'],
       [
@@ -251,7 +258,7 @@ describe('failure policies', () => {
       ['Invalid', `${R}.onExitCodes.values`, 'Invalid value: null: at least one value is required'],
     ],
     [
-      'a condition that is none',
+      'an invalid condition pattern',
       policy({ action: 'Ignore', onPodConditions: [{ type: 'a b', status: 'Odd' }] }),
       ['Invalid', `${R}.onPodConditions[0].type`, `Invalid value: "a b": ${wording.qualified}`],
       [
@@ -261,7 +268,7 @@ describe('failure policies', () => {
       ],
     ],
     [
-      'pods that restart by themselves',
+      'a restart policy other than Never',
       {
         ...policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }),
         template: { spec: { ...pod, restartPolicy: 'OnFailure' } },
@@ -273,7 +280,7 @@ describe('failure policies', () => {
       ],
     ],
     [
-      'pods replaced too early',
+      'a podReplacementPolicy other than Failed',
       {
         ...policy({ action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } }),
         podReplacementPolicy: 'TerminatingOrFailed',
@@ -288,9 +295,9 @@ describe('failure policies', () => {
 
   test('at most twenty rules', () => {
     const rule = { action: 'Ignore', onExitCodes: { operator: 'In', values: [1] } };
-    expect(judge(jobs, job({ podFailurePolicy: { rules: Array.from({ length: 21 }, () => rule) } }))).toEqual([
-      ['TooMany', 'spec.podFailurePolicy.rules', 'Too many: 21: must have at most 20 items'],
-    ]);
+    expect(
+      validateOnCreate(jobs, job({ podFailurePolicy: { rules: Array.from({ length: 21 }, () => rule) } })),
+    ).toEqual([['TooMany', 'spec.podFailurePolicy.rules', 'Too many: 21: must have at most 20 items']]);
   });
 });
 
@@ -302,9 +309,9 @@ describe('success policies', () => {
     successPolicy: { rules: [rule] },
   });
   check([
-    ['nothing wrong', policy({ succeededIndexes: '1,3-5,7', succeededCount: 5 })],
+    ['valid', policy({ succeededIndexes: '1,3-5,7', succeededCount: 5 })],
     [
-      'no rule',
+      'no rules',
       { ...policy({}), successPolicy: { rules: [] } },
       [
         'Required',
@@ -318,7 +325,7 @@ describe('success policies', () => {
       ['Required', R, 'Required value: at least one of succeededCount or succeededIndexes must be specified'],
     ],
     [
-      'more than all',
+      'succeededCount above completions',
       policy({ succeededCount: 11 }),
       [
         'Invalid',
@@ -327,7 +334,7 @@ describe('success policies', () => {
       ],
     ],
     [
-      'more than those',
+      'succeededCount above the number of indexes',
       policy({ succeededIndexes: '0-1', succeededCount: 3 }),
       [
         'Invalid',
@@ -336,7 +343,7 @@ describe('success policies', () => {
       ],
     ],
     [
-      'an index that there is not',
+      'an index out of range',
       policy({ succeededIndexes: '1-10' }),
       [
         'Invalid',
@@ -354,7 +361,7 @@ describe('success policies', () => {
       ],
     ],
     [
-      'no index at all',
+      'no valid index',
       policy({ succeededIndexes: 'x' }),
       [
         'Invalid',
@@ -371,26 +378,26 @@ interface Changing {
   status: { [field: string]: unknown };
 }
 
-const change = (spec: JsonObject, how: (job: Changing) => void): Finding[] =>
-  judgeChange(jobs, job(spec), (one: ApiObject) => how(one as unknown as Changing));
+const change = (spec: JsonObject, how: (job: Changing) => void): ReportedError[] =>
+  validateOnUpdate(jobs, job(spec), (one: ApiObject) => how(one as unknown as Changing));
 
 describe('updates', () => {
   const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
-  test.each<{ title: string; spec?: JsonObject; how: (job: Changing) => void; found: Finding[] }>([
+  test.each<{ title: string; spec?: JsonObject; how: (job: Changing) => void; found: ReportedError[] }>([
     { title: 'parallelism may change', how: ({ spec }) => Object.assign(spec, { parallelism: 5 }), found: [] },
     {
-      title: 'completions may not',
+      title: 'completions are immutable',
       how: ({ spec }) => Object.assign(spec, { completions: 5 }),
       found: [['Invalid', 'spec.completions', 'Invalid value: 5: field is immutable']],
     },
     {
-      title: 'completions of an indexed job may, with its parallelism',
+      title: 'completions of an indexed job may change with parallelism',
       spec: indexed,
       how: ({ spec }) => Object.assign(spec, { completions: 5, parallelism: 5 }),
       found: [],
     },
     {
-      title: 'but not without',
+      title: 'but not alone',
       spec: indexed,
       how: ({ spec }) => Object.assign(spec, { completions: 5 }),
       found: [
@@ -398,18 +405,18 @@ describe('updates', () => {
       ],
     },
     {
-      title: 'the mode may not',
+      title: 'the completion mode is immutable',
       spec: indexed,
       how: ({ spec }) => Object.assign(spec, { completionMode: 'NonIndexed' }),
       found: [['Invalid', 'spec.completionMode', 'Invalid value: "NonIndexed": field is immutable']],
     },
     {
-      title: 'the manager may not',
+      title: 'managedBy is immutable',
       how: ({ spec }) => Object.assign(spec, { managedBy: 'a.b/c' }),
       found: [['Invalid', 'spec.managedBy', 'Invalid value: "a.b/c": field is immutable']],
     },
     {
-      title: 'where its pods run may change while it waits',
+      title: 'scheduling directives may change while suspended',
       spec: { suspend: true },
       how: ({ spec }) => {
         spec.template.spec['nodeSelector'] = { a: 'b' };
@@ -421,7 +428,7 @@ describe('updates', () => {
     expect(change(spec, how)).toEqual(found);
   });
 
-  test('the template may not, and is shown', () => {
+  test('the template is immutable, and the error shows it', () => {
     const found = change({}, ({ spec }) => {
       spec.template.spec['nodeSelector'] = { a: 'b' };
     });
@@ -432,9 +439,13 @@ describe('updates', () => {
     );
   });
 
-  test('what is wrong with the spec is told twice', () => {
+  test('errors of the spec are reported twice', () => {
     const found = change({}, ({ spec }) => Object.assign(spec, { backoffLimit: -1 }));
-    const negative: Finding = ['Invalid', 'spec.backoffLimit', 'Invalid value: -1: must be greater than or equal to 0'];
+    const negative: ReportedError = [
+      'Invalid',
+      'spec.backoffLimit',
+      'Invalid value: -1: must be greater than or equal to 0',
+    ];
     expect(found).toEqual([negative, negative]);
   });
 });
@@ -442,10 +453,10 @@ describe('updates', () => {
 describe('status', () => {
   const done = (...types: string[]) => types.map((type) => ({ type, status: 'True' }));
   const times = { startTime: '2024-01-01T00:00:00Z', completionTime: '2024-01-02T00:00:00Z' };
-  test.each<{ title: string; spec?: JsonObject; status: JsonObject; found: Finding[] }>([
+  test.each<{ title: string; spec?: JsonObject; status: JsonObject; found: ReportedError[] }>([
     { title: 'complete', status: { ...times, conditions: done('SuccessCriteriaMet', 'Complete') }, found: [] },
     {
-      title: 'complete at once',
+      title: 'complete without SuccessCriteriaMet',
       status: { ...times, conditions: done('Complete') },
       found: [
         [
@@ -456,7 +467,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'failed at once',
+      title: 'failed without FailureTarget',
       status: { startTime: times.startTime, conditions: done('Failed') },
       found: [
         [
@@ -475,7 +486,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'an end before the start',
+      title: 'completionTime before startTime',
       status: { ...times, startTime: '2024-01-03T00:00:00Z', conditions: done('SuccessCriteriaMet', 'Complete') },
       found: [
         [
@@ -486,7 +497,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'an end of what goes on',
+      title: 'a completion time without a Complete condition',
       status: times,
       found: [
         [
@@ -507,7 +518,7 @@ describe('status', () => {
       found: [['Invalid', 'status.ready', 'Invalid value: 2: cannot set more ready pods than active']],
     },
     {
-      title: 'indexes of a job without',
+      title: 'completedIndexes of a job without indexes',
       status: { completedIndexes: '0' },
       found: [
         [
@@ -518,7 +529,7 @@ describe('status', () => {
       ],
     },
     {
-      title: 'an index that failed and did not',
+      title: 'an index both failed and completed',
       spec: { completionMode: 'Indexed', completions: 9, backoffLimitPerIndex: 1 },
       status: { completedIndexes: '0-3', failedIndexes: '3,5' },
       found: [

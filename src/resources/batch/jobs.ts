@@ -11,15 +11,15 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
-import { age, containerNames, formatSelector, imageNames, name } from '../cells.ts';
-import { same, validateAgain, validateSelected } from '../core/pod-spec/controller.ts';
-import { defaultTemplate } from '../core/pod-spec/defaults.ts';
-import type { PodRules } from '../core/pod-spec/field-rules.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { same, validateAgain, validateSelected } from '../pod-template/workloads.validation.ts';
+import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import type { PodValidationContext } from '../shared/field-rules.ts';
 import { Job, type JobSpec } from '../types/batch-v1.ts';
-import { defaultPatterns, validateJobSpec, warnOfJob } from './job-spec.ts';
-import { validateJobStatus } from './job-status.ts';
-import { validateJobUpdate } from './job-update.ts';
+import { validateJobStatus } from './jobs.status-validation.ts';
+import { validateJobUpdate } from './jobs.update-validation.ts';
+import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 
 type JobObject = ObjectOf<typeof Job>;
 
@@ -78,19 +78,19 @@ export const jobs = resource({
           ]
         : validateJobStatus(spec, status, oldStatus);
     },
-    warnings: (job, old, { names }) => warnOfJob(job, old, job.spec ?? {}, 'spec', names),
+    warnings: (job, old, { names }) => jobWarnings(job, old, job.spec ?? {}, 'spec', names),
   },
 });
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** A job without labels has those of its pods. */
+/** Copies the labels of the pod template to a job without labels. */
 function inheritLabels(metadata: ObjectMeta, { template }: JobSpec): void {
   const { labels } = template?.metadata ?? {};
   if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
 }
 
-/** Labels by which the pods of one job are found; those without a domain are older. */
+/** Labels of the pods of a job; those without a domain are the legacy ones. */
 const labelsOf = ({ uid = '', name = '' }: ObjectMeta, { labels }: Names): { [key: string]: string } => ({
   [`batch.${labels}/controller-uid`]: uid,
   [`batch.${labels}/job-name`]: name,
@@ -98,12 +98,12 @@ const labelsOf = ({ uid = '', name = '' }: ObjectMeta, { labels }: Names): { [ke
   'job-name': name,
 });
 
-/** Marks the pods of a job and selects them by their mark; what is there already stays, for validation to judge. */
+/** Adds the generated labels to the pod template and selects them; existing values stay and are validated. */
 function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): void {
   const generated = labelsOf(metadata, names);
   spec.template ??= {};
   spec.template.metadata ??= {};
-  // Labels that the job took over from its pods grow with them.
+  // Labels copied from the template change with it.
   const taken = same(metadata.labels, spec.template.metadata.labels);
   spec.template.metadata.labels = sorted({ ...generated, ...spec.template.metadata.labels });
   if (taken || Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...spec.template.metadata.labels };
@@ -115,7 +115,7 @@ function generateSelector(metadata: ObjectMeta, spec: JobSpec, names: Names): vo
 const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
   Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-function validateSpec(spec: JobSpec, rules: PodRules): FieldError[] {
+function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] {
   const { selector, template = {} } = spec;
   const faults = validateSelectorObject(selector as Json | undefined, 'spec.selector');
   return [
@@ -126,7 +126,7 @@ function validateSpec(spec: JobSpec, rules: PodRules): FieldError[] {
   ];
 }
 
-/** What is made from the name and the uid of a job: its selector, and host names of its pods. */
+/** Validates what is generated from the name and the UID: the selector, and host names of pods. */
 function validateNames({ metadata, spec = {} }: JobObject, names: Names): FieldError[] {
   const { completions: count = 0 } = spec;
   const found = validateGenerated(metadata, spec, names);
@@ -136,7 +136,7 @@ function validateNames({ metadata, spec = {} }: JobObject, names: Names): FieldE
   return [...found, fieldError.invalid('metadata.name', metadata.name, why)];
 }
 
-/** A selector that was made with the job is still the one that was made. */
+/** Validates a generated selector. */
 function validateGenerated(metadata: ObjectMeta, spec: JobSpec, names: Names): FieldError[] {
   const { manualSelector, selector, template } = spec;
   if (manualSelector === true || selector === undefined || selector === null) return [];

@@ -1,8 +1,14 @@
 import { formatAge, pathSegmentName, type User } from '../../meta/index.ts';
-import { age, name, orNone } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name, orNone } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { CertificateSigningRequest, type CertificateSigningRequestSpec } from '../types/certificates-v1.ts';
-import { keepDecisions, stampConditions, validateDecided, validateRequest, validateStatusUpdate } from './rules.ts';
+import {
+  keepApproval,
+  setConditionTimes,
+  validateApprovalKept,
+  validateRequest,
+  validateStatusUpdate,
+} from './certificate-signing-requests.validation.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
 
@@ -13,7 +19,7 @@ export const certificateSigningRequests = resource({
   schema: CertificateSigningRequest,
   shortNames: ['csr'],
   namespaced: false,
-  keeps: [['spec']],
+  resetFields: [['spec']],
   status: { resetFields: [['spec'], ['status', 'conditions']], metadataChecks: [1, 1] },
   subresources: [
     {
@@ -26,12 +32,12 @@ export const certificateSigningRequests = resource({
       partialUpdate: {
         apply: (request, { status = {} }, { now }) => {
           const { conditions: _, ...others } = request.status ?? {};
-          stampConditions(status, request.status ?? {}, now);
+          setConditionTimes(status, request.status ?? {}, now);
           request.status = { ...others, ...(status.conditions === undefined ? {} : { conditions: status.conditions }) };
         },
         validate: (request, old, { names }) => [
           ...validateRequest(request, names),
-          ...validateDecided(request.status ?? {}, old.status ?? {}),
+          ...validateApprovalKept(request.status ?? {}, old.status ?? {}),
         ],
       },
     },
@@ -52,28 +58,28 @@ export const certificateSigningRequests = resource({
   ],
   selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
   strategy: {
-    // Requests are often named after what they ask for.
+    // Request names may contain any character that is valid in a path.
     nameRule: pathSegmentName,
-    // Who asks is not for the writer to say.
+    // The requester is set from the authenticated user.
     prepareCreate: (request, { requester }) => {
       const { username: _, uid: __, groups: ___, extra: ____, ...asked } = request.spec ?? {};
-      request.spec = { ...asked, ...spellRequester(requester) };
+      request.spec = { ...asked, ...requesterFields(requester) };
     },
-    // What is asked for never changes.
+    // The spec is immutable.
     prepareUpdate: (request, old) => {
       if (old.spec !== undefined) request.spec = old.spec;
     },
     prepareStatusUpdate: (request, old, { now }) => {
       request.status ??= {};
-      keepDecisions(request.status, old.status ?? {});
-      stampConditions(request.status, old.status ?? {}, now);
+      keepApproval(request.status, old.status ?? {});
+      setConditionTimes(request.status, old.status ?? {}, now);
     },
     validate: (request, { names }) => validateRequest(request, names),
     validateUpdate: ({ status = {} }, old) => validateStatusUpdate(status, old.status ?? {}),
   },
 });
 
-const spellRequester = ({ name, uid = '', groups, extra = {} }: User): CertificateSigningRequestSpec => ({
+const requesterFields = ({ name, uid = '', groups, extra = {} }: User): CertificateSigningRequestSpec => ({
   ...(name === '' ? {} : { username: name }),
   ...(uid === '' ? {} : { uid }),
   ...(groups.length === 0 ? {} : { groups: [...groups] }),

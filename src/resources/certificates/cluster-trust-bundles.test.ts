@@ -9,10 +9,10 @@ const [a, b] = keyPairs.map(({ certificate }) => `${certificate}\n`) as [string,
 const bundle = (name: string, spec: JsonObject) => ({ metadata: { name }, spec: { trustBundle: a, ...spec } });
 const about = (why: string) => ['spec.trustBundle', 'Invalid', invalid('<value omitted>', why)] as const;
 
-describe('bundles of certificates', () => {
+describe('cluster trust bundles', () => {
   const rows: readonly Row[] = [
-    ['one of nobody', bundle('x', { trustBundle: `text\n${a}between\n${b}` })],
-    ['one of a signer', bundle('example.com:s:x', { signerName: 'example.com/s' })],
+    ['a bundle without a signer', bundle('x', { trustBundle: `text\n${a}between\n${b}` })],
+    ['a bundle of a signer', bundle('example.com:s:x', { signerName: 'example.com/s' })],
     [
       'the name of another signer',
       bundle('other.com:s:x', { signerName: 'example.com/s' }),
@@ -26,7 +26,7 @@ describe('bundles of certificates', () => {
       ],
     ],
     [
-      'no name behind the signer',
+      'an empty suffix after the signer',
       bundle('example.com:s:X', { signerName: 'example.com/s' }),
       ['metadata.name', 'Invalid', invalid('example.com:s:X', says.subdomain)],
     ],
@@ -41,13 +41,17 @@ describe('bundles of certificates', () => {
     ],
     ['no certificate', bundle('x', { trustBundle: 'text' }), about('at least one trust anchor must be provided')],
     [
-      'more than a mebibyte',
+      'more than 1 MiB',
       bundle('x', { trustBundle: ' '.repeat(1024 * 1024) + a }),
       ['spec.trustBundle', 'TooLong', 'Too long: may not be more than 1048576 bytes'],
     ],
-    ['one twice', bundle('x', { trustBundle: a + b + a }), about('duplicate trust anchor (indices [0 2])')],
     [
-      'other blocks',
+      'a duplicate certificate',
+      bundle('x', { trustBundle: a + b + a }),
+      about('duplicate trust anchor (indices [0 2])'),
+    ],
+    [
+      'other PEM blocks',
       bundle('x', {
         trustBundle: `${a}${keyPairs[0].key}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${a.replace('-----\n', '-----\na: b\n\n')}`,
       }),
@@ -60,7 +64,7 @@ describe('bundles of certificates', () => {
     expect(onCreate(clusterTrustBundles, fragment)).toEqual(sorted(expected));
   });
 
-  test('keep their signer', () => {
+  test('the signer name is immutable', () => {
     const before = bundle('example.com:s:x', { signerName: 'example.com/s' });
     expect(onUpdate(clusterTrustBundles, before, bundle('example.com:s:x', { signerName: 'example.com/t' }))).toEqual(
       sorted([
@@ -77,7 +81,7 @@ describe('bundles of certificates', () => {
     );
   });
 
-  test('are judged again only when they change', () => {
+  test('an unchanged bundle is not validated again', () => {
     const odd = bundle('x', { trustBundle: 'text' });
     expect(onUpdate(clusterTrustBundles, odd, odd)).toEqual([]);
     expect(onUpdate(clusterTrustBundles, bundle('x', {}), odd)).toEqual([

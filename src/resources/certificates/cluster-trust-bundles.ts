@@ -6,12 +6,12 @@ import {
   pemBlocks,
   shorten,
 } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { isNew, unchanged } from '../shared/field-rules.ts';
 import { ClusterTrustBundle } from '../types/certificates-v1alpha1.ts';
 import { ClusterTrustBundle as V1beta1 } from '../types/certificates-v1beta1.ts';
-import { isNew, unchanged } from '../validate/common.ts';
-import { validateSigner } from './rules.ts';
+import { validateSigner } from './certificate-signing-requests.validation.ts';
 import { readCertificate } from './x509.ts';
 
 const MAX_BUNDLE = 1024 * 1024;
@@ -29,7 +29,7 @@ export const clusterTrustBundles = resource({
   selectableFields: [{ path: 'spec.signerName', value: ({ spec }) => spec?.signerName ?? '' }],
   strategy: {
     unconditionalUpdate: false,
-    // What a name may be depends on the signer.
+    // The valid names depend on the signer.
     nameRule: () => [],
     validate: ({ metadata, spec: { signerName = '', trustBundle = '' } = {} }) => [
       ...validateName(metadata, signerName),
@@ -43,7 +43,9 @@ export const clusterTrustBundles = resource({
   },
 });
 
-/** A bundle of a signer has its name as a prefix, with colons; others have no colon. */
+/**
+ * Requires the signer name, with colons, as the prefix of the name; without a signer the name must not contain a colon.
+ */
 function validateName({ name = '' }: ObjectMeta, signer: string): FieldError[] {
   const path = 'metadata.name';
   const prefix = signer === '' ? '' : `${signer.replaceAll('/', ':')}:`;
@@ -58,7 +60,7 @@ function validateName({ name = '' }: ObjectMeta, signer: string): FieldError[] {
   return dns1123Subdomain(name.slice(prefix.length)).map((why) => fieldError.invalid(path, name, why));
 }
 
-/** Certificates of authorities in PEM, each once. Any text may stand around them. */
+/** Validates PEM CA certificates, each once. Text between the blocks is allowed. */
 function validateBundle(text: string): FieldError[] {
   if (Buffer.byteLength(text) > MAX_BUNDLE) return [fieldError.tooLong('spec.trustBundle', MAX_BUNDLE)];
   const invalid = (why: string) => fieldError.invalid('spec.trustBundle', '<value omitted>', why);

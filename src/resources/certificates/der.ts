@@ -1,4 +1,4 @@
-/** One value of DER (ITU-T X.690): where it begins, where what it holds begins, where both end. */
+/** A DER value (ITU-T X.690): the offsets of its start, its content and its end. */
 export interface DerValue {
   readonly tag: number;
   readonly start: number;
@@ -6,7 +6,7 @@ export interface DerValue {
   readonly end: number;
 }
 
-/** The value that begins at `start`; undefined when none does. Tags of one byte, and lengths as short as they can be. */
+/** The value at `start`; undefined when there is none. Tags are one byte, lengths have the shortest form. */
 export function readDer(der: Buffer, start: number): DerValue | undefined {
   const [tag, first] = [der[start], der[start + 1]];
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
@@ -19,7 +19,7 @@ export function readDer(der: Buffer, start: number): DerValue | undefined {
   return end > der.length ? undefined : { tag, start, body, end };
 }
 
-/** The values that another holds; undefined when it holds something else. */
+/** The values inside a constructed value; undefined when its content is not DER. */
 export function insideDer(der: Buffer, { body, end }: DerValue): DerValue[] | undefined {
   const found: DerValue[] = [];
   for (let next = body; next < end; ) {

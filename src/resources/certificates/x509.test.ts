@@ -6,7 +6,7 @@ import { requestedOrganizations, requestFault } from './x509.ts';
 const attribute = (oid: string, text: Uint8Array) => der.sequence(der.objectId(oid), text);
 const organization = '2.5.4.10';
 
-/** A request (RFC 2986) with the subject's relative names; key and signature are not looked at. */
+/** A request (RFC 2986) with these relative names as its subject; key and signature are placeholders. */
 function request(...names: Uint8Array[][]): string {
   const subject = der.sequence(...names.map((attributes) => der.set(...attributes)));
   const info = der.sequence(der.unsigned(Buffer.from([0])), subject, der.sequence());
@@ -16,7 +16,7 @@ function request(...names: Uint8Array[][]): string {
 const pem = (body: Buffer) => formatPem('CERTIFICATE REQUEST', body);
 
 describe('organizations of a certificate request', () => {
-  it('are found wherever the subject names them', () => {
+  it('are read from any part of the subject', () => {
     const name = attribute('2.5.4.3', der.utf8('someone'));
     const first = attribute(organization, der.utf8('a'));
     const second = attribute(organization, der.utf8('system:masters'));
@@ -26,7 +26,7 @@ describe('organizations of a certificate request', () => {
     expect(requestedOrganizations(request([long]))).toEqual(['x'.repeat(300)]);
   });
 
-  it('are read in UTF-16 too', () => {
+  it('are read from BMP strings', () => {
     const text = Buffer.from('ab', 'utf16le').swap16();
     const bmp = Buffer.concat([Buffer.from([0x1e, text.length]), text]);
     expect(requestedOrganizations(request([attribute(organization, bmp)]))).toEqual(['ab']);
@@ -51,7 +51,7 @@ describe('organizations of a certificate request', () => {
     expect(requestedOrganizations(request([attribute(organization, text)]))).toBeUndefined();
   });
 
-  // Text before, between or after blocks: whoever signs may find another request in it.
+  // Text around the block, or a second block: parsers could find different requests.
   const innocent = request([attribute(organization, der.utf8('a'))]);
   const wanted = request([attribute(organization, der.utf8('system:masters'))]);
   const inOneLine = innocent.replaceAll('\n', '');
@@ -70,11 +70,11 @@ describe('organizations of a certificate request', () => {
     expect(requestFault(text)).toMatch(/PEM block/);
   });
 
-  it('are known with white space around the request', () => {
+  it('are read with white space around the PEM block', () => {
     expect(requestedOrganizations(`\n\n${wanted.replaceAll('\n', '\r\n')}\n \t\n`)).toEqual(['system:masters']);
   });
 
-  it('are not known of what is no request', () => {
+  it('are undefined for anything but a request', () => {
     expect(requestedOrganizations('')).toBeUndefined();
     expect(requestedOrganizations(pem(Buffer.from([0x30, 5])))).toBeUndefined();
     expect(requestedOrganizations(pem(der.sequence(der.utf8('a'))))).toBeUndefined();

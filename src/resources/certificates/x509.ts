@@ -1,12 +1,12 @@
-/** Certificates and requests for them, as text: blocks of PEM around DER. */
+/** PEM certificates and certificate signing requests. */
 import { constants, createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { onlyPemBlock, pemBlocks } from '../../meta/index.ts';
 import { type DerValue, insideDer, readDer } from './der.ts';
 
-/** What is wrong with the text of a request; its signature proves that who asks holds the key. */
+/** The error of a PEM certificate signing request; its signature proves possession of the key. */
 export function requestFault(text: string): string | undefined {
   if (pemBlocks(text)[0]?.type !== requestType) return `PEM block type must be ${requestType}`;
-  // Whoever signs must not find another request in it than whoever approves.
+  // Exactly one block: approver and signer must see the same request.
   const block = onlyPemBlock(text);
   return block === undefined
     ? `must be one ${requestType} PEM block and nothing around it`
@@ -14,8 +14,8 @@ export function requestFault(text: string): string | undefined {
 }
 
 /**
- * The organizations of the subject of a request (RFC 2986) in PEM; undefined when it cannot be read. Its signature is
- * not looked at.
+ * The organizations of the subject of a PEM request (RFC 2986); undefined when it cannot be parsed. The signature is
+ * not verified.
  */
 export function requestedOrganizations(text: string): readonly string[] | undefined {
   const block = onlyPemBlock(text);
@@ -44,19 +44,21 @@ const requestType = 'CERTIFICATE REQUEST';
 /** 2.5.4.10 */
 const organization = '55040a';
 
-/** Texts in bytes that are ASCII, or UTF-8: UTF8String, NumericString, PrintableString, TeletexString, IA5String, and so on. */
+/**
+ * Tags of strings in ASCII or UTF-8: UTF8String, NumericString, PrintableString, TeletexString, IA5String and so on.
+ */
 const byteTexts = new Set([0x0c, 0x12, 0x13, 0x14, 0x16, 0x1a, 0x1b]);
-/** BMPString: two bytes for each character. */
+/** BMPString: two bytes per character. */
 const BMP_STRING = 0x1e;
 
-/** Undefined for what is no text, or one that is spelled in a way that not all who read it may know. */
+/** The decoded string; undefined for other types and for encodings that parsers read differently. */
 function textOf(tag: number, bytes: Buffer): string | undefined {
   if (byteTexts.has(tag)) return bytes.toString();
   if (tag !== BMP_STRING || bytes.length % 2 !== 0) return undefined;
   return Buffer.from(bytes).swap16().toString('utf16le');
 }
 
-/** What is wrong with the text of certificates: blocks of them, and no others. Any text may stand around them. */
+/** The error of PEM certificates; other blocks are rejected, text between the blocks is allowed. */
 export function certificateFault(text: string): string | undefined {
   const blocks = pemBlocks(text);
   for (const { type, hasHeaders, bytes } of blocks) {
@@ -68,10 +70,10 @@ export function certificateFault(text: string): string | undefined {
   return blocks.length === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
 }
 
-/** Whether the bytes are a certificate, and nothing follows it. */
+/** Whether the bytes are exactly one certificate. */
 export const isCertificate = (der: Buffer): boolean => readCertificate(der) !== undefined;
 
-/** Undefined for bytes that are no certificate, or more than one. */
+/** The certificate; undefined unless the bytes are exactly one. */
 export function readCertificate(der: Buffer): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(der);
@@ -90,10 +92,10 @@ const digests: { readonly [algorithm: string]: string | null } = {
   '2a864886f70d01010b': 'sha256',
   '2a864886f70d01010c': 'sha384',
   '2a864886f70d01010d': 'sha512',
-  // Ed25519 digests by itself.
+  // Ed25519 has a digest of its own.
   '2b6570': null,
 };
-/** RSA with padding that is not always the same; its parameters name the digest. */
+/** RSASSA-PSS: its parameters name the digest. */
 const PSS = '2a864886f70d01010a';
 const pssDigests: readonly (readonly [algorithm: string, digest: string])[] = [
   ['608648016503040201', 'sha256'],
@@ -116,7 +118,7 @@ function signatureFault(der: Buffer): string | undefined {
   const digest = name === PSS ? pssDigests.find(([oid]) => shown.includes(oid))?.[1] : digests[name];
   if (digest === undefined) return 'x509: cannot verify signature: algorithm unimplemented';
   const signed = der.subarray(info.start, info.end);
-  // The first byte of a bit string tells how many bits of the last are unused.
+  // The first byte of a bit string is the number of unused bits.
   const proof = der.subarray(signature.body + 1, signature.end);
   try {
     const spki = createPublicKey({ key: der.subarray(key.start, key.end), format: 'der', type: 'spki' });

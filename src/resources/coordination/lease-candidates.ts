@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { unchanged } from '../shared/field-rules.ts';
 import { LeaseCandidate, type LeaseCandidateSpec } from '../types/coordination-v1alpha2.ts';
 import { LeaseCandidate as V1beta1 } from '../types/coordination-v1beta1.ts';
-import { unchanged } from '../validate/common.ts';
 import { validateStrategy } from './leases.ts';
-import { compareReleases, parseRelease } from './releases.ts';
+import { compareSemver, parseSemver } from './semver.ts';
 
 export const leaseCandidates = resource({
   group: 'coordination.{domain}',
@@ -36,8 +36,8 @@ export const leaseCandidates = resource({
 function validateSpec(spec: LeaseCandidateSpec): FieldError[] {
   const { leaseName = '', binaryVersion = '', emulationVersion = '', strategy = '' } = spec;
   const found = leaseName === '' ? [fieldError.required('spec.leaseName')] : [];
-  const binary = parseRelease(binaryVersion);
-  const emulated = parseRelease(emulationVersion);
+  const binary = parseSemver(binaryVersion);
+  const emulated = parseSemver(emulationVersion);
   if (emulationVersion !== '' && emulated === undefined) {
     found.push(fieldError.invalid('spec.emulationVersion', emulationVersion, 'must be a valid semantic version'));
   }
@@ -45,7 +45,7 @@ function validateSpec(spec: LeaseCandidateSpec): FieldError[] {
   else if (binary === undefined) {
     found.push(fieldError.invalid('spec.binaryVersion', binaryVersion, 'must be a valid semantic version'));
   }
-  if (binary !== undefined && emulated !== undefined && compareReleases(binary, emulated) < 0) {
+  if (binary !== undefined && emulated !== undefined && compareSemver(binary, emulated) < 0) {
     const why = 'must be greater than or equal to `emulationVersion`';
     found.push(fieldError.invalid('spec.binaryVersion', binaryVersion, why));
   }

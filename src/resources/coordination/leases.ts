@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule, oneOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, oneOf } from '../shared/field-rules.ts';
 import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 
 export const leases = resource({
@@ -31,9 +31,9 @@ function validateSpec({ leaseDurationSeconds: seconds, preferredHolder, strategy
   return found;
 }
 
-/** One known here, or one of others, which has a prefix. */
+/** Validates a strategy: a built-in one, or one with a domain prefix. */
 export function validateStrategy(strategy: string): FieldError[] {
-  // The path is spelled as it always has been.
+  // The reference server repeats `strategy` in this path.
   const path = 'spec.strategy.strategy';
   return strategy.includes('/')
     ? byRule(path, strategy, qualifiedName)

@@ -1,6 +1,6 @@
-import { resource } from '../define.ts';
+import { resource } from '../shared/define.ts';
 import { Binding } from '../types/core-v1.ts';
-import { bindPod } from './pod-binding.ts';
+import { bindPod } from './pods.binding.ts';
 
 export const bindings = resource({
   group: '',
@@ -9,5 +9,5 @@ export const bindings = resource({
   schema: Binding,
   verbs: ['create'],
   virtual: true,
-  act: bindPod,
+  onCreate: bindPod,
 });

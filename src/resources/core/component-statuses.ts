@@ -1,6 +1,6 @@
 import type { ResourceDefinition } from '../../registry/index.ts';
-import { name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { ComponentStatus } from '../types/core-v1.ts';
 
 const declared = resource({

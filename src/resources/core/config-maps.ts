@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { ConfigMap } from '../types/core-v1.ts';
-import { bytesSize, MAX_DATA_BYTES, textSize, validateFrozen, validateKeys } from './key-values.ts';
+import { bytesSize, MAX_DATA_BYTES, textSize, validateImmutable, validateKeys } from './config-data.validation.ts';
 
 export const configMaps = resource({
   group: '',
@@ -17,7 +17,7 @@ export const configMaps = resource({
   ],
   strategy: {
     validate: validateConfigMap,
-    validateUpdate: (map, old) => validateFrozen(map, old, ['data', 'binaryData']),
+    validateUpdate: (map, old) => validateImmutable(map, old, ['data', 'binaryData']),
   },
 });
 
@@ -28,7 +28,7 @@ function validateConfigMap({ data, binaryData }: ObjectOf<typeof ConfigMap>): Fi
     ...twice.map((key) => fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
     ...validateKeys(binaryData, 'binaryData'),
   ];
-  // It is the object as a whole that is too large: no field is to blame.
+  // The limit applies to the object as a whole: the error names no field.
   if (textSize(data) + bytesSize(binaryData) > MAX_DATA_BYTES) found.push(fieldError.tooLong('[]', MAX_DATA_BYTES));
   return found;
 }

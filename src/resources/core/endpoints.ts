@@ -9,12 +9,11 @@ import {
 } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, formatSome, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { addressWarnings, validateIp, validatePublicIp } from '../shared/addresses.ts';
+import { age, formatSome, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, eachOf, isNew, same } from '../shared/field-rules.ts';
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, Endpoints } from '../types/core-v1.ts';
-import { validateIp, validatePublicIp, warnOfAddress } from '../validate/addresses.ts';
-import { isNew, same } from '../validate/common.ts';
-import { byRule, eachOf } from './pod-spec/field-rules.ts';
 
 const declared = resource({
   group: '',
@@ -29,11 +28,11 @@ const declared = resource({
       for (const { ports = [] } of subsets) for (const port of ports) port.protocol ??= 'TCP';
     },
     validate: (object) => (isNew(object) ? eachOf(object.subsets, 'subsets', validateSubset) : []),
-    // What was taken once may stay.
+    // Subsets that have not changed are not validated again.
     validateUpdate: ({ subsets }, old) =>
       same(subsets, old.subsets) ? [] : eachOf(subsets, 'subsets', validateSubset),
     warnings: ({ metadata, subsets = [] }, _, { names }) =>
-      isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => warnOfSubset(subset, `subsets[${i}]`, names)),
+      isManaged(metadata, names) ? [] : subsets.flatMap((subset, i) => subsetWarnings(subset, `subsets[${i}]`, names)),
   },
 });
 
@@ -45,14 +44,14 @@ export const endpoints: ResourceDefinition = {
   })),
 };
 
-/** Whoever made them from services has looked at the addresses already. */
+/** Whether the endpoint controller manages them: the warnings for its addresses went to the writer of the service. */
 const isManaged = ({ labels }: ObjectMeta, names: Names): boolean =>
   labels?.[`endpoints.${names.labels}/managed-by`] === 'endpoint-controller';
 
-function warnOfSubset(subset: Infer<typeof EndpointSubset>, path: string, names: Names): string[] {
+function subsetWarnings(subset: Infer<typeof EndpointSubset>, path: string, names: Names): string[] {
   const { addresses, notReadyAddresses } = subset;
   return Object.entries({ addresses, notReadyAddresses }).flatMap(([field, list]) =>
-    (list ?? []).flatMap(({ ip = '' }, i) => warnOfAddress(`${path}.${field}[${i}].ip`, ip, names)),
+    (list ?? []).flatMap(({ ip = '' }, i) => addressWarnings(`${path}.${field}[${i}].ip`, ip, names)),
   );
 }
 
@@ -94,7 +93,7 @@ function validatePort(
   ];
 }
 
-/** `ip:port` for each address and port; the bare `ip` where no port is told. */
+/** `ip:port` for each address and port; only `ip` without ports. */
 function addresses({ subsets = [] }: ObjectOf<typeof Endpoints>): string[] {
   return subsets.flatMap(({ addresses = [], ports = [] }) =>
     ports.length === 0

@@ -1,9 +1,9 @@
 import { pathSegmentName } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
-import { name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { Event } from '../types/core-v1.ts';
-import { validateEvent } from './event-rules.ts';
+import { validateEvent } from './events.validation.ts';
 
 type EventObject = ObjectOf<typeof Event>;
 
@@ -54,7 +54,7 @@ export const events = resource({
   ],
   strategy: {
     metadataChecks: [0, 0],
-    // Whatever can stand in a path: of old, names of events follow no other rule.
+    // Event names are only restricted to what is valid in a path.
     nameRule: pathSegmentName,
     ttlSeconds: 3600,
     garbageCollectionPolicy: 'Unsupported',

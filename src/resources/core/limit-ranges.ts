@@ -1,11 +1,15 @@
 import { type FieldError, fieldError, type Names, parseQuantity, qualifiedName } from '../../meta/index.ts';
-import { resource } from '../define.ts';
+import {
+  compareQuantityTexts,
+  type ResourceList,
+  roundQuantities,
+  withMissing,
+} from '../pod-template/resource-list.ts';
+import { isOvercommittable } from '../pod-template/resource-names.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, eachOf, unique } from '../shared/field-rules.ts';
 import { LimitRange, type LimitRangeItem } from '../types/core-v1.ts';
-import { unique } from '../validate/common.ts';
-import { type Amounts, compareAmounts, roundAmounts, withMissing } from './pod-spec/amounts.ts';
-import { byRule, eachOf } from './pod-spec/field-rules.ts';
-import { isOvercommittable } from './pod-spec/resource-names.ts';
-import { validateContainerResourceName, validateResourceName } from './quota-names.ts';
+import { validateContainerResourceName, validateResourceName } from './quota-resource-names.ts';
 
 export const limitRanges = resource({
   group: '',
@@ -29,14 +33,14 @@ export const limitRanges = resource({
   },
 });
 
-/** What a container gets that asks for nothing follows from what it may have. */
+/** Defaults `default` and `defaultRequest` of containers from `max`, `default` and `min`. */
 function completeDefaults(item: LimitRangeItem): void {
   for (const amounts of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
-    roundAmounts(amounts);
+    roundQuantities(amounts);
   }
   if (item.type !== 'Container') return;
-  const complete = (field: 'default' | 'defaultRequest', ...from: (Amounts | undefined)[]) => {
-    const amounts = from.reduce<Amounts>((all, more) => withMissing(all, more), item[field] ?? {});
+  const complete = (field: 'default' | 'defaultRequest', ...from: (ResourceList | undefined)[]) => {
+    const amounts = from.reduce<ResourceList>((all, more) => withMissing(all, more), item[field] ?? {});
     if (Object.keys(amounts).length > 0) item[field] = amounts;
   };
   complete('default', item.max);
@@ -74,13 +78,13 @@ function validateItem(item: LimitRangeItem, path: string, names: Names): FieldEr
   return found;
 }
 
-const own = (amounts: Amounts | undefined, name: string): string | undefined =>
+const own = (amounts: ResourceList | undefined, name: string): string | undefined =>
   amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] : undefined;
 
 const isMore = (a: string | undefined, b: string | undefined): boolean =>
-  a !== undefined && b !== undefined && compareAmounts(a, b) > 0;
+  a !== undefined && b !== undefined && compareQuantityTexts(a, b) > 0;
 
-/** How the bounds and defaults of one resource stand to each other. */
+/** Validates the order of min, default request, default and max of one resource. */
 function validateResource(item: LimitRangeItem, name: string, path: string, names: Names): FieldError[] {
   const isPod = item.type === 'Pod';
   const [min, max] = [own(item.min, name), own(item.max, name)];
@@ -102,7 +106,7 @@ function validateResource(item: LimitRangeItem, name: string, path: string, name
   if (isMore(min, limit)) refuse('default', min, `min value ${min} is greater than default value ${limit}`);
   if (isMore(limit, max)) refuse('default', max, `default value ${limit} is greater than max value ${max}`);
   if (limit !== undefined && request !== undefined && !isOvercommittable(name, names)) {
-    if (compareAmounts(limit, request) !== 0) {
+    if (compareQuantityTexts(limit, request) !== 0) {
       refuse(
         'defaultRequest',
         request,
@@ -124,7 +128,8 @@ function validateRatio(
 ): FieldError[] {
   if (ratio === undefined) return [];
   const found: FieldError[] = [];
-  if (compareAmounts(ratio, '1') < 0) found.push(fieldError.invalid(path, ratio, `ratio ${ratio} is less than 1`));
+  if (compareQuantityTexts(ratio, '1') < 0)
+    found.push(fieldError.invalid(path, ratio, `ratio ${ratio} is less than 1`));
   if (min === undefined || max === undefined) return found;
   const [value, low, high] = [ratio, min, max].map((text) => Number(parseQuantity(text).nano)) as [
     number,

@@ -1,9 +1,8 @@
 import { dns1123Label, type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, eachOf, same } from '../shared/field-rules.ts';
 import { Namespace } from '../types/core-v1.ts';
-import { same } from '../validate/common.ts';
-import { byRule, eachOf } from './pod-spec/field-rules.ts';
 
 type NamespaceObject = ObjectOf<typeof Namespace>;
 
@@ -15,7 +14,7 @@ export const namespaces = resource({
   shortNames: ['ns'],
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  keeps: [['spec', 'finalizers']],
+  resetFields: [['spec', 'finalizers']],
   status: true,
   subresources: [
     {
@@ -39,7 +38,7 @@ export const namespaces = resource({
   strategy: {
     returnsDeleted: true,
     nameRule: dns1123Label,
-    // Once its content is gone someone takes the finalizers out of the spec.
+    // A namespace is deleted once `spec.finalizers` is empty.
     termination: {
       begin: (namespace) => {
         namespace.status = { ...namespace.status, phase: 'Terminating' };
@@ -48,7 +47,7 @@ export const namespaces = resource({
     },
     defaults: (namespace, { names }) => {
       namespace.status = { ...namespace.status, phase: namespace.status?.phase || 'Active' };
-      // The label by which selectors find a namespace is always its name.
+      // The label `metadata.name` always equals the name.
       namespace.metadata.labels = {
         ...namespace.metadata.labels,
         [`${names.labels}/metadata.name`]: namespace.metadata.name ?? '',
@@ -60,7 +59,7 @@ export const namespaces = resource({
       const finalizers = given.includes(names.product) ? given : [...given, names.product];
       namespace.spec = { ...namespace.spec, finalizers };
     },
-    // Finalizers in the spec change through the `finalize` subresource alone.
+    // `spec.finalizers` changes through the `finalize` subresource only.
     prepareUpdate: (namespace, old) => {
       namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers ?? [] };
     },

@@ -1,9 +1,9 @@
-import { age, name, orNone, orUnknown } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name, orNone, orUnknown } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { Node } from '../types/core-v1.ts';
-import { proxyNode } from './connect.ts';
-import { validateNodeAnnotations } from './node-annotations.ts';
-import { alignRanges, defaultAllocatable, validateNode, validateNodeUpdate, warnOfNode } from './node-rules.ts';
+import { defaultAllocatable, syncPodCidrs } from './nodes.defaults.ts';
+import { nodeWarnings, validateNode, validateNodeAnnotations, validateNodeUpdate } from './nodes.validation.ts';
+import { proxyNode } from './proxy.ts';
 
 type NodeObject = ObjectOf<typeof Node>;
 
@@ -40,10 +40,10 @@ export const nodes = resource({
   strategy: {
     createsWithStatus: true,
     defaults: ({ spec, status }) => {
-      alignRanges(spec);
+      syncPodCidrs(spec);
       defaultAllocatable(status);
     },
-    // Agents take no configuration from here any more; what has one keeps it.
+    // Dynamic kubelet configuration is removed: the fields are dropped unless the old object has them.
     prepareCreate: ({ spec, status }) => {
       delete spec?.configSource;
       delete status?.config;
@@ -58,12 +58,12 @@ export const nodes = resource({
       ...validateNodeAnnotations(metadata.annotations ?? {}, names),
       ...validateNode(spec, status, names),
     ],
-    // What is wrong with annotations is told twice, as it is of taints.
+    // As in the reference server, errors of annotations and taints are reported twice.
     validateUpdate: ({ metadata, spec = {}, status = {} }, old, { names }) => [
       ...validateNodeAnnotations(metadata.annotations ?? {}, names),
       ...validateNodeUpdate(spec, status, old.spec ?? {}),
     ],
-    warnings: ({ spec = {} }, _, { names }) => warnOfNode(spec, names),
+    warnings: ({ spec = {} }, _, { names }) => nodeWarnings(spec, names),
   },
 });
 
@@ -74,7 +74,7 @@ function status({ spec, status }: NodeObject): string {
   return words.join(',');
 }
 
-/** From labels `node-role.<labels>/<role>` and `<labels>/role: <role>`. */
+/** Roles from the labels `node-role.<labels>/<role>` and `<labels>/role: <role>`. */
 function roles({ metadata }: NodeObject, domain: string): string {
   const found = new Set<string>();
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {

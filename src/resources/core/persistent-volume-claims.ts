@@ -1,11 +1,11 @@
-import { age, formatAccessModes, name, orUnset } from '../cells.ts';
-import { resource } from '../define.ts';
+import { roundQuantities } from '../pod-template/resource-list.ts';
+import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
+import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { PersistentVolumeClaim } from '../types/core-v1.ts';
-import { isNew } from '../validate/common.ts';
-import { alignSources, validateClaimStatus, validateClaimUpdate } from './claim-rules.ts';
-import { roundAmounts } from './pod-spec/amounts.ts';
-import { validateClaimSpec } from './pod-spec/claim-template.ts';
-import { storageClass, warnOfClaim } from './storage-advice.ts';
+import { syncDataSources, validateClaimStatus, validateClaimUpdate } from './persistent-volume-claims.validation.ts';
+import { persistentVolumeClaimWarnings, storageClass } from './persistent-volumes.warnings.ts';
 
 export const persistentVolumeClaims = resource({
   group: '',
@@ -37,18 +37,18 @@ export const persistentVolumeClaims = resource({
       const { resources } = claim.spec;
       const { capacity, allocatedResources } = claim.status;
       for (const amounts of [resources?.requests, resources?.limits, capacity, allocatedResources])
-        roundAmounts(amounts);
+        roundQuantities(amounts);
     },
     prepareCreate: (claim, { names }) => {
       claim.status = { phase: 'Pending' };
-      alignSources(claim.spec, names);
+      syncDataSources(claim.spec, names);
     },
-    prepareUpdate: (claim, old, { names }) => alignSources(claim.spec, names, old.spec),
+    prepareUpdate: (claim, old, { names }) => syncDataSources(claim.spec, names, old.spec),
     validate: (claim, { names }) => [
       ...(isNew(claim) ? validateClaimSpec(claim.spec ?? {}, 'spec', names) : []),
       ...validateClaimStatus(claim.status ?? {}, names),
     ],
     validateUpdate: (claim, old, { names }) => validateClaimUpdate(claim, old, names),
-    warnings: ({ metadata, spec = {} }, _, { names }) => warnOfClaim(metadata, spec, names),
+    warnings: ({ metadata, spec = {} }, _, { names }) => persistentVolumeClaimWarnings(metadata, spec, names),
   },
 });

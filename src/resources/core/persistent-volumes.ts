@@ -1,11 +1,11 @@
 import { formatTime } from '../../meta/index.ts';
-import { age, formatAccessModes, name, orUnset } from '../cells.ts';
-import { resource } from '../define.ts';
+import { roundQuantities } from '../pod-template/resource-list.ts';
+import { validateAgain } from '../pod-template/workloads.validation.ts';
+import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { PersistentVolume } from '../types/core-v1.ts';
-import { roundAmounts } from './pod-spec/amounts.ts';
-import { validateAgain } from './pod-spec/controller.ts';
-import { storageClass, warnOfVolume } from './storage-advice.ts';
-import { stampPhase, validateVolume, validateVolumeUpdate } from './volume-rules.ts';
+import { setPhaseTransitionTime, validateVolume, validateVolumeUpdate } from './persistent-volumes.validation.ts';
+import { persistentVolumeWarnings, storageClass } from './persistent-volumes.warnings.ts';
 
 export const persistentVolumes = resource({
   group: '',
@@ -38,19 +38,19 @@ export const persistentVolumes = resource({
       volume.spec ??= {};
       volume.spec.persistentVolumeReclaimPolicy ??= 'Retain';
       volume.spec.volumeMode ??= 'Filesystem';
-      roundAmounts(volume.spec.capacity);
+      roundQuantities(volume.spec.capacity);
       if (volume.spec.hostPath !== undefined) volume.spec.hostPath.type ??= '';
       volume.status = { ...volume.status, phase: volume.status?.phase ?? 'Pending' };
     },
     prepareCreate: (volume, { now }) => {
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };
     },
-    prepareStatusUpdate: ({ status }, old, { now }) => stampPhase(status, old.status ?? {}, now),
+    prepareStatusUpdate: ({ status }, old, { now }) => setPhaseTransitionTime(status, old.status ?? {}, now),
     validate: ({ metadata, spec = {} }, { names }) => validateVolume(spec, metadata, names),
     validateUpdate: (volume, old, { names }) => [
       ...validateAgain(volume, PersistentVolume, validateVolume(volume.spec ?? {}, volume.metadata, names), names),
       ...validateVolumeUpdate(volume.spec ?? {}, old.spec ?? {}, names),
     ],
-    warnings: ({ metadata, spec = {} }, _, { names }) => warnOfVolume(metadata, spec, names),
+    warnings: ({ metadata, spec = {} }, _, { names }) => persistentVolumeWarnings(metadata, spec, names),
   },
 });

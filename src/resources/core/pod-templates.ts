@@ -1,9 +1,9 @@
-import { age, containerNames, formatLabels, imageNames, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
+import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
+import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
+import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { PodTemplate } from '../types/core-v1.ts';
-import { defaultTemplate } from './pod-spec/defaults.ts';
-import { validateTemplate } from './pod-spec/validate.ts';
-import { warnOfTemplate } from './pod-spec/warnings.ts';
 
 export const podTemplates = resource({
   group: '',
@@ -24,6 +24,6 @@ export const podTemplates = resource({
     defaults: ({ template }) => defaultTemplate(template),
     validate: ({ template = {} }, context) => validateTemplate(template, 'template', context),
     warnings: ({ metadata, template = {} }, old, { names }) =>
-      old?.metadata.generation === metadata.generation ? [] : warnOfTemplate(template, 'template', names),
+      old?.metadata.generation === metadata.generation ? [] : templateWarnings(template, 'template', names),
   },
 });

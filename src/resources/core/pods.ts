@@ -1,24 +1,25 @@
 import type { Completion } from '../../registry/index.ts';
-import { age, name, orNone } from '../cells.ts';
-import { resource } from '../define.ts';
-import { evictPod } from '../policy/eviction.ts';
+import { completeSelectors } from '../pod-template/affinity.ts';
+import { adoptProfiles } from '../pod-template/app-armor.ts';
+import { defaultPod, mirrorServiceAccount } from '../pod-template/pod-spec.defaults.ts';
+import { validateNewPod, validatePod } from '../pod-template/pod-spec.validation.ts';
+import { podWarnings } from '../pod-template/pod-spec.warnings.ts';
+import { same } from '../pod-template/workloads.validation.ts';
+import { evictPod } from '../policy/pod-eviction.ts';
+import { age, name, orNone } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { Binding, Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
 import { Eviction } from '../types/policy-v1.ts';
-import { proxyPod } from './connect.ts';
-import { bindPod } from './pod-binding.ts';
-import { podStatus, readinessGates, readyCount, restarts } from './pod-cells.ts';
-import { podAttach, podExec, podLog, podPortForward } from './pod-connect.ts';
 import type { PodObject } from './pod-object.ts';
-import { completeSelectors } from './pod-spec/affinity.ts';
-import { adoptProfiles } from './pod-spec/app-armor.ts';
-import { isNew, same } from './pod-spec/controller.ts';
-import { defaultPod, mirrorServiceAccount } from './pod-spec/defaults.ts';
-import { keepGenerations, validatePodStatusUpdate, warnOfStatus } from './pod-spec/pod-status.ts';
-import { validatePodMetaUpdate, validatePodSpecUpdate } from './pod-spec/pod-update.ts';
-import { qosClass } from './pod-spec/qos.ts';
-import { validateNewPod, validatePod } from './pod-spec/validate.ts';
-import { warnOfPod } from './pod-spec/warnings.ts';
-import { ephemeralContainers, resources } from './pod-subresources.ts';
+import { bindPod } from './pods.binding.ts';
+import { podStatus, readinessGates, readyCount, restarts } from './pods.columns.ts';
+import { podAttach, podExec, podLog, podPortForward } from './pods.connect.ts';
+import { qosClass } from './pods.qos.ts';
+import { keepObservedGenerations, podStatusWarnings, validatePodStatusUpdate } from './pods.status-validation.ts';
+import { ephemeralContainers, resources } from './pods.subresources.ts';
+import { validatePodMetaUpdate, validatePodSpecUpdate } from './pods.update-validation.ts';
+import { proxyPod } from './proxy.ts';
 
 export const pods = resource({
   group: '',
@@ -95,7 +96,7 @@ export const pods = resource({
   completion: ({ status }) => completions.get(status?.phase ?? ''),
   selectableFields: [
     { path: 'spec.nodeName', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
-    // The first name of that field; old clients still ask by it.
+    // The former name of `spec.nodeName`, which old clients select by.
     { path: 'spec.host', value: ({ spec }) => spec?.nodeName ?? '', indexed: true },
     { path: 'spec.restartPolicy', value: ({ spec }) => spec?.restartPolicy ?? '' },
     { path: 'spec.schedulerName', value: ({ spec }) => spec?.schedulerName ?? '' },
@@ -103,7 +104,7 @@ export const pods = resource({
     { path: 'spec.hostNetwork', value: ({ spec }) => String(spec?.hostNetwork ?? false) },
     { path: 'status.phase', value: ({ status }) => status?.phase ?? '' },
     { path: 'status.podIP', value: ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP ?? '' },
-    // Can be asked for, but is never anything.
+    // A supported field selector that is always empty.
     { path: 'status.podIPs', value: () => '' },
     { path: 'status.nominatedNodeName', value: ({ status }) => status?.nominatedNodeName ?? '' },
   ],
@@ -121,19 +122,20 @@ export const pods = resource({
     },
     prepareStatusUpdate: (pod, old) => {
       if (!pod.status?.qosClass && old.status?.qosClass) pod.status = { ...pod.status, qosClass: old.status.qosClass };
-      keepGenerations(pod.status ?? {}, old.status ?? {});
+      keepObservedGenerations(pod.status ?? {}, old.status ?? {});
     },
     validate: ({ metadata, spec = {} }, context) => [
       ...validatePod(metadata, spec, context),
-      ...(isNew(metadata) ? validateNewPod(metadata, spec, context.names) : []),
+      ...(isNew({ metadata }) ? validateNewPod(metadata, spec, context.names) : []),
     ],
     validateUpdate: (pod, old, { names }) => [
       ...validatePodMetaUpdate(pod.metadata, old.metadata, pod.spec ?? {}, names),
       ...validatePodSpecUpdate(pod.spec ?? {}, old.spec ?? {}),
       ...(same(pod.status, old.status) ? [] : validatePodStatusUpdate(pod, old)),
     ],
-    warnings: ({ metadata, spec = {} }, old, { names }) => (old === undefined ? warnOfPod(metadata, spec, names) : []),
-    statusWarnings: ({ status = {} }, { names }) => warnOfStatus(status, names),
+    warnings: ({ metadata, spec = {} }, old, { names }) =>
+      old === undefined ? podWarnings(metadata, spec, names) : [],
+    statusWarnings: ({ status = {} }, { names }) => podStatusWarnings(status, names),
   },
 });
 
@@ -142,21 +144,21 @@ const completions: ReadonlyMap<string, Completion> = new Map([
   ['Failed', { reason: 'Failed', message: 'The pod failed.' }],
 ]);
 
-/** A pod that runs nowhere, or no more, needs no time to end. */
+/** A pod without a node, or in a terminal phase, has a grace period of 0. */
 function gracePeriod({ spec = {}, status }: PodObject, asked: number | undefined): number {
   if (!spec.nodeName || ['Succeeded', 'Failed'].includes(status?.phase ?? '')) return 0;
   const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0;
   return seconds < 0 ? 1 : seconds;
 }
 
-/** Times that nobody set are shown all the same. */
-const noTimes: object = { lastProbeTime: null, lastTransitionTime: null };
+/** Unset times of a condition are written as null. */
+const unsetTimes: object = { lastProbeTime: null, lastTransitionTime: null };
 
-/** What a pod that waits at its gates says of itself. */
+/** The `PodScheduled` condition of a pod with scheduling gates. */
 function gatedCondition({ schedulingGates = [] }: PodSpec): Pick<PodStatus, 'conditions'> {
   if (schedulingGates.length === 0) return {};
   const message = 'Scheduling is blocked due to non-empty scheduling gates';
   return {
-    conditions: [{ ...noTimes, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }],
+    conditions: [{ ...unsetTimes, type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }],
   };
 }

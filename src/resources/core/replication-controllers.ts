@@ -1,18 +1,18 @@
 import { type FieldError, fieldError, selectorFromObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
-import { age, containerNames, formatLabels, imageNames, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
-import { ReplicationController } from '../types/core-v1.ts';
+import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
   validateAgain,
   validateCounts,
-  validateKeptTemplate,
   validateSelected,
-  warnOfController,
-} from './pod-spec/controller.ts';
-import { defaultTemplate } from './pod-spec/defaults.ts';
-import { nonNegative } from './pod-spec/field-rules.ts';
+  validateWorkloadTemplate,
+  workloadWarnings,
+} from '../pod-template/workloads.validation.ts';
+import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { nonNegative } from '../shared/field-rules.ts';
+import { ReplicationController } from '../types/core-v1.ts';
 
 export const replicationControllers = resource({
   group: '',
@@ -49,7 +49,7 @@ export const replicationControllers = resource({
       ...validateAgain(controller, ReplicationController, validateSpec(controller, context), context.names),
       ...(same(controller.status, old.status) ? [] : validateCounts(controller.status ?? {}, parts, 'readyReplicas')),
     ],
-    warnings: (controller, old, { names }) => warnOfController(controller, old, names),
+    warnings: (controller, old, { names }) => workloadWarnings(controller, old, names),
   },
 });
 
@@ -63,5 +63,5 @@ function validateSpec({ spec = {} }: ObjectOf<typeof ReplicationController>, con
   found.push(...nonNegative('spec.replicas', replicas));
   if (template === undefined || template === null) return [...found, fieldError.required('spec.template')];
   if (selects) found.push(...validateSelected({ matchLabels: selector }, template, 'spec.template'));
-  return [...found, ...validateKeptTemplate(template, 'spec.template', 'ReplicationController', context)];
+  return [...found, ...validateWorkloadTemplate(template, 'spec.template', 'ReplicationController', context)];
 }

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError, immutable, type Names } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { roundQuantities } from '../pod-template/resource-list.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { ResourceQuota, type ResourceQuotaSpec } from '../types/core-v1.ts';
-import { roundAmounts } from './pod-spec/amounts.ts';
-import { isForQuota, validateQuotaAmount } from './quota-names.ts';
+import { isForQuota, validateQuotaAmount } from './quota-resource-names.ts';
 
 export const resourceQuotas = resource({
   group: '',
@@ -17,7 +17,7 @@ export const resourceQuotas = resource({
     metadataChecks: [0, 1],
     returnsDeleted: true,
     defaults: ({ spec, status }) => {
-      for (const amounts of [spec?.hard, status?.hard, status?.used]) roundAmounts(amounts);
+      for (const amounts of [spec?.hard, status?.hard, status?.used]) roundQuantities(amounts);
     },
     validate: ({ spec = {}, status = {} }, { names }) => [
       ...validateAmounts(spec.hard, 'spec.hard', names),
@@ -35,7 +35,7 @@ export const resourceQuotas = resource({
   },
 });
 
-/** `name: used/hard` for each limited resource, of limits or of everything else. */
+/** `name: used/hard` for each resource, of `limits.*` or of all others. */
 function usage({ status }: ObjectOf<typeof ResourceQuota>, limits: boolean): string {
   return Object.entries(status?.hard ?? {})
     .filter(([resource]) => resource.startsWith('limits.') === limits)
@@ -55,7 +55,7 @@ const validateAmounts = (
 
 const computed = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
 
-/** The standard resources that a scope can narrow down. */
+/** The standard resources that each scope supports. */
 const scopes: { readonly [scope: string]: readonly string[] } = {
   Terminating: computed,
   NotTerminating: computed,
@@ -66,7 +66,7 @@ const scopes: { readonly [scope: string]: readonly string[] } = {
   VolumeAttributesClass: ['persistentvolumeclaims', 'requests.storage'],
 };
 
-/** No object is in both of a pair. */
+/** Pairs of scopes that exclude each other. */
 const opposites = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -74,14 +74,15 @@ const opposites = [
 
 const isScope = (scope: string): boolean => Object.hasOwn(scopes, scope);
 
-/** Tells the limits that a scope says nothing about; each scope is looked at once. */
-function misfitsIn(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
+/** Returns a function that lists the quota entries a scope does not support. */
+function unsupportedBy(hard: ResourceQuotaSpec['hard']): (scope: string) => readonly string[] {
   const limited = Object.keys(hard ?? {}).filter(isForQuota);
   const known = new Map<string, readonly string[]>();
   return (scope) => {
-    const misfits = known.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
-    known.set(scope, misfits);
-    return misfits;
+    const unsupportedFor =
+      known.get(scope) ?? limited.filter((name) => isScope(scope) && !scopes[scope]?.includes(name));
+    known.set(scope, unsupportedFor);
+    return unsupportedFor;
   };
 }
 
@@ -89,12 +90,12 @@ const conflicts = (given: readonly string[]) => opposites.filter((pair) => pair.
 
 function validateScopes({ hard, scopes: given = [] }: ResourceQuotaSpec): FieldError[] {
   const path = 'spec.scopes';
-  const misfits = misfitsIn(hard);
+  const unsupportedFor = unsupportedBy(hard);
   const refuse = (why: string) => fieldError.invalid(path, given, why);
   return [
     ...given.flatMap((scope) => [
       ...(isScope(scope) ? [] : [refuse('unsupported scope')]),
-      ...misfits(scope).map(() => refuse('unsupported scope applied to resource')),
+      ...unsupportedFor(scope).map(() => refuse('unsupported scope applied to resource')),
     ]),
     ...conflicts(given).map(() => refuse('conflicting scopes')),
   ];
@@ -113,9 +114,9 @@ function validateSelector({ hard, scopes: given, scopeSelector }: ResourceQuotaS
       Values: values ?? null,
     })),
   };
-  const misfits = misfitsIn(hard);
+  const unsupportedFor = unsupportedBy(hard);
   const found = expressions.flatMap((expression) => [
-    ...misfits(expression.scopeName ?? '').map(() =>
+    ...unsupportedFor(expression.scopeName ?? '').map(() =>
       fieldError.invalid(path, shown, 'unsupported scope applied to resource'),
     ),
     ...validateExpression(expression, path),

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { unchanged } from '../shared/field-rules.ts';
 import { Secret } from '../types/core-v1.ts';
-import { unchanged } from '../validate/common.ts';
-import { bytesSize, MAX_DATA_BYTES, validateFrozen, validateKeys } from './key-values.ts';
-import { jsonFault, warnOfKeyPair } from './secret-contents.ts';
+import { bytesSize, MAX_DATA_BYTES, validateImmutable, validateKeys } from './config-data.validation.ts';
+import { jsonFault, keyPairWarnings } from './secrets.validation.ts';
 
 export const secrets = resource({
   group: '',
@@ -16,17 +16,17 @@ export const secrets = resource({
   strategy: {
     defaults: (secret) => {
       secret.type ||= 'Opaque';
-      // Text is given in `stringData` for convenience and kept in `data`.
+      // `stringData` is write-only and merged into `data`.
       foldText(secret);
     },
     validate: (secret, { names }) => validateSecret(secret, names),
     validateUpdate: (secret, old) => [
       ...unchanged('type', secret.type, old.type),
-      ...validateFrozen(secret, old, ['data']),
+      ...validateImmutable(secret, old, ['data']),
     ],
     warnings: ({ type = '', data = {} }, _, { names }) =>
       type === `${names.labels}/tls`
-        ? warnOfKeyPair(textOf(getKey(data, 'tls.crt') ?? ''), textOf(getKey(data, 'tls.key') ?? ''))
+        ? keyPairWarnings(textOf(getKey(data, 'tls.crt') ?? ''), textOf(getKey(data, 'tls.key') ?? ''))
         : [],
   },
 });
@@ -52,7 +52,7 @@ type Validator = (data: Data, metadata: ObjectMeta, names: Names) => FieldError[
 const missing = (data: Data, keys: readonly string[]): FieldError[] =>
   keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldError.required(`data[${key}]`));
 
-/** The value of a key is JSON text; what is wrong with it does not show it. */
+/** Validates that the value of a key is JSON; the error does not show the value. */
 const jsonUnder =
   (key: string): Validator =>
   (data) => {
@@ -64,7 +64,7 @@ const jsonUnder =
 
 const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
 
-/** By type, under the domain of labels. */
+/** Validation by secret type; types are under the domain of labels. */
 const validators: { readonly [type: string]: Validator } = {
   'service-account-token': (_, { annotations = {} }, { labels }) => {
     const key = `${labels}/service-account.name`;

@@ -1,6 +1,6 @@
 import { getKey } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { ServiceAccount } from '../types/core-v1.ts';
 
 export const serviceAccounts = resource({
@@ -36,7 +36,7 @@ export const serviceAccounts = resource({
   },
 });
 
-/** Of its secrets an account tells the names alone. */
+/** Of the references in `secrets` only the names are kept. */
 function keepNames(account: ObjectOf<typeof ServiceAccount>): void {
   if (account.secrets === undefined) return;
   account.secrets = account.secrets.map(({ name = '' }) => (name === '' ? {} : { name }));

@@ -9,7 +9,7 @@ const balanced = "may only be used when `type` is 'LoadBalancer'";
 const rows: readonly Row[] = [
   ['a port', service({})],
   [
-    'a type and ports',
+    'an unknown type and invalid ports',
     service({ type: 'Odd', ports: [{ port: 0 }, { port: 80, name: 'x' }, { port: 81, name: 'x' }] }),
     ['spec.ports[0].name', 'Required', missing],
     ['spec.ports[0].port', 'Invalid', invalid(0, says.port)],
@@ -18,9 +18,9 @@ const rows: readonly Row[] = [
     ['spec.type', 'NotSupported', unsupported('Odd', 'ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort')],
   ],
   ['no ports', { spec: {} }, ['spec.ports', 'Required', missing]],
-  ['no ports, and no address either', { spec: { clusterIP: 'None' } }],
+  ['a headless service without ports', { spec: { clusterIP: 'None' } }],
   [
-    'the same port twice',
+    'a duplicate port',
     service({
       ports: [
         { port: 80, name: 'a' },
@@ -34,17 +34,17 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'a target',
+    'an invalid targetPort',
     service({ ports: [{ port: 80, targetPort: '80' }] }),
     ['spec.ports[0].targetPort', 'Invalid', invalid('80', says.portName)],
   ],
   [
-    'a node port without its type',
+    'a node port of type ClusterIP',
     service({ ports: [{ port: 80, nodePort: 30000 }] }),
     ['spec.ports[0].nodePort', 'Forbidden', forbidden("may not be used when `type` is 'ClusterIP'")],
   ],
   [
-    'a node port twice',
+    'a duplicate node port',
     service({
       type: 'NodePort',
       ports: [
@@ -55,36 +55,36 @@ const rows: readonly Row[] = [
     ['spec.ports[1].nodePort', 'Duplicate', duplicate(30000)],
   ],
   [
-    'a protocol of applications',
+    'an invalid appProtocol',
     service({ ports: [{ port: 80, appProtocol: 'a b' }] }),
     ['spec.ports[0].appProtocol', 'Invalid', invalid('a b', says.qualified)],
   ],
   [
-    'the port of the node’s agent',
+    'the port of the kubelet',
     service({ type: 'LoadBalancer', ports: [{ port: 10250 }] }),
     ['spec.ports[0]', 'Invalid', invalid(10250, 'may not expose port 10250 externally since it is used by kubelet')],
   ],
   [
-    'no address for a node port',
+    'a headless service with node ports',
     service({ type: 'NodePort', clusterIP: 'None' }),
     ['spec.clusterIPs[0]', 'Invalid', invalid('None', "may not be set to 'None' for NodePort services")],
   ],
-  ['another name', { spec: { type: 'ExternalName', externalName: 'example.com.' } }],
+  ['an ExternalName service', { spec: { type: 'ExternalName', externalName: 'example.com.' } }],
   ['no other name', { spec: { type: 'ExternalName' } }, ['spec.externalName', 'Required', missing]],
   [
-    'another name with an address',
+    'an ExternalName service with a cluster IP',
     { spec: { type: 'ExternalName', externalName: 'a.b', clusterIP: '10.0.0.1', ipFamilies: ['IPv4'] } },
     ['spec.clusterIPs', 'Forbidden', forbidden('may not be set for ExternalName services')],
     ['spec.ipFamilies', 'Forbidden', forbidden('may not be set for ExternalName services')],
   ],
-  ['an address that is none', service({ clusterIP: 'x' }), ['spec.clusterIPs[0]', 'Invalid', invalid('x', says.ip)]],
+  ['an invalid cluster IP', service({ clusterIP: 'x' }), ['spec.clusterIPs[0]', 'Invalid', invalid('x', says.ip)]],
   [
-    'addresses that differ',
+    'clusterIP differs from clusterIPs',
     service({ clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'] }),
     ['spec.clusterIPs', 'Invalid', invalid(['10.0.0.2'], 'first value must match `clusterIP`')],
   ],
   [
-    'two addresses of one family',
+    'two cluster IPs of one family',
     service({ clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', '10.0.0.2'] }),
     [
       'spec.clusterIPs',
@@ -93,19 +93,19 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'an address of another family',
+    'a cluster IP of another family',
     service({ clusterIP: '10.0.0.1', ipFamilies: ['IPv6'] }),
     ['spec.clusterIPs[0]', 'Invalid', invalid('10.0.0.1', 'expected an IPv6 value as indicated by `ipFamilies[0]`')],
   ],
   [
-    'families and their policy',
+    'invalid families and policy',
     service({ ipFamilies: ['IPv4', 'IPv4', 'IPv5'], ipFamilyPolicy: 'Odd' }),
     ['spec.ipFamilies[1]', 'Duplicate', duplicate('IPv4')],
     ['spec.ipFamilies[2]', 'NotSupported', unsupported('IPv5', 'IPv4', 'IPv6')],
     ['spec.ipFamilyPolicy', 'NotSupported', unsupported('Odd', 'PreferDualStack', 'RequireDualStack', 'SingleStack')],
   ],
   [
-    'affinity for too long',
+    'an affinity timeout above the limit',
     service({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } } }),
     [
       'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
@@ -114,18 +114,18 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'affinity',
+    'unknown session affinity',
     service({ sessionAffinity: 'Odd' }),
     ['spec.sessionAffinity', 'NotSupported', unsupported('Odd', 'ClientIP', 'None')],
   ],
   [
-    'external addresses',
+    'invalid external IPs',
     service({ externalIPs: ['x', '127.0.0.1'] }),
     ['spec.externalIPs[0]', 'Invalid', invalid('x', says.ip)],
     ['spec.externalIPs[1]', 'Invalid', invalid('127.0.0.1', 'may not be in the loopback range (127.0.0.0/8, ::1/128)')],
   ],
   [
-    'what is for balancers',
+    'load balancer fields of another type',
     service({ loadBalancerSourceRanges: ['x'], allocateLoadBalancerNodePorts: true, loadBalancerClass: 'a/b' }),
     ['spec.LoadBalancerSourceRanges', 'Forbidden', forbidden(balanced)],
     ['spec.LoadBalancerSourceRanges[0]', 'Invalid', invalid('x', says.cidr)],
@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
     ['spec.loadBalancerClass', 'Forbidden', forbidden(balanced)],
   ],
   [
-    'traffic from outside that there is not',
+    'external traffic fields of an internal service',
     service({ externalTrafficPolicy: 'Local', healthCheckNodePort: 30000 }),
     ['spec.externalTrafficPolicy', 'Invalid', invalid('Local', 'may only be set for externally-accessible services')],
     [
@@ -143,13 +143,13 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'traffic policies',
+    'unknown traffic policies',
     service({ type: 'NodePort', externalTrafficPolicy: 'Odd', internalTrafficPolicy: 'Odd' }),
     ['spec.externalTrafficPolicy', 'NotSupported', unsupported('Odd', 'Cluster', 'Local')],
     ['spec.internalTrafficPolicy', 'NotSupported', unsupported('Odd', 'Cluster', 'Local')],
   ],
   [
-    'distribution',
+    'unknown trafficDistribution',
     service({ trafficDistribution: 'Odd' }),
     ['spec.trafficDistribution', 'NotSupported', unsupported('Odd', 'PreferClose')],
   ],
@@ -176,12 +176,12 @@ describe('services', () => {
     });
   });
 
-  test('addresses and families are given once', () => {
+  test('cluster IPs and families are immutable', () => {
     const before = service({ clusterIP: '10.0.0.1', ipFamilies: ['IPv4'] });
     expect(onUpdate(services, before, service({}))).toEqual([]);
     const families = { ipFamilies: ['IPv4'] };
     expect(onUpdate(services, before, service({ ...families, clusterIP: '', clusterIPs: [] }))).toEqual([]);
-    // A client that knows no list of addresses replaces what it knows.
+    // A client that does not send `clusterIPs` replaces `clusterIP` only.
     const moved = [['spec.clusterIPs[0]', 'Invalid', invalid(['10.0.0.2'], 'may not change once set')]];
     expect(onUpdate(services, before, service({ ...families, clusterIP: '10.0.0.2' }))).toEqual(moved);
     const listed = { ...families, clusterIP: '10.0.0.2', clusterIPs: ['10.0.0.1'] };
@@ -197,21 +197,21 @@ describe('services', () => {
     expect(onUpdate(services, service(dual), service({ ...kept, ipFamilyPolicy: 'SingleStack' }))).toEqual([]);
   });
 
-  test('what a type needs goes with the type', () => {
+  test('a change of the type drops what only the old type needs', () => {
     const node = service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30000 }], clusterIP: '10.0.0.1' });
     const fields = { externalTrafficPolicy: 'Cluster', clusterIP: '10.0.0.1' };
     expect(onUpdate(services, node, service({ ...fields, ports: [{ port: 80, nodePort: 30000 }] }))).toEqual([]);
     expect(onUpdate(services, node, { spec: { type: 'ExternalName', externalName: 'a.b' } })).toEqual([]);
   });
 
-  test('the class of a balancer stays', () => {
+  test('loadBalancerClass is immutable', () => {
     const of = (name: string) => service({ type: 'LoadBalancer', loadBalancerClass: name });
     expect(onUpdate(services, of('a/b'), of('a/c'))).toEqual([
       ['spec.loadBalancerClass', 'Invalid', invalid('a/c', 'may not change once set')],
     ]);
   });
 
-  test('only a balancer reports where it is', () => {
+  test('only load balancers have a load balancer status', () => {
     const status = { loadBalancer: { ingress: [{ ip: 'x', hostname: '10.0.0.1' }] } };
     expect(onUpdate(services, service({}), { status }, 'status')).toEqual([
       ['status.loadBalancer.ingress', 'Forbidden', forbidden("may only be used when `spec.type` is 'LoadBalancer'")],
@@ -226,16 +226,16 @@ describe('services', () => {
     ]);
   });
 
-  const advice: [string, Fragment, string[]][] = [
+  const warningRows: [string, Fragment, string[]][] = [
     [
-      'the annotation of old',
+      'the deprecated annotation',
       { ...service({}), metadata: { annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' } } },
       [
         'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
       ],
     ],
     [
-      'addresses in another form than the usual one',
+      'non-canonical addresses',
       service({
         type: 'LoadBalancer',
         clusterIP: 'FD00::1',
@@ -251,17 +251,17 @@ describe('services', () => {
       ],
     ],
     [
-      'external addresses of another name',
+      'external IPs of an ExternalName service',
       { spec: { type: 'ExternalName', externalName: 'a.b', externalIPs: ['1.2.3.4'] } },
       ['spec.externalIPs is ignored when spec.type is "ExternalName"'],
     ],
     [
-      'another name of a service that has an address',
+      'externalName of another type',
       service({ externalName: 'a.b' }),
       ['spec.externalName is ignored when spec.type is not "ExternalName"'],
     ],
   ];
-  test.each(advice)('advice: %s', (_, fragment, expected) => {
+  test.each(warningRows)('warnings: %s', (_, fragment, expected) => {
     expect(warningsOf(services, fragment)).toEqual(expected);
   });
 
@@ -285,7 +285,7 @@ describe('services', () => {
     ]);
   });
 
-  test('headless ones ignore what is about an address', () => {
+  test('headless services have warnings for fields without effect', () => {
     expect(warningsOf(services, { spec: { clusterIP: 'None', sessionAffinity: 'ClientIP' } })).toEqual([
       'spec.SessionAffinity is ignored for headless services',
     ]);

@@ -1,20 +1,20 @@
 import { dns1035Label } from '../../meta/index.ts';
-import { age, formatLabels, name, orNone } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, formatLabels, name, orNone } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
 import { Service } from '../types/core-v1.ts';
-import { proxyService } from './connect.ts';
-import { validateAddressUpdate } from './service-addresses.ts';
-import { allocateForService } from './service-allocation.ts';
+import { proxyService } from './proxy.ts';
+import { validateAddressUpdate } from './services.address-validation.ts';
+import { allocateForService } from './services.allocation.ts';
 import {
-  alignClusterIps,
   defaultService,
   dropInternalPolicy,
   dropUnneeded,
-  isBalanced,
-  keepClaimed,
-} from './service-fields.ts';
-import { validateService } from './service-validation.ts';
-import { warnOfIngressPoints, warnOfService } from './service-warnings.ts';
+  isLoadBalancer,
+  keepAllocated,
+  syncClusterIps,
+} from './services.defaults.ts';
+import { validateService } from './services.validation.ts';
+import { ingressPointWarnings, serviceWarnings } from './services.warnings.ts';
 
 type ServiceObject = ObjectOf<typeof Service>;
 
@@ -52,29 +52,29 @@ export const services = resource({
     returnsDeleted: true,
     nameRule: dns1035Label,
     createOnUpdate: true,
-    // A new service of that name shall not lead to where the old one did.
+    // The endpoints are deleted with the service: a new service of that name must not use them.
     cascadeDelete: ['endpoints'],
     defaults: (service) => {
       service.spec ??= {};
       defaultService(service.spec, service.status ?? {});
     },
     prepareCreate: ({ spec = {} }) => {
-      alignClusterIps(spec);
+      syncClusterIps(spec);
       dropInternalPolicy(spec);
     },
     prepareUpdate: ({ spec = {}, status }, { spec: old = {} }) => {
-      keepClaimed(spec, old);
-      alignClusterIps(spec, old);
+      keepAllocated(spec, old);
+      syncClusterIps(spec, old);
       dropUnneeded(spec, old);
       dropInternalPolicy(spec);
-      // Only a balancer can be reached at an address of its own.
-      if (!isBalanced(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
+      // Only load balancers have `status.loadBalancer`.
+      if (!isLoadBalancer(spec) && status?.loadBalancer !== undefined) status.loadBalancer = {};
     },
     allocate: (service, old, pools) => allocateForService(service?.spec, old?.spec, pools),
     validate: (service, { names }) => validateService(service, names),
     validateUpdate: ({ spec = {} }, { spec: old = {} }) => validateAddressUpdate(spec, old),
-    warnings: (service, _, { names }) => warnOfService(service, names),
-    statusWarnings: ({ status }, { names }) => warnOfIngressPoints(status?.loadBalancer?.ingress, names),
+    warnings: (service, _, { names }) => serviceWarnings(service, names),
+    statusWarnings: ({ status }, { names }) => ingressPointWarnings(status?.loadBalancer?.ingress, names),
   },
 });
 

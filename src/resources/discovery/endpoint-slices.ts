@@ -1,10 +1,10 @@
 import type { Names, ObjectMeta } from '../../meta/index.ts';
-import { age, formatSome, name, orUnset } from '../cells.ts';
-import { resource } from '../define.ts';
+import { addressWarnings } from '../shared/addresses.ts';
+import { age, formatSome, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { same, unchanged } from '../shared/field-rules.ts';
 import { type Endpoint, EndpointSlice } from '../types/discovery-v1.ts';
-import { warnOfAddress } from '../validate/addresses.ts';
-import { same, unchanged } from '../validate/common.ts';
-import { validateSlice } from './rules.ts';
+import { validateSlice } from './endpoint-slices.validation.ts';
 
 const some = (texts: readonly string[]) => orUnset(texts.length === 0 ? '' : formatSome(texts, 3));
 
@@ -29,28 +29,30 @@ export const endpointSlices = resource({
         port.protocol ??= 'TCP';
       }
     },
-    // Topology is told by the node and the zone; endpoints that stay as they are may keep what they have.
+    // `deprecatedTopology` is dropped on create; unchanged endpoints keep it on update.
     prepareCreate: ({ endpoints }) => dropTopology(endpoints),
     prepareUpdate: ({ metadata, endpoints }, old) => {
-      // Labels count as a change too: they say whose endpoints these are.
+      // A change of the labels also increments the generation.
       if (!same(metadata.labels, old.metadata.labels)) metadata.generation = (old.metadata.generation ?? 0) + 1;
       if (!same(endpoints, old.endpoints)) dropTopology(endpoints);
     },
     validate: validateSlice,
     validateUpdate: (slice, old) => unchanged('addressType', slice.addressType, old.addressType),
     warnings: ({ metadata, addressType, endpoints }, old, { names }) => [
-      // The path is spelled as it always has been.
+      // The reference server uses this path.
       ...(old === undefined && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
       ...(isManaged(metadata, names)
         ? []
         : (endpoints ?? []).flatMap(({ addresses }, i) =>
-            (addresses ?? []).flatMap((address, j) => warnOfAddress(`endpoints[${i}].addresses[${j}]`, address, names)),
+            (addresses ?? []).flatMap((address, j) =>
+              addressWarnings(`endpoints[${i}].addresses[${j}]`, address, names),
+            ),
           )),
     ],
   },
 });
 
-/** Those who write slices from what has been looked at already. */
+/** Whether a controller manages the slice: the warnings for its addresses went to the writer of the service. */
 function isManaged({ labels }: ObjectMeta, names: Names): boolean {
   const manager = labels?.[`endpointslice.${names.labels}/managed-by`];
   return ['endpointslice', 'endpointslicemirroring'].some((one) => manager === `${one}-controller.${names.domain}`);

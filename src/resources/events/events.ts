@@ -1,13 +1,13 @@
 import { type ApiObject, getKey } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
-import { validateEvent, validateNewEvent, validateSameReport, validateSeries } from '../core/event-rules.ts';
 import { events as coreEvents } from '../core/events.ts';
-import { resource } from '../define.ts';
+import { validateEvent, validateNewEvent, validateReportImmutable, validateSeries } from '../core/events.validation.ts';
+import { resource } from '../shared/define.ts';
+import { isNew, same } from '../shared/field-rules.ts';
 import { Event as CoreEvent } from '../types/core-v1.ts';
 import { Event } from '../types/events-v1.ts';
-import { isNew, same } from '../validate/common.ts';
 
-/** Name here → name in the core group, where events are stored. */
+/** Field name in events.v1 → field name in core/v1, the storage version. */
 const toCore: { readonly [name: string]: string } = {
   regarding: 'involvedObject',
   note: 'message',
@@ -19,7 +19,7 @@ const toCore: { readonly [name: string]: string } = {
 };
 const fromCore = Object.fromEntries(Object.entries(toCore).map(([here, core]) => [core, here]));
 
-/** Seen in the form in which events are stored, whose field names the findings tell too. */
+/** The strategy works on the stored core/v1 form, whose field names its errors use. */
 const { strategy } = resource({
   group: '',
   plural: 'events',
@@ -36,12 +36,12 @@ const { strategy } = resource({
     ],
     validateUpdate: (event, old) => [
       ...(same(event.series, old.series) ? [] : validateSeries(event)),
-      ...validateSameReport(event, old),
+      ...validateReportImmutable(event, old),
     ],
   },
 });
 
-/** The events of the core group in other words: both groups serve the same objects. */
+/** Events of events.v1: the same stored objects as core/v1 events, with other field names. */
 export const events: ResourceDefinition = {
   ...coreEvents,
   group: 'events.{domain}',

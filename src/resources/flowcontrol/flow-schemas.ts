@@ -1,12 +1,12 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { age, name, orNone } from '../cells.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { resource } from '../define.ts';
+import { age, name, orNone } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { same } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { FlowSchema, FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
-import { same } from '../validate/common.ts';
-import { validateFlowSchema } from './flow-schema-rules.ts';
-import { validateStatus } from './priority-level-rules.ts';
-import { mandatoryFlows } from './standard.ts';
+import { mandatoryFlows } from './bootstrap-objects.ts';
+import { validateFlowSchema } from './flow-schemas.validation.ts';
+import { validateStatus } from './priority-level-configurations.validation.ts';
 
 export const flowSchemas = resource({
   group: 'flowcontrol.apiserver.{domain}',

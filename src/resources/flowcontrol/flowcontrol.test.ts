@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { namesFor } from '../../meta/index.ts';
 import { created, type Fragment, onCreate, type Row, sorted } from '../testing/kind.ts';
 import { forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
+import { bootstrapFlowObjects } from './bootstrap-objects.ts';
 import { flowSchemas } from './flow-schemas.ts';
 import { priorityLevelConfigurations } from './priority-level-configurations.ts';
-import { standardFlowObjects } from './standard.ts';
 
 describe('flow schemas', () => {
   const flow = (more: Fragment): Fragment => ({ spec: { priorityLevelConfiguration: { name: 'p' }, ...more } });
@@ -16,14 +16,14 @@ describe('flow schemas', () => {
   const path = (nonResourceURLs: string[]) => rule({ nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] });
   const url = `${at}.nonResourceRules[0].nonResourceURLs[0]`;
   const rows: readonly Row[] = [
-    ['a level', flow({})],
+    ['a priority level', flow({})],
     [
-      'no level',
+      'no priority level',
       { spec: { matchingPrecedence: 0, priorityLevelConfiguration: {} } },
       ['spec.priorityLevelConfiguration.name', 'Required', required('must reference a priority level')],
     ],
     [
-      'first of all',
+      'precedence below the minimum',
       flow({ matchingPrecedence: 1 }),
       [
         'spec.matchingPrecedence',
@@ -32,12 +32,12 @@ describe('flow schemas', () => {
       ],
     ],
     [
-      'last of all',
+      'precedence above the maximum',
       flow({ matchingPrecedence: 10001 }),
       ['spec.matchingPrecedence', 'Invalid', invalid(10001, 'must not be greater than 10000')],
     ],
     [
-      'a method',
+      'an unknown distinguisher method',
       flow({ distinguisherMethod: { type: 'Odd' } }),
       ['spec.distinguisherMethod.type', 'NotSupported', unsupported({ Type: 'Odd' }, 'ByNamespace', 'ByUser')],
     ],
@@ -49,18 +49,18 @@ describe('flow schemas', () => {
       [`${at}.subjects`, 'Required', required('subjects must contain at least one value')],
     ],
     [
-      'a kind of subject',
+      'an unknown subject kind',
       rule({ subjects: [{ kind: 'Odd' }] }),
       [`${at}.subjects[0].kind`, 'NotSupported', unsupported('Odd', 'Group', 'ServiceAccount', 'User')],
     ],
     [
-      'another subject than the kind',
+      'a subject that does not match its kind',
       rule({ subjects: [{ kind: 'Group', user: { name: 'u' } }] }),
       [`${at}.subjects[0].group`, 'Required', required("group is required when subject kind is 'Group'")],
       [`${at}.subjects[0].user`, 'Forbidden', forbidden("user is forbidden when subject kind is not 'User'")],
     ],
     [
-      'an account of nowhere',
+      'a service account without a namespace',
       rule({ subjects: [{ kind: 'ServiceAccount', serviceAccount: { name: '' } }] }),
       [`${at}.subjects[0].serviceAccount.name`, 'Required', missing],
       [
@@ -70,7 +70,7 @@ describe('flow schemas', () => {
       ],
     ],
     [
-      'verbs and places',
+      'invalid verbs and namespaces',
       rule({ resourceRules: [{ ...resources, verbs: ['odd'], namespaces: ['A'] }] }),
       [
         `${at}.resourceRules[0].namespaces[0]`,
@@ -87,7 +87,7 @@ describe('flow schemas', () => {
       ],
     ],
     [
-      'all and some',
+      '* with other entries',
       rule({ resourceRules: [{ ...resources, verbs: ['*', 'get'], apiGroups: ['*', 'a'] }] }),
       [
         `${at}.resourceRules[0].apiGroups`,
@@ -100,7 +100,7 @@ describe('flow schemas', () => {
         invalid(['*', 'get'], "if '*' is present, must not specify other verbs"),
       ],
     ],
-    ['paths', path(['/', '/x/*'])],
+    ['non-resource URLs', path(['/', '/x/*'])],
     ['a relative path', path(['x']), [url, 'Invalid', invalid('x', 'must start with slash')]],
     ['an empty step', path(['//']), [url, 'Invalid', invalid('//', 'must not contain double slash')]],
     ['a wildcard inside', path(['/*/x']), [url, 'Invalid', invalid('/*/x', 'wildcard can only do suffix matching')]],
@@ -120,24 +120,24 @@ describe('priority levels', () => {
   const queue = (queuing: Fragment) => limited({ type: 'Queue', queuing });
   const at = 'spec.limited.limitResponse';
   const rows: readonly Row[] = [
-    ['refusing', limited({ type: 'Reject' })],
+    ['Reject', limited({ type: 'Reject' })],
     ['a type', { spec: { type: 'Odd' } }, ['spec.type', 'NotSupported', unsupported('Odd', 'Exempt', 'Limited')]],
     [
-      'the level of the exempt',
+      'type Exempt of another level',
       { spec: { type: 'Exempt' } },
       ['spec.type', 'Invalid', invalid('Exempt', "type must be 'Exempt' if and only if `name` is 'exempt'")],
     ],
     [
-      'what is exempt may lend',
+      'an exempt level with lendable shares',
       { metadata: { name: 'exempt' }, spec: { type: 'Exempt', exempt: { lendablePercent: 50 } } },
     ],
     [
-      'no limits',
+      'no limited configuration',
       { spec: { type: 'Limited' } },
       ['spec.limited', 'Required', required('must not be empty when type is Limited')],
     ],
     [
-      'limits of the exempt',
+      'a limited configuration of an exempt level',
       {
         metadata: { name: 'exempt' },
         spec: { type: 'Exempt', limited: { limitResponse: { type: 'Reject' } }, exempt: { lendablePercent: 101 } },
@@ -163,30 +163,30 @@ describe('priority levels', () => {
       ['spec.limited', 'Forbidden', forbidden('must be nil if the type is not Limited')],
     ],
     [
-      'shares',
+      'invalid shares',
       limited({ type: 'Reject' }, { nominalConcurrencyShares: -1, borrowingLimitPercent: -1 }),
       ['spec.limited.borrowingLimitPercent', 'Invalid', invalid(-1, 'if specified, must be a non-negative integer')],
       ['spec.limited.nominalConcurrencyShares', 'Invalid', invalid(-1, 'must be a non-negative integer')],
     ],
     [
-      'queues of the refusing',
+      'queuing with Reject',
       limited({ type: 'Reject', queuing: {} }),
       [`${at}.queuing`, 'Forbidden', forbidden('must be nil if limited.limitResponse.type is not Limited')],
     ],
     [
-      'no queues',
+      'no queuing',
       limited({ type: 'Queue' }),
       [`${at}.queuing`, 'Required', required('must not be empty if limited.limitResponse.type is Limited')],
     ],
     ['an answer', limited({}), [`${at}.type`, 'NotSupported', unsupported('', 'Queue', 'Reject')]],
     [
-      'a hand larger than the deck',
+      'handSize larger than queues',
       queue({ queues: 4, handSize: 5, queueLengthLimit: -1 }),
       [`${at}.queuing.handSize`, 'Invalid', invalid(5, 'should not be greater than queues (4)')],
       [`${at}.queuing.queueLengthLimit`, 'Invalid', invalid(-1, 'must be positive')],
     ],
     [
-      'more than a hash can tell',
+      'more queues than the hash bits allow',
       queue({ queues: 1024, handSize: 7 }),
       [
         `${at}.queuing.handSize`,
@@ -210,8 +210,8 @@ describe('priority levels', () => {
   });
 });
 
-describe('what every server has', () => {
-  const all = standardFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
+describe('bootstrap objects', () => {
+  const all = bootstrapFlowObjects(namesFor('k8s.io')).map(({ kind, metadata, fields }) => ({
     kind,
     metadata,
     ...fields,
@@ -226,24 +226,24 @@ describe('what every server has', () => {
     [priorityLevelConfigurations, 'exempt'],
     [priorityLevelConfigurations, 'catch-all'],
   ] as const;
-  test('all of it holds', () => {
+  test('are valid', () => {
     expect(levels.flatMap((level) => onCreate(priorityLevelConfigurations, level))).toEqual([]);
     expect(flows.flatMap((flow) => onCreate(flowSchemas, flow))).toEqual([]);
     expect(levels).toHaveLength(8);
     expect(flows).toHaveLength(13);
     expect(JSON.stringify(flows)).toContain('"coordination.k8s.io"');
   });
-  test('what is suggested may be changed', () => {
+  test('suggested objects may be changed', () => {
     const { metadata, spec } = of('FlowSchema', 'probes') as Fragment & { spec: Fragment };
     expect(onCreate(flowSchemas, { metadata: metadata ?? {}, spec: { ...spec, matchingPrecedence: 7 } })).toEqual([]);
   });
-  test.each(mandatory)('what is mandatory may not: %o %s', (definition, name) => {
+  test.each(mandatory)('mandatory objects may not be changed: %o %s', (definition, name) => {
     const { metadata, spec } = of(definition.kind, name) as Fragment & { spec: Fragment };
     const changed = { ...spec, ...(definition === flowSchemas ? { rules: [] } : { type: 'Limited' }) };
     const limited =
       name === 'exempt' ? {} : { limited: { nominalConcurrencyShares: 6, limitResponse: { type: 'Reject' } } };
-    const findings = onCreate(definition, { metadata: metadata ?? {}, spec: { ...changed, ...limited } });
-    expect(findings.filter(([field]) => field === 'spec')).toEqual([
+    const errors = onCreate(definition, { metadata: metadata ?? {}, spec: { ...changed, ...limited } });
+    expect(errors.filter(([field]) => field === 'spec')).toEqual([
       [
         'spec',
         'Invalid',

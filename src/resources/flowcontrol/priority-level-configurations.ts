@@ -1,11 +1,15 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { same } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../types/flowcontrol-v1.ts';
-import { same } from '../validate/common.ts';
-import { defaultPriorityLevel, validatePriorityLevel, validateStatus } from './priority-level-rules.ts';
-import { mandatoryLevels } from './standard.ts';
+import { mandatoryLevels } from './bootstrap-objects.ts';
+import {
+  defaultPriorityLevel,
+  validatePriorityLevel,
+  validateStatus,
+} from './priority-level-configurations.validation.ts';
 
 export const priorityLevelConfigurations = resource({
   group: 'flowcontrol.apiserver.{domain}',
@@ -36,7 +40,7 @@ export const priorityLevelConfigurations = resource({
   },
 });
 
-/** Of the level of what is exempt, how much it lends is open. */
+/** Requires the fixed spec of the mandatory levels, except for the `exempt` field. */
 function validateFixed(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
   const fixed = mandatoryLevels.get(name);
   const { exempt } = fixed ?? {};

@@ -16,13 +16,13 @@ const first = 'status.storageVersions[0]';
 
 describe('storage versions', () => {
   const rows: readonly Row[] = [
-    ['a resource', name('apps.deployments')],
+    ['a valid object', name('apps.deployments')],
     [
       'servers that agree',
       withStatus({ storageVersions: [server('a', 'v1'), server('b', 'v1')], commonEncodingVersion: 'v1' }),
     ],
     [
-      'servers that do not',
+      'servers that disagree',
       withStatus({ storageVersions: [server('a', 'v1'), server('b', 'e.io/v2')], commonEncodingVersion: 'v1' }),
       [
         'status.commonEncodingVersion',
@@ -34,17 +34,17 @@ describe('storage versions', () => {
       ],
     ],
     [
-      'agreement that is not told',
+      'a missing commonEncodingVersion',
       withStatus({ storageVersions: [server('a', 'v1')] }),
       ['status.commonEncodingVersion', 'Invalid', invalid(null, 'the common encoding version is v1')],
     ],
     [
-      'a server twice',
+      'a duplicate server',
       withStatus({ storageVersions: [server('a', 'v1'), server('a', 'v1')], commonEncodingVersion: 'v1' }),
       ['status.storageVersions[1].apiServerID', 'Duplicate', duplicate('a')],
     ],
     [
-      'versions that it cannot read',
+      'an encoding version that cannot be decoded',
       withStatus({
         storageVersions: [server('a', 'v1', { decodableVersions: ['V2'], servedVersions: ['v3'] })],
         commonEncodingVersion: 'v1',
@@ -58,7 +58,7 @@ describe('storage versions', () => {
       ],
     ],
     [
-      'a condition without reasons, twice',
+      'duplicate conditions without reasons',
       withStatus({
         conditions: [
           { type: 'A', status: 'True' },

@@ -1,15 +1,14 @@
 import { dns1035Label, dns1123Subdomain, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, formatSome, name, orUnset } from '../cells.ts';
-import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, formatSome, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
 import {
   type ServerStorageVersion,
   StorageVersion,
   type StorageVersionCondition,
   type StorageVersionStatus,
 } from '../types/apiserverinternal-v1alpha1.ts';
-import { byRuleAsOne, unique } from '../validate/common.ts';
 
 export const storageVersions = resource({
   group: 'internal.apiserver.{domain}',
@@ -36,13 +35,13 @@ type Condition = Infer<typeof StorageVersionCondition>;
 
 const SHOWN_SERVERS = 3;
 
-/** What the first servers write. */
+/** The encoding versions of the first servers. */
 function formatVersions(servers: readonly ServerVersion[] = []): string {
   const parts = servers.map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`);
   return parts.length === 0 ? '<unset>' : formatSome(parts, SHOWN_SERVERS);
 }
 
-/** Named after the resource: `<group>.<resource>`. */
+/** Requires a name of the form `<group>.<resource>`. */
 function nameRule(name: string): string[] {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return ['name must be in the form of <group>.<resource>'];
@@ -62,7 +61,7 @@ function validateStatus(status: StorageVersionStatus): FieldError[] {
   ];
 }
 
-/** `v1`, or `example.com/v1`. */
+/** Validates an API version: `v1`, or `example.com/v1`. */
 function versionRule(text: string): string[] {
   const [group, version, ...more] = text.includes('/') ? text.split('/') : [undefined, text];
   if (version === undefined || more.length > 0) {
@@ -99,18 +98,18 @@ function validateServer(server: ServerVersion, path: string): FieldError[] {
   return [...found, ...served];
 }
 
-/** The version that all servers write is told, and only when there is one. */
-function validateCommon({ storageVersions = [], commonEncodingVersion: told }: StorageVersionStatus): FieldError[] {
+/** Requires `commonEncodingVersion` exactly when all servers encode in the same version. */
+function validateCommon({ storageVersions = [], commonEncodingVersion: declared }: StorageVersionStatus): FieldError[] {
   const written = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion));
   const [common] = written.size === 1 ? written : [];
-  if (told === common) return [];
+  if (declared === common) return [];
   const path = 'status.commonEncodingVersion';
-  if (told === undefined) return [fieldError.invalid(path, null, `the common encoding version is ${common}`)];
+  if (declared === undefined) return [fieldError.invalid(path, null, `the common encoding version is ${common}`)];
   const why =
     common === undefined
       ? 'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet'
       : `the actual common encoding version is ${common}`;
-  return [fieldError.invalid(path, told, why)];
+  return [fieldError.invalid(path, declared, why)];
 }
 
 function validateConditions(conditions: readonly Condition[]): FieldError[] {

@@ -1,12 +1,11 @@
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
-import { age, formatSome, name, orNone } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/field-rules.ts';
-import { validateIngressPoint } from '../core/service-validation.ts';
-import { warnOfIngressPoints } from '../core/service-warnings.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { validateIngressPoint } from '../core/services.validation.ts';
+import { ingressPointWarnings } from '../core/services.warnings.ts';
+import { age, formatSome, name, orNone } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { eachOf, isNew } from '../shared/field-rules.ts';
 import { Ingress } from '../types/networking-v1.ts';
-import { isNew } from '../validate/common.ts';
-import { validateIngress } from './ingress-rules.ts';
+import { validateIngress } from './ingresses.validation.ts';
 
 export const ingresses = resource({
   group: 'networking.{domain}',
@@ -51,11 +50,11 @@ export const ingresses = resource({
       if (old !== undefined || metadata.annotations?.[key] === undefined) return [];
       return [`annotation "${key}" is deprecated, please use 'spec.ingressClassName' instead`];
     },
-    statusWarnings: ({ status }, { names }) => warnOfIngressPoints(status?.loadBalancer?.ingress, names),
+    statusWarnings: ({ status }, { names }) => ingressPointWarnings(status?.loadBalancer?.ingress, names),
   },
 });
 
-/** Where the class of an ingress was told before it had a field of its own. */
+/** The deprecated annotation with the ingress class. */
 const classKey = ({ labels }: Names): string => `${labels}/ingress.class`;
 
 function validateClass({ metadata, spec }: ObjectOf<typeof Ingress>, names: Names): FieldError[] {

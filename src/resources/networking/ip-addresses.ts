@@ -1,11 +1,10 @@
 import { isIP } from 'node:net';
 import { canonicalIp, dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, same } from '../shared/field-rules.ts';
 import { IPAddress, type IPAddressSpec } from '../types/networking-v1.ts';
 import { IPAddress as V1beta1 } from '../types/networking-v1beta1.ts';
-import { same } from '../validate/common.ts';
 
 export const ipAddresses = resource({
   group: 'networking.{domain}',
@@ -34,7 +33,7 @@ export const ipAddresses = resource({
   },
 });
 
-/** An address is named after itself, in its shortest form. */
+/** Requires the canonical form of an IP address as the name. */
 function addressRule(name: string): string[] {
   if (isIP(name) === 0) return [`ParseAddr(${JSON.stringify(name)}): unable to parse IP`];
   return canonicalIp(name) === name ? [] : ['must be a canonical format IP address'];

@@ -1,7 +1,7 @@
-import { age, formatSelector, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, formatSelector, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { NetworkPolicy } from '../types/networking-v1.ts';
-import { defaultPolicy, validatePolicy, warnOfPolicy } from './network-policy-rules.ts';
+import { defaultPolicy, networkPolicyWarnings, validatePolicy } from './network-policies.validation.ts';
 
 export const networkPolicies = resource({
   group: 'networking.{domain}',
@@ -17,6 +17,6 @@ export const networkPolicies = resource({
       defaultPolicy(policy.spec);
     },
     validate: ({ spec = {} }) => validatePolicy(spec),
-    warnings: ({ spec = {} }) => warnOfPolicy(spec),
+    warnings: ({ spec = {} }) => networkPolicyWarnings(spec),
   },
 });

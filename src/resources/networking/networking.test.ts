@@ -18,7 +18,7 @@ describe('ingresses', () => {
   const rows: readonly Row[] = [
     ['a path to a service', ingress({})],
     [
-      'host, path, backend and type',
+      'invalid host, path, backend and path type',
       {
         spec: {
           rules: [
@@ -40,31 +40,31 @@ describe('ingresses', () => {
       ['spec.rules[0].http.paths[1].pathType', 'Required', required('pathType must be specified')],
     ],
     [
-      'nothing',
+      'neither rules nor backend',
       { spec: {} },
       ['spec', 'Invalid', 'Invalid value: null: either `defaultBackend` or `rules` must be specified'],
     ],
     ['no paths', { spec: { rules: [{ http: { paths: [] } }] } }, ['spec.rules[0].http.paths', 'Required', missing]],
     [
-      'an address for a host',
+      'an IP address as the host',
       ingress({}, '10.0.0.1'),
       ['spec.rules[0].host', 'Invalid', invalid('10.0.0.1', 'must be a DNS name, not an IP address')],
     ],
-    ['any host of a domain', ingress({}, '*.a.b')],
+    ['a wildcard host', ingress({}, '*.a.b')],
     [
-      'a type',
+      'an unknown path type',
       ingress({ pathType: 'Odd' }),
       [`${at}.pathType`, 'NotSupported', unsupported('Odd', 'Exact', 'ImplementationSpecific', 'Prefix')],
     ],
     [
-      'steps',
+      'a path with dot segments',
       ingress({ path: '/a//b/..' }),
       [`${at}.path`, 'Invalid', invalid('/a//b/..', "must not contain '//'")],
       [`${at}.path`, 'Invalid', invalid('/a//b/..', "cannot end with '/..'")],
     ],
-    ['any path', ingress({ pathType: 'ImplementationSpecific', path: '/a//b' })],
+    ['any path with ImplementationSpecific', ingress({ pathType: 'ImplementationSpecific', path: '/a//b' })],
     [
-      'two backends',
+      'both kinds of backend',
       ingress({ backend: { ...service, resource: { kind: 'K', name: 'n' } } }),
       [`${at}.backend`, 'Invalid', invalid('', 'cannot set both resource and service backends')],
     ],
@@ -74,31 +74,31 @@ describe('ingresses', () => {
       [`${at}.backend`, 'Invalid', invalid('', 'resource or service backend is required')],
     ],
     [
-      'two ports',
+      'a port name and number',
       ingress({ backend: { service: { name: 's', port: { name: 'p', number: 1 } } } }),
       [`${at}.backend`, 'Invalid', invalid('', 'cannot set both port name & port number')],
     ],
     [
-      'a service',
+      'an invalid service',
       ingress({ backend: { service: { name: '1', port: { number: 70000 } } } }),
       [`${at}.backend.service.name`, 'Invalid', invalid('1', says.label1035)],
       [`${at}.backend.service.port.number`, 'Invalid', invalid(70000, says.port)],
     ],
     [
-      'an object of no kind',
+      'a resource backend without a kind',
       { spec: { defaultBackend: { resource: {} } } },
       ['spec.defaultBackend.resource.kind', 'Required', required('kind is required')],
       ['spec.defaultBackend.resource.name', 'Required', required('name is required')],
     ],
     [
-      'certificates and a class',
+      'invalid TLS and class',
       { spec: { defaultBackend: service, tls: [{ hosts: ['A'], secretName: 'B' }], ingressClassName: 'C' } },
       ['spec.ingressClassName', 'Invalid', invalid('C', says.subdomain)],
       ['spec.tls[0].hosts[0]', 'Invalid', invalid('A', says.subdomain)],
       ['spec.tls[0].secretName', 'Invalid', invalid('B', says.subdomain)],
     ],
     [
-      'two classes',
+      'class as field and annotation',
       {
         metadata: { annotations: { 'kubernetes.io/ingress.class': 'a' } },
         spec: { defaultBackend: service, ingressClassName: 'b' },
@@ -113,7 +113,7 @@ describe('ingresses', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(ingresses, fragment)).toEqual(sorted(expected));
   });
-  test('the old place of the class is told', () => {
+  test('the deprecated class annotation has a warning', () => {
     const metadata = { annotations: { 'kubernetes.io/ingress.class': 'a' } };
     expect(warningsOf(ingresses, { metadata, spec: { defaultBackend: service } })).toEqual([
       `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
@@ -129,23 +129,23 @@ describe('ingress classes', () => {
     ['a controller', { spec: { controller: 'a.b/c' } }],
     ['no controller', { spec: {} }, ['spec.controller', 'Required', missing]],
     [
-      'no path',
+      'a controller without a path',
       { spec: { controller: 'no slash' } },
       ['spec.controller', 'Invalid', invalid('no slash', 'must be a domain-prefixed path (such as "acme.io/foo")')],
     ],
     ['a domain', { spec: { controller: 'A/b' } }, ['spec.controller', 'Invalid', invalid('A', says.subdomain)]],
     [
-      'a scope',
+      'an unknown scope',
       parameters({ scope: 'Odd' }),
       ['spec.parameters.scope', 'NotSupported', unsupported('Odd', 'Cluster', 'Namespace')],
     ],
     [
-      'no namespace',
+      'no namespace with a namespaced scope',
       parameters({ scope: 'Namespace' }),
       ['spec.parameters.namespace', 'Required', required("`parameters.scope` is set to 'Namespace'")],
     ],
     [
-      'a namespace of the cluster',
+      'a namespace with the cluster scope',
       parameters({ namespace: 'n' }),
       ['spec.parameters.namespace', 'Forbidden', forbidden("`parameters.scope` is set to 'Cluster'")],
     ],
@@ -153,7 +153,7 @@ describe('ingress classes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(ingressClasses, fragment)).toEqual(sorted(expected));
   });
-  test('the controller stays', () => {
+  test('the controller is immutable', () => {
     expect(onUpdate(ingressClasses, { spec: { controller: 'a.b/c' } }, { spec: { controller: 'a.b/d' } })).toEqual([
       ['spec.controller', 'Invalid', immutable('a.b/d')],
     ]);
@@ -165,42 +165,42 @@ describe('network policies', () => {
   const port = 'spec.ingress[0].ports[0]';
   const from = 'spec.ingress[0].from[0]';
   const rows: readonly Row[] = [
-    ['a range', policy({ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] })],
+    ['a CIDR with an exception', policy({ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] })],
     [
-      'no range and no port',
+      'an invalid CIDR and port',
       policy({ from: [{ ipBlock: { cidr: 'nope' } }], ports: [{ port: 70000 }] }),
       [`${from}.ipBlock.cidr`, 'Invalid', invalid('nope', says.cidr)],
       [`${port}.port`, 'Invalid', invalid(70000, says.port)],
     ],
     [
-      'an exception that is none',
+      'an exception outside the CIDR',
       policy({ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', '10.0.0.0/8'] } }] }),
       [`${from}.ipBlock.except[0]`, 'Invalid', invalid('11.0.0.0/16', 'must be a strict subset of `cidr`')],
       [`${from}.ipBlock.except[1]`, 'Invalid', invalid('10.0.0.0/8', 'must be a strict subset of `cidr`')],
     ],
     ['nobody', policy({ from: [{}] }), [from, 'Required', required('must specify a peer')]],
     [
-      'a range and pods',
+      'a CIDR with a pod selector',
       policy({ from: [{ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }] }),
       [from, 'Forbidden', forbidden('may not specify both ipBlock and another peer')],
     ],
     [
-      'ports downwards',
+      'endPort below port',
       policy({ ports: [{ port: 80, endPort: 79 }] }),
       [`${port}.endPort`, 'Invalid', invalid(80, 'must be greater than or equal to `port`')],
     ],
     [
-      'ports to nowhere',
+      'endPort without port',
       policy({ ports: [{ endPort: 79 }] }),
       [`${port}.endPort`, 'Invalid', invalid(79, 'may not be specified when `port` is not specified')],
     ],
     [
-      'ports from a name',
+      'endPort with a named port',
       policy({ ports: [{ port: 'http', endPort: 79 }] }),
       [`${port}.endPort`, 'Invalid', invalid(79, 'may not be specified when `port` is non-numeric')],
     ],
     [
-      'a type',
+      'an unknown policy type',
       { spec: { podSelector: {}, policyTypes: ['Odd'] } },
       ['spec.policyTypes[0]', 'NotSupported', unsupported('Odd', 'Ingress', 'Egress')],
     ],
@@ -214,8 +214,8 @@ describe('network policies', () => {
   });
 });
 
-describe('addresses and their ranges', () => {
-  test('an address belongs to something, for ever', () => {
+describe('IP addresses and service CIDRs', () => {
+  test('parentRef is required and immutable', () => {
     const of = (name: string) => ({ spec: { parentRef: { resource: 'services', name } } });
     expect(onCreate(ipAddresses, { spec: {} })).toEqual([['spec.parentRef', 'Required', missing]]);
     const shown = { Group: '', Resource: 'services', Namespace: '', Name: 'b' };
@@ -230,11 +230,11 @@ describe('addresses and their ranges', () => {
     expect(ipAddresses.strategy.nameRule?.(name)).toEqual(expected);
   });
   const rows: readonly Row[] = [
-    ['one of each family', { spec: { cidrs: ['10.0.0.0/24', 'fd00::/64'] } }],
+    ['a CIDR of each family', { spec: { cidrs: ['10.0.0.0/24', 'fd00::/64'] } }],
     ['none', { spec: {} }, ['spec.cidrs', 'Required', required('at least one CIDR required')]],
     ['no range', { spec: { cidrs: ['x'] } }, ['spec.cidrs[0]', 'Invalid', invalid('x', says.cidr)]],
     [
-      'two of one family',
+      'two CIDRs of one family',
       { spec: { cidrs: ['10.0.0.0/24', '10.0.1.0/24'] } },
       [
         'spec.cidrs',
@@ -249,7 +249,7 @@ describe('addresses and their ranges', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(serviceCidrs, fragment)).toEqual(sorted(expected));
   });
-  test('a family may be added, nothing else', () => {
+  test('only a second family may be added', () => {
     const of = (...cidrs: string[]) => ({ spec: { cidrs } });
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.0.0/24', 'fd00::/64'))).toEqual([]);
     expect(onUpdate(serviceCidrs, of('10.0.0.0/24'), of('10.0.1.0/24'))).toEqual([
@@ -264,23 +264,23 @@ describe('endpoint slices', () => {
   const rows: readonly Row[] = [
     ['an address', { ...slice({ addresses: ['10.0.0.1'] }), ports: [{ name: 'h', port: 80 }] }],
     [
-      'neither type nor address',
+      'neither addressType nor address',
       slice({ addresses: [] }, 'IPv5'),
       ['addressType', 'NotSupported', unsupported('IPv5', 'FQDN', 'IPv4', 'IPv6')],
       ['endpoints[0].addresses', 'Required', required('must contain at least 1 address')],
     ],
     [
-      'another family',
+      'an address of another family',
       slice({ addresses: ['fd00::1'] }),
       [first, 'Invalid', invalid('fd00::1', 'must be a valid IPv4 address')],
     ],
     [
-      'itself',
+      'a loopback address',
       slice({ addresses: ['::1'] }, 'IPv6'),
       [first, 'Invalid', invalid('::1', 'may not be in the loopback range (127.0.0.0/8, ::1/128)')],
     ],
     [
-      'a name without a domain',
+      'an FQDN without a dot',
       slice({ addresses: ['x'] }, 'FQDN'),
       [first, 'Invalid', invalid('x', 'should be a domain with at least two segments separated by dots')],
     ],
@@ -290,7 +290,7 @@ describe('endpoint slices', () => {
       ['endpoints[0].addresses', 'TooMany', 'Too many: 101: must have at most 100 items'],
     ],
     [
-      'node, host and hints',
+      'invalid node, host name and hints',
       slice({
         addresses: ['10.0.0.1'],
         nodeName: 'A',
@@ -302,7 +302,7 @@ describe('endpoint slices', () => {
       ['endpoints[0].hints.forZones[1].name', 'Duplicate', duplicate('z')],
     ],
     [
-      'ports',
+      'invalid ports',
       { addressType: 'IPv4', endpoints: [], ports: [{}, { protocol: 'Odd' }, { name: 'A' }] },
       ['ports[1].name', 'Duplicate', duplicate('')],
       ['ports[1].protocol', 'NotSupported', unsupported('Odd', 'SCTP', 'TCP', 'UDP')],
@@ -312,7 +312,7 @@ describe('endpoint slices', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(endpointSlices, fragment)).toEqual(sorted(expected));
   });
-  test('the type of the addresses stays', () => {
+  test('addressType is immutable', () => {
     const of = (addressType: string) => ({ addressType, endpoints: [] });
     expect(onUpdate(endpointSlices, of('IPv4'), of('IPv6'))).toEqual([['addressType', 'Invalid', immutable('IPv6')]]);
   });
@@ -327,11 +327,11 @@ describe('endpoint slices', () => {
     const fragment = { addressType, endpoints: [{ addresses: [address] }] };
     expect(warningsOf(endpointSlices, fragment)).toEqual([`endpoints[0].addresses[0]: ${why}`]);
   });
-  test('names in place of addresses', () => {
+  test('the FQDN address type has a warning', () => {
     const fragment = { addressType: 'FQDN', endpoints: [{ addresses: ['a.b'] }] };
     expect(warningsOf(endpointSlices, fragment)).toEqual(['spec.addressType: FQDN endpoints are deprecated']);
   });
-  test('who looks after slices is not advised', () => {
+  test('slices of a controller have no warnings', () => {
     const labels = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
     const fragment = { metadata: { labels }, addressType: 'IPv6', endpoints: [{ addresses: ['2001:DB8::1'] }] };
     expect(warningsOf(endpointSlices, fragment)).toEqual([]);
@@ -342,7 +342,7 @@ test.each([
   ['10.0.0.0/8', []],
   ['10.1.2.3/8', ['CIDR value "10.1.2.3/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.1.2.3/32"?)']],
   ['2001:DB8::/32', ['IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format ("2001:db8::/32")']],
-])('advice on the range %s', (cidr, expected) => {
+])('warnings for the CIDR %s', (cidr, expected) => {
   const fragment = { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr } }] }] } };
   expect(warningsOf(networkPolicies, fragment)).toEqual(
     expected.map((why) => `spec.egress[0].to[0].ipBlock.cidr: ${why}`),

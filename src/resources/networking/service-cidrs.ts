@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { isAligned, isDualStack, validateCidr } from '../shared/addresses.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { eachOf } from '../shared/field-rules.ts';
 import { ServiceCIDR } from '../types/networking-v1.ts';
 import { ServiceCIDR as V1beta1 } from '../types/networking-v1beta1.ts';
-import { isAligned, isDualStack, validateCidr } from '../validate/addresses.ts';
 
 export const serviceCidrs = resource({
   group: 'networking.{domain}',
@@ -39,7 +39,7 @@ function validateRanges(ranges: readonly string[]): FieldError[] {
   });
 }
 
-/** A second family may be added; nothing else changes. */
+/** Validates an update of `cidrs`: only a second family may be added. */
 function validateChange(ranges: readonly string[], old: readonly string[]): FieldError[] {
   if (ranges.length === old.length) {
     return old.flatMap((range, i) => (range === ranges[i] ? [] : [immutable(`${path}[${i}]`, ranges[i])]));

@@ -1,14 +1,13 @@
 import { dns1123Label, type FieldError, fieldError, type Names, validateLabels } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/field-rules.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { warnOfLabel } from '../core/pod-spec/node-labels.ts';
-import { validateOverhead } from '../core/pod-spec/resources.ts';
-import { validateTolerations } from '../core/pod-spec/scheduling.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { labelWarnings } from '../pod-template/node-labels.ts';
+import { validateOverhead } from '../pod-template/resources.ts';
+import { validateTolerations } from '../pod-template/scheduling.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, unchanged } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { Toleration } from '../types/core-v1.ts';
 import { RuntimeClass } from '../types/node-v1.ts';
-import { unchanged } from '../validate/common.ts';
 
 export const runtimeClasses = resource({
   group: 'node.{domain}',
@@ -24,7 +23,9 @@ export const runtimeClasses = resource({
     validate: (runtime, { names }) => validateRuntime(runtime, names),
     validateUpdate: ({ handler }, old) => unchanged('handler', handler, old.handler),
     warnings: ({ scheduling }, _, { names }) =>
-      Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => warnOfLabel(key, 'scheduling.nodeSelector', names)),
+      Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) =>
+        labelWarnings(key, 'scheduling.nodeSelector', names),
+      ),
   },
 });
 

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { validateConditions } from '../shared/conditions.ts';
+import { resource } from '../shared/define.ts';
+import { asJson, nonNegativeOrPercent, selector } from '../shared/field-rules.ts';
 import { PodDisruptionBudget, type PodDisruptionBudgetSpec } from '../types/policy-v1.ts';
-import { asJson, countOrShare, selector } from '../validate/common.ts';
-import { validateConditions } from '../validate/conditions.ts';
 
 export const podDisruptionBudgets = resource({
   group: 'policy',
@@ -23,7 +23,7 @@ export const podDisruptionBudgets = resource({
     metadataChecks: [0, 0],
     bareFinalizers: true,
     generation: true,
-    // No pod bears its name.
+    // The name does not become part of pod names.
     nameRule: pathSegmentName,
     unconditionalUpdate: false,
     validate: ({ spec = {}, status }) => [
@@ -45,7 +45,7 @@ function validateSpec(spec: PodDisruptionBudgetSpec): FieldError[] {
     };
     found.push(fieldError.invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
   }
-  if (minAvailable !== undefined) found.push(...countOrShare('spec.minAvailable', minAvailable));
-  if (maxUnavailable !== undefined) found.push(...countOrShare('spec.maxUnavailable', maxUnavailable));
+  if (minAvailable !== undefined) found.push(...nonNegativeOrPercent('spec.minAvailable', minAvailable));
+  if (maxUnavailable !== undefined) found.push(...nonNegativeOrPercent('spec.maxUnavailable', maxUnavailable));
   return [...found, ...selector(pods, 'spec.selector')];
 }

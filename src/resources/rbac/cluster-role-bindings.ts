@@ -1,8 +1,8 @@
 import { pathSegmentName } from '../../meta/index.ts';
-import { resource } from '../define.ts';
+import { resource } from '../shared/define.ts';
 import { ClusterRoleBinding } from '../types/rbac-v1.ts';
-import { bindingColumns } from './binding-columns.ts';
-import { defaultBinding, validateBinding, validateSameRole } from './rules.ts';
+import { bindingColumns } from './role-bindings.ts';
+import { defaultBinding, validateBinding, validateRoleRefImmutable } from './role-bindings.validation.ts';
 
 export const clusterRoleBindings = resource({
   group: 'rbac.authorization.{domain}',
@@ -18,6 +18,6 @@ export const clusterRoleBindings = resource({
     createOnUpdate: true,
     defaults: (binding, { names }) => defaultBinding(binding, names),
     validate: (binding, { names }) => validateBinding(binding, ['ClusterRole'], false, names),
-    validateUpdate: (binding, old) => validateSameRole(binding, old),
+    validateUpdate: (binding, old) => validateRoleRefImmutable(binding, old),
   },
 });

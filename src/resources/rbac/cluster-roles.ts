@@ -1,10 +1,9 @@
 import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { resource } from '../shared/define.ts';
+import { eachOf, selector } from '../shared/field-rules.ts';
 import { type AggregationRule, ClusterRole } from '../types/rbac-v1.ts';
-import { selector } from '../validate/common.ts';
-import { validateRules } from './rules.ts';
+import { validateRules } from './roles.validation.ts';
 
 export const clusterRoles = resource({
   group: 'rbac.authorization.{domain}',

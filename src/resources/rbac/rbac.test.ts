@@ -14,7 +14,7 @@ const rows: readonly KindRow[] = [
   ['a rule', roles, { rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }] }],
   ['no rules', roles, {}],
   [
-    'no verbs, and paths in a namespace',
+    'no verbs, and non-resource URLs in a role',
     roles,
     {
       rules: [
@@ -26,15 +26,15 @@ const rows: readonly KindRow[] = [
     ['rules[1].nonResourceURLs', 'Invalid', invalid(['/x'], 'namespaced rules cannot apply to non-resource URLs')],
   ],
   [
-    'neither group nor resource',
+    'neither API group nor resource',
     roles,
     { rules: [{ verbs: ['get'] }] },
     ['rules[0].apiGroups', 'Required', required('resource rules must supply at least one api group')],
     ['rules[0].resources', 'Required', required('resource rules must supply at least one resource')],
   ],
-  ['paths of the cluster', clusterRoles, { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] }],
+  ['non-resource URLs in a cluster role', clusterRoles, { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] }],
   [
-    'paths and resources',
+    'non-resource URLs with resources',
     clusterRoles,
     { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'], resources: ['pods'] }] },
     [
@@ -44,7 +44,7 @@ const rows: readonly KindRow[] = [
     ],
   ],
   [
-    'a sum of nothing',
+    'an aggregation rule without selectors',
     clusterRoles,
     { aggregationRule: {} },
     [
@@ -55,7 +55,7 @@ const rows: readonly KindRow[] = [
   ],
   ['a user', roleBindings, { subjects: [{ kind: 'User', name: 'u' }], roleRef: role }],
   [
-    'neither role nor subject',
+    'unknown kinds of role and subject',
     roleBindings,
     {
       subjects: [
@@ -68,7 +68,7 @@ const rows: readonly KindRow[] = [
     ['subjects[0].kind', 'NotSupported', unsupported('Robot', 'ServiceAccount', 'User', 'Group')],
   ],
   [
-    'another group',
+    'another API group',
     roleBindings,
     { subjects: [{ kind: 'User', name: 'u', apiGroup: 'a' }], roleRef: { ...role, apiGroup: 'b' } },
     ['roleRef.apiGroup', 'NotSupported', unsupported('b', group)],
@@ -76,7 +76,7 @@ const rows: readonly KindRow[] = [
   ],
   ['no name', roleBindings, { roleRef: { kind: 'Role' } }, ['roleRef.name', 'Required', missing]],
   [
-    'an account of nowhere, under a group',
+    'a service account without a namespace, with an API group',
     clusterRoleBindings,
     { subjects: [{ kind: 'ServiceAccount', name: 'A', apiGroup: 'a' }], roleRef: wide },
     ['subjects[0].apiGroup', 'NotSupported', unsupported('a', '')],
@@ -84,7 +84,7 @@ const rows: readonly KindRow[] = [
     ['subjects[0].namespace', 'Required', missing],
   ],
   [
-    'a role of a namespace',
+    'a namespaced role',
     clusterRoleBindings,
     { roleRef: role },
     ['roleRef.kind', 'NotSupported', unsupported('Role', 'ClusterRole')],
@@ -95,7 +95,7 @@ describe('roles and bindings', () => {
   test.each(rows)('%s', (_, kind, fragment, ...expected) => {
     expect(onCreate(kind, fragment)).toEqual(sorted(expected));
   });
-  test('groups go without saying', () => {
+  test('API groups have defaults', () => {
     const binding = created(roleBindings, {
       subjects: [
         { kind: 'Group', name: 'g' },
@@ -111,7 +111,7 @@ describe('roles and bindings', () => {
       ],
     });
   });
-  test('a binding stays one to its role', () => {
+  test('roleRef is immutable', () => {
     const shown = { APIGroup: group, Kind: 'Role', Name: 'other' };
     expect(onUpdate(roleBindings, { roleRef: role }, { roleRef: { kind: 'Role', name: 'other' } })).toEqual([
       ['roleRef', 'Invalid', invalid(shown, 'cannot change roleRef')],

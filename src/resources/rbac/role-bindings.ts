@@ -1,8 +1,26 @@
 import { pathSegmentName } from '../../meta/index.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ColumnDeclaration, type ObjectOf, resource } from '../shared/define.ts';
 import { RoleBinding } from '../types/rbac-v1.ts';
-import { bindingColumns } from './binding-columns.ts';
-import { defaultBinding, validateBinding, validateSameRole } from './rules.ts';
+import { defaultBinding, validateBinding, validateRoleRefImmutable } from './role-bindings.validation.ts';
+
+type Binding = ObjectOf<typeof RoleBinding>;
+
+const subjects = ({ subjects = [] }: Binding, kind: string): string =>
+  subjects
+    .filter((subject) => subject.kind === kind)
+    .map(({ namespace, name = '' }) => (kind === 'ServiceAccount' ? `${namespace}/${name}` : name))
+    .join(', ');
+
+/** The columns of RoleBindings and ClusterRoleBindings. */
+export const bindingColumns: readonly ColumnDeclaration<Binding>[] = [
+  name,
+  ['Role', ({ roleRef }) => `${roleRef?.kind}/${roleRef?.name}`],
+  age,
+  ['Users', (binding) => subjects(binding, 'User'), 'wide'],
+  ['Groups', (binding) => subjects(binding, 'Group'), 'wide'],
+  ['ServiceAccounts', (binding) => subjects(binding, 'ServiceAccount'), 'wide'],
+];
 
 export const roleBindings = resource({
   group: 'rbac.authorization.{domain}',
@@ -18,6 +36,6 @@ export const roleBindings = resource({
     createOnUpdate: true,
     defaults: (binding, { names }) => defaultBinding(binding, names),
     validate: (binding, { names }) => validateBinding(binding, ['Role', 'ClusterRole'], true, names),
-    validateUpdate: (binding, old) => validateSameRole(binding, old),
+    validateUpdate: (binding, old) => validateRoleRefImmutable(binding, old),
   },
 });

@@ -1,7 +1,7 @@
 import { pathSegmentName } from '../../meta/index.ts';
-import { resource } from '../define.ts';
+import { resource } from '../shared/define.ts';
 import { Role } from '../types/rbac-v1.ts';
-import { validateRules } from './rules.ts';
+import { validateRules } from './roles.validation.ts';
 
 export const roles = resource({
   group: 'rbac.authorization.{domain}',

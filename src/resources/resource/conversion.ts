@@ -1,9 +1,9 @@
-/** What differs between the versions of the group; v1beta1 is the one that is stored. Arguments are not changed. */
+/** Conversion between the versions of the group; v1beta1 is the storage version. Arguments are not modified. */
 import { type ApiObject, isJsonObject, type Json, type JsonObject } from '../../meta/index.ts';
 
 type Convert = (object: ApiObject) => ApiObject;
 
-/** A copy in which each entry of the list at the path is another. */
+/** Returns a function that copies an object with each entry of the list at the path mapped. */
 const eachAt =
   (path: readonly string[], convert: (entry: JsonObject) => JsonObject): Convert =>
   (object) =>
@@ -20,7 +20,7 @@ function changeAt(value: Json | undefined, path: readonly string[], change: (val
 
 const exactFields = ['deviceClassName', 'selectors', 'allocationMode', 'count', 'adminAccess', 'tolerations'];
 
-/** In v1beta2 what a request for one kind of device says stands in a struct of its own. */
+/** v1beta2 moves the fields of an exact request into `exactly`. */
 function nestRequest(request: JsonObject): JsonObject {
   const { name = '', firstAvailable } = request;
   const said = exactFields.filter((field) => request[field] !== undefined && request[field] !== '');
@@ -40,14 +40,14 @@ const flattenRequest = ({ exactly, ...request }: JsonObject): JsonObject => ({
   ...(isJsonObject(exactly) ? exactly : {}),
 });
 
-/** In v1beta2 what a device has stands beside its name. */
+/** v1beta2 has no `basic`: attributes and capacity are fields of the device. */
 const flattenDevice = ({ basic, ...device }: JsonObject): JsonObject => ({
   ...device,
   ...(isJsonObject(basic) ? basic : {}),
 });
 const nestDevice = ({ name = '', ...basic }: JsonObject): JsonObject => ({ name, basic });
 
-/** In v1alpha3 a capacity is an amount and nothing else. */
+/** In v1alpha3 a capacity is a plain quantity. */
 const changeCapacity =
   (change: (capacity: Json) => Json) =>
   (device: JsonObject): JsonObject =>

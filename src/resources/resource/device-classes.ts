@@ -1,10 +1,10 @@
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { isNew, same } from '../shared/field-rules.ts';
 import { DeviceClass as V1alpha3 } from '../types/resource-v1alpha3.ts';
 import { DeviceClass } from '../types/resource-v1beta1.ts';
 import { DeviceClass as V1beta2 } from '../types/resource-v1beta2.ts';
-import { isNew, same } from '../validate/common.ts';
-import { MAX_CONFIGS, validateConfiguration, validateList, validateSelectors } from './device-rules.ts';
+import { MAX_CONFIGS, validateConfiguration, validateList, validateSelectors } from './devices.validation.ts';
 
 export const deviceClasses = resource({
   group: 'resource.{domain}',

@@ -1,7 +1,7 @@
 import { type FieldError, formatTime } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, name } from '../cells.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
 import { DeviceTaintRule, type DeviceTaintSelector } from '../types/resource-v1alpha3.ts';
 import {
   validateClass,
@@ -10,7 +10,7 @@ import {
   validatePool,
   validateSelectors,
   validateTaint,
-} from './device-rules.ts';
+} from './devices.validation.ts';
 
 export const deviceTaintRules = resource({
   group: 'resource.{domain}',
@@ -40,7 +40,7 @@ const rules = {
   device: validateLabel,
 };
 
-/** Each field that is set narrows what is selected. */
+/** Validates a device selector; its fields are ANDed. */
 function validateSelector(selector: Infer<typeof DeviceTaintSelector>, path: string): FieldError[] {
   const found = Object.entries(rules).flatMap(([field, rule]) => {
     const value = selector[field as keyof typeof rules];

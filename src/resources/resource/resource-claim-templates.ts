@@ -1,12 +1,12 @@
 import { type ApiObject, type FieldError, validateAnnotations, validateLabels } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { isNew, same, unchanged } from '../shared/field-rules.ts';
 import { ResourceClaimTemplate as V1alpha3 } from '../types/resource-v1alpha3.ts';
 import { ResourceClaimTemplate } from '../types/resource-v1beta1.ts';
 import { ResourceClaimTemplate as V1beta2 } from '../types/resource-v1beta2.ts';
-import { isNew, same, unchanged } from '../validate/common.ts';
-import { defaultRequests, validateClaimSpec } from './claim-rules.ts';
 import { templateFromV1beta2, templateToV1beta2 } from './conversion.ts';
+import { defaultRequests, validateClaimSpec } from './resource-claims.validation.ts';
 
 type Template = ObjectOf<typeof ResourceClaimTemplate>;
 

@@ -1,17 +1,17 @@
 import type { ApiObject } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { isNew, same, unchanged } from '../shared/field-rules.ts';
 import { ResourceClaim as V1alpha3 } from '../types/resource-v1alpha3.ts';
 import { ResourceClaim } from '../types/resource-v1beta1.ts';
 import { ResourceClaim as V1beta2 } from '../types/resource-v1beta2.ts';
-import { isNew, same, unchanged } from '../validate/common.ts';
-import { defaultRequests, requestNamesOf, validateClaimSpec } from './claim-rules.ts';
-import { validateClaimStatus } from './claim-status-rules.ts';
 import { claimFromV1beta2, claimToV1beta2 } from './conversion.ts';
+import { validateClaimStatus } from './resource-claims.status-validation.ts';
+import { defaultRequests, requestNamesOf, validateClaimSpec } from './resource-claims.validation.ts';
 
 type Claim = ObjectOf<typeof ResourceClaim>;
 
-/** What is asked for, in the shape of v1beta2. */
+/** The spec in v1beta2 form. */
 const specOf = (claim: Claim) => (claimToV1beta2(claim as ApiObject) as unknown as ObjectOf<typeof V1beta2>).spec ?? {};
 
 export const resourceClaims = resource({

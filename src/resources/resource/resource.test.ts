@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
-import { created, findings, type KindRow, onCreate, onUpdate, sorted } from '../testing/kind.ts';
+import { created, fieldErrors, type KindRow, onCreate, onUpdate, sorted } from '../testing/kind.ts';
 import { duplicate, forbidden, invalid, missing, required, says, unsupported } from '../testing/messages.ts';
 import { deviceClasses } from './device-classes.ts';
 import { deviceTaintRules } from './device-taint-rules.ts';
@@ -38,13 +38,13 @@ describe('device resources', () => {
     ['alternatives', resourceClaims, asking({ name: 'r', firstAvailable: [request({ name: 'a' })] })],
     ['no way to ask', resourceClaims, asking({ name: 'r' }), [first, 'Required', required(oneWay)]],
     [
-      'two ways to ask',
+      'both exactly and firstAvailable',
       resourceClaims,
       asking(request({ firstAvailable: [request()] })),
       [first, 'Invalid', invalid(null, `${oneWay}, but multiple fields are set`)],
     ],
     [
-      'a request that is none',
+      'an invalid request',
       resourceClaims,
       asking({ name: 'R', allocationMode: 'Odd', selectors: [{}, { cel: { expression: 'x'.repeat(10241) } }] }),
       [`${first}.exactly.allocationMode`, 'NotSupported', unsupported('Odd', 'All', 'ExactCount')],
@@ -54,7 +54,7 @@ describe('device resources', () => {
       [`${first}.name`, 'Invalid', invalid('R', says.label)],
     ],
     [
-      'counts',
+      'invalid counts',
       resourceClaims,
       asking(request({ count: -1 }), request({ name: 's', allocationMode: 'All', count: 1 })),
       [`${first}.exactly.count`, 'Invalid', invalid(-1, 'must be greater than zero')],
@@ -65,14 +65,14 @@ describe('device resources', () => {
       ],
     ],
     [
-      'too many requests, and of one name',
+      'too many requests with one name',
       resourceClaims,
       asking(...isEach(33)((i) => request({ name: `r${Math.max(i, 1)}` }))),
       ['spec.devices.requests', 'TooMany', 'Too many: 33: must have at most 32 items'],
       ['spec.devices.requests[1].name', 'Duplicate', duplicate('r1')],
     ],
     [
-      'constraints and configuration of requests that are not there',
+      'constraints and configurations of unknown requests',
       resourceClaims,
       claim({
         requests: [request(), { name: 's', firstAvailable: [request({ name: 'a' })] }],
@@ -87,7 +87,7 @@ describe('device resources', () => {
       ['spec.devices.constraints[1].matchAttribute', 'Required', missing],
     ],
     [
-      'tolerations',
+      'invalid tolerations',
       resourceClaims,
       asking(
         request({
@@ -99,13 +99,13 @@ describe('device resources', () => {
       [`${first}.exactly.tolerations[2].operator`, 'NotSupported', unsupported('Odd', 'Equal', 'Exists')],
     ],
     [
-      'a template',
+      'an invalid template',
       resourceClaimTemplates,
       { spec: { spec: { devices: { requests: [{ name: 'r' }] } } } },
       ['spec.spec.devices.requests[0]', 'Required', required(oneWay)],
     ],
     [
-      'a class',
+      'an invalid device class',
       deviceClasses,
       { spec: { selectors: [{ cel: { expression: '' } }], config: [{ opaque: {} }] } },
       ['spec.config[0].opaque.driver', 'Required', missing],
@@ -115,7 +115,7 @@ describe('device resources', () => {
     ['a slice', resourceSlices, slice()],
     ['a slice of nowhere', resourceSlices, slice({ nodeName: '' }), ['spec', 'Required', required(onePlace)]],
     [
-      'a slice of two places, and nothing else said',
+      'a slice with two node selections',
       resourceSlices,
       { spec: { nodeName: 'n', allNodes: true } },
       ['spec', 'Invalid', invalid(null, `${onePlace}, but multiple fields are set`)],
@@ -124,7 +124,7 @@ describe('device resources', () => {
       ['spec.pool.resourceSliceCount', 'Invalid', invalid(0, 'must be greater than zero')],
     ],
     [
-      'attributes',
+      'invalid attributes',
       resourceSlices,
       slice({
         devices: [
@@ -163,14 +163,14 @@ describe('device resources', () => {
       [`spec.devices[0].capacity[${'x'.repeat(33)}]`, 'TooLong', 'Too long: may not be more than 32 bytes'],
     ],
     [
-      'too many devices, and of one name',
+      'too many devices with one name',
       resourceSlices,
       slice({ devices: isEach(129)((i) => device({}, `d${Math.max(i, 1)}`)) }),
       ['spec.devices', 'TooMany', 'Too many: 129: must have at most 128 items'],
       ['spec.devices[1].name', 'Duplicate', duplicate('d1')],
     ],
     [
-      'counters',
+      'invalid counters',
       resourceSlices,
       slice({
         sharedCounters: [{ name: 's', counters: { memory: { value: '1Gi' } } }, {}],
@@ -200,7 +200,7 @@ describe('device resources', () => {
       ['spec.sharedCounters[1].name', 'Required', missing],
     ],
     [
-      'places of devices where the slice has one',
+      'node selections of devices without perDeviceNodeSelection',
       resourceSlices,
       slice({ devices: [device({ allNodes: true })] }),
       [
@@ -225,7 +225,7 @@ describe('device resources', () => {
     expect(onCreate(kind, fragment)).toEqual(sorted(expected));
   });
 
-  test('requests are for one device by default', () => {
+  test('requests default to one device', () => {
     const { spec } = created(resourceClaims, asking(request(), { name: 's', firstAvailable: [request()] }));
     expect(spec).toMatchObject({
       devices: {
@@ -239,7 +239,7 @@ describe('device resources', () => {
     expect(requests[1]).not.toHaveProperty('count');
   });
 
-  test('taints know since when', () => {
+  test('timeAdded of a taint defaults to now', () => {
     const { spec } = created(
       resourceSlices,
       slice({ devices: [device({ taints: [{ key: 'k', effect: 'NoExecute' }] })] }),
@@ -248,12 +248,12 @@ describe('device resources', () => {
   });
 });
 
-describe('changes', () => {
-  test('a claim is for what it was for', () => {
+describe('updates', () => {
+  test('the spec of a claim is immutable', () => {
     const found = onUpdate(resourceClaims, asking(request()), asking(request({ count: 2 })));
     expect(found).toEqual([['spec', 'Invalid', expect.stringContaining('field is immutable')]]);
   });
-  test('a slice stays of its driver, pool and node', () => {
+  test('driver, pool name and node of a slice are immutable', () => {
     const found = onUpdate(
       resourceSlices,
       slice(),
@@ -264,21 +264,21 @@ describe('changes', () => {
 
   const result = { request: 'r', driver: 'd', pool: 'p', device: 'x', adminAccess: null };
   const user = { resource: 'pods', name: 'p', uid: 'u' };
-  const told = (status: JsonObject, before?: JsonObject, metadata: JsonObject = {}) => {
+  const statusErrors = (status: JsonObject, before?: JsonObject, metadata: JsonObject = {}) => {
     const old = created(resourceClaims, asking(request()));
     old.metadata = { ...old.metadata, resourceVersion: '1', ...metadata };
     if (before !== undefined) old['status'] = before;
-    return findings(resourceClaims, { ...old, status }, old);
+    return fieldErrors(resourceClaims, { ...old, status }, old);
   };
   const allocation = { devices: { results: [result] } };
-  test('users come once there is something to use', () => {
-    expect(told({ allocation, reservedFor: [user] })).toEqual([]);
-    expect(told({ reservedFor: [user, user] })).toEqual([
+  test('reservedFor requires an allocation', () => {
+    expect(statusErrors({ allocation, reservedFor: [user] })).toEqual([]);
+    expect(statusErrors({ reservedFor: [user, user] })).toEqual([
       ['status.reservedFor', 'Forbidden', forbidden('may not be specified when `allocated` is not set')],
       ['status.reservedFor[1].uid', 'Duplicate', duplicate('u')],
     ]);
     const deleted = { deletionTimestamp: '2024-01-01T00:00:00Z' };
-    expect(told({ allocation, reservedFor: [user] }, { allocation }, deleted)).toEqual([
+    expect(statusErrors({ allocation, reservedFor: [user] }, { allocation }, deleted)).toEqual([
       [
         'status.reservedFor',
         'Forbidden',
@@ -286,20 +286,20 @@ describe('changes', () => {
       ],
     ]);
   });
-  test('what is allocated is what was asked for, and for good', () => {
-    expect(told({ allocation: { devices: { results: [{ ...result, request: 's' }] } } })).toEqual([
+  test('an allocation names requests of the claim and is immutable', () => {
+    expect(statusErrors({ allocation: { devices: { results: [{ ...result, request: 's' }] } } })).toEqual([
       ['status.allocation.devices.results[0].request', 'Invalid', invalid('s', oneReference)],
     ]);
-    expect(told({ allocation: { devices: { results: [] } } }, { allocation })).toEqual([
+    expect(statusErrors({ allocation: { devices: { results: [] } } }, { allocation })).toEqual([
       ['status.allocation', 'Invalid', expect.stringContaining('field is immutable')],
     ]);
-    expect(told({}, { allocation })).toEqual([]);
+    expect(statusErrors({}, { allocation })).toEqual([]);
   });
-  test('drivers tell of devices that are allocated', () => {
+  test('device statuses refer to allocated devices', () => {
     const one = { driver: 'd', pool: 'p', device: 'x', conditions: [] };
     const networkData = { ips: ['10.0.0.1/24', '10.0.0.1', '2001:DB8::1/64'] };
     expect(
-      told({
+      statusErrors({
         allocation,
         devices: [
           { ...one, networkData },
@@ -322,7 +322,7 @@ describe('changes', () => {
   });
 });
 
-describe('versions', () => {
+describe('conversion', () => {
   const decoded = (kind: typeof resourceClaims, version: string, spec: JsonObject) => {
     const { schema } = kind.versions.find((one) => one.version === version) as (typeof kind.versions)[number];
     return compile(schema, names).decode({ kind: kind.kind, metadata: { name: 'x' }, spec }).value as ApiObject;
@@ -334,7 +334,7 @@ describe('versions', () => {
     const stored = decoded(kind, 'v1beta1', (source?.toStorage?.(sent, names) ?? sent)['spec'] as JsonObject);
     const shown = target?.fromStorage?.(stored, names) ?? stored;
     expect(JSON.stringify(sent)).toBe(before);
-    // What is shown is in the normal form of its version: nothing is added or moved by reading it back.
+    // Objects of other versions are in normal form: decoding them again changes nothing.
     expect(JSON.stringify(shown['spec'])).toBe(JSON.stringify(decoded(kind, to, shown['spec'] as JsonObject)['spec']));
     return shown['spec'];
   };
@@ -356,7 +356,7 @@ describe('versions', () => {
     },
   };
 
-  test('of claims and their templates nest what is asked for', () => {
+  test('of claims and templates nests exact requests', () => {
     expect(convert(resourceClaims, 'v1beta1', 'v1beta2', older)).toEqual(newer);
     expect(convert(resourceClaims, 'v1beta2', 'v1beta1', newer)).toEqual(older);
     expect(convert(resourceClaims, 'v1beta2', 'v1alpha3', newer)).toEqual(older);
@@ -367,7 +367,7 @@ describe('versions', () => {
     });
   });
 
-  test('of slices flatten devices, and tell capacities in their own way', () => {
+  test('of slices flattens devices and converts capacities', () => {
     const attributes = { model: { string: 'x' }, constructor: { bool: true } };
     const capacity = { memory: { value: '1Gi' } };
     const spec = slice().spec;

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { isNew } from '../shared/field-rules.ts';
 import { PriorityClass } from '../types/scheduling-v1.ts';
-import { isNew } from '../validate/common.ts';
 
 export const priorityClasses = resource({
   group: 'scheduling.{domain}',
@@ -23,11 +23,11 @@ export const priorityClasses = resource({
     defaults: (priority) => {
       priority.preemptionPolicy ??= 'PreemptLowerPriority';
     },
-    // Nothing that counts ever changes.
+    // All relevant fields are immutable, so the generation is always 1.
     prepareCreate: ({ metadata }) => {
       metadata.generation = 1;
     },
-    // What is there has its place, whatever it is called.
+    // Stored classes are not validated again.
     validate: (priority) => (isNew(priority) ? validatePriority(priority) : []),
     validateUpdate: (priority, old) => [
       ...((priority.value ?? 0) === (old.value ?? 0)
@@ -42,7 +42,7 @@ export const priorityClasses = resource({
 
 const SYSTEM = 'system-';
 const HIGHEST_OF_USERS = 1_000_000_000;
-const ofSystem: { readonly [name: string]: number } = {
+const systemClasses: { readonly [name: string]: number } = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 };
@@ -54,7 +54,7 @@ function validatePriority({ metadata, value = 0, globalDefault }: ObjectOf<typeo
     const why = `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`;
     return [fieldError.forbidden('value', why)];
   }
-  const own = Object.hasOwn(ofSystem, name) ? ofSystem[name] : undefined;
+  const own = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined;
   const fault =
     own === undefined
       ? `${name} is not a known system priority class`

@@ -1,9 +1,8 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
-import { age, name, orNone, orUnset } from '../cells.ts';
-import { eachOf } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, name, orNone, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { eachOf, same } from '../shared/field-rules.ts';
 import { CSIDriver, type CSIDriverSpec } from '../types/storage-v1.ts';
-import { same } from '../validate/common.ts';
 
 export const csiDrivers = resource({
   group: 'storage.{domain}',
@@ -40,7 +39,7 @@ export const csiDrivers = resource({
         ...driver.spec,
       };
     },
-    // It counts from the first change on.
+    // The generation increments on spec changes.
     prepareUpdate: (driver, old) => {
       if (!same(driver.spec, old.spec)) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },

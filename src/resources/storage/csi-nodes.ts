@@ -1,12 +1,11 @@
 import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, name } from '../cells.ts';
-import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule, eachOf } from '../core/pod-spec/field-rules.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { resource } from '../define.ts';
+import { validateDriverName } from '../core/persistent-volume-sources.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, eachOf, same } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { CSINode, CSINodeDriver } from '../types/storage-v1.ts';
-import { same } from '../validate/common.ts';
 
 export const csiNodes = resource({
   group: 'storage.{domain}',
@@ -20,9 +19,9 @@ export const csiNodes = resource({
     returnsDeleted: true,
     unconditionalUpdate: false,
     validate: ({ spec }) => eachOf(spec?.drivers ?? [], 'spec.drivers', validateDriver),
-    // Drivers come and go; one that stays is what it was, but for how many volumes it takes.
+    // Drivers may be added and removed; of the others only `allocatable` may change.
     validateUpdate: ({ spec }, old) => {
-      // No two have the same name.
+      // Driver names are unique.
       const now = new Map((spec?.drivers ?? []).map((driver) => [driver.name, driver]));
       return (old.spec?.drivers ?? []).flatMap((before) => {
         const driver = now.get(before.name);

@@ -1,10 +1,9 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
-import { name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/field-rules.ts';
-import { warnOfLabel, warnOfTerm } from '../core/pod-spec/node-labels.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { labelWarnings, nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
+import { name } from '../shared/columns.ts';
+import { type ObjectOf, resource } from '../shared/define.ts';
+import { byRule, selector, unchanged } from '../shared/field-rules.ts';
 import { CSIStorageCapacity } from '../types/storage-v1.ts';
-import { selector, unchanged } from '../validate/common.ts';
 
 export const csiStorageCapacities = resource({
   group: 'storage.{domain}',
@@ -20,9 +19,9 @@ export const csiStorageCapacities = resource({
     unconditionalUpdate: false,
     validate: validateCapacity,
     warnings: ({ nodeTopology }, _, { names }) => [
-      ...warnOfTerm(nodeTopology ?? {}, false, 'nodeTopology', names),
+      ...nodeSelectorTermWarnings(nodeTopology ?? {}, false, 'nodeTopology', names),
       ...Object.keys(nodeTopology?.matchLabels ?? {}).flatMap((key) =>
-        warnOfLabel(key, `nodeTopology.matchLabels.${key}`, names),
+        labelWarnings(key, `nodeTopology.matchLabels.${key}`, names),
       ),
     ],
     validateUpdate: (object, old) => [

@@ -1,11 +1,10 @@
-import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule, oneOf } from '../core/pod-spec/field-rules.ts';
-import { warnOfLabel } from '../core/pod-spec/node-labels.ts';
-import { type ObjectOf, resource } from '../define.ts';
+import { fieldError, immutable } from '../../meta/index.ts';
+import { labelWarnings } from '../pod-template/node-labels.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { same } from '../shared/field-rules.ts';
 import { StorageClass } from '../types/storage-v1.ts';
-import { same } from '../validate/common.ts';
-import { validateTopologies } from './topology-rules.ts';
+import { validateClass } from './storage-classes.validation.ts';
 
 export const storageClasses = resource({
   group: 'storage.{domain}',
@@ -40,7 +39,7 @@ export const storageClasses = resource({
     warnings: ({ allowedTopologies }, _, { names }) =>
       (allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, i) =>
         (matchLabelExpressions ?? []).flatMap(({ key = '' }, j) =>
-          warnOfLabel(key, `allowedTopologies[${i}].matchLabelExpressions[${j}].key`, names),
+          labelWarnings(key, `allowedTopologies[${i}].matchLabelExpressions[${j}].key`, names),
         ),
       ),
     validateUpdate: (storage, old) => [
@@ -53,28 +52,3 @@ export const storageClasses = resource({
     ],
   },
 });
-
-const MAX_PARAMETERS = 512;
-const MAX_PARAMETER_BYTES = 256 * 1024;
-
-function validateClass(storage: ObjectOf<typeof StorageClass>): FieldError[] {
-  const { provisioner = '', parameters, reclaimPolicy = '', allowedTopologies } = storage;
-  return [
-    ...(provisioner === '' ? [] : byRule('provisioner', provisioner.toLowerCase(), qualifiedName)),
-    ...validateParameters(parameters ?? {}),
-    ...(reclaimPolicy === '' ? [] : oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain'])),
-    ...validateTopologies(allowedTopologies, 'allowedTopologies'),
-  ];
-}
-
-/** What is given to a driver with each volume of a class. */
-export function validateParameters(parameters: { readonly [key: string]: string }): FieldError[] {
-  const path = 'parameters';
-  const entries = Object.entries(parameters);
-  if (entries.length > MAX_PARAMETERS) return [fieldError.tooLong(path, MAX_PARAMETERS)];
-  const found = entries
-    .filter(([key]) => key === '')
-    .map(() => fieldError.invalid(path, '', 'field can not be empty.'));
-  const size = entries.reduce((sum, entry) => sum + Buffer.byteLength(entry.join('')), 0);
-  return size > MAX_PARAMETER_BYTES ? [...found, fieldError.tooLong(path, MAX_PARAMETER_BYTES)] : found;
-}

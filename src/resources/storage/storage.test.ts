@@ -12,24 +12,24 @@ describe('storage classes', () => {
   const rows: readonly Row[] = [
     ['a provisioner', { provisioner: 'example.com/p' }],
     [
-      'neither provisioner nor policy',
+      'neither provisioner nor reclaim policy',
       { provisioner: '', reclaimPolicy: 'Odd' },
       ['provisioner', 'Required', missing],
       ['reclaimPolicy', 'NotSupported', unsupported('Odd', 'Delete', 'Retain')],
     ],
     ['a provisioner that is none', { provisioner: 'a b' }, ['provisioner', 'Invalid', invalid('a b', says.qualified)]],
     [
-      'a mode',
+      'an unknown binding mode',
       { provisioner: 'p', volumeBindingMode: 'Odd' },
       ['volumeBindingMode', 'NotSupported', unsupported('Odd', 'Immediate', 'WaitForFirstConsumer')],
     ],
     [
-      'no key',
+      'an empty parameter key',
       { provisioner: 'p', parameters: { '': 'x' } },
       ['parameters', 'Invalid', invalid('', 'field can not be empty.')],
     ],
     [
-      'places twice',
+      'duplicate topologies',
       {
         provisioner: 'p',
         allowedTopologies: [
@@ -41,7 +41,7 @@ describe('storage classes', () => {
       ['allowedTopologies[1].matchLabelExpressions', 'Duplicate', duplicate('')],
     ],
     [
-      'no place',
+      'an empty topology',
       { provisioner: 'p', allowedTopologies: [{}] },
       ['allowedTopologies[0].matchLabelExpressions', 'Duplicate', duplicate('')],
     ],
@@ -55,7 +55,7 @@ describe('storage classes', () => {
       volumeBindingMode: 'Immediate',
     });
   });
-  test('a class stays as it is', () => {
+  test('a storage class is immutable', () => {
     const changed = { provisioner: 'q', parameters: { a: 'b' }, reclaimPolicy: 'Retain' };
     expect(onUpdate(storageClasses, { provisioner: 'p' }, { ...changed, volumeBindingMode: 'Immediate' })).toEqual([
       ['parameters', 'Forbidden', forbidden('updates to parameters are forbidden.')],
@@ -68,21 +68,21 @@ describe('storage classes', () => {
   });
 });
 
-describe('drivers', () => {
+describe('CSI drivers', () => {
   const rows: readonly Row[] = [
-    ['nothing told', { spec: {} }],
+    ['an empty spec', { spec: {} }],
     [
-      'a policy',
+      'an unknown fsGroupPolicy',
       { spec: { fsGroupPolicy: 'Odd' } },
       ['spec.fsGroupPolicy', 'NotSupported', unsupported('Odd', 'File', 'None', 'ReadWriteOnceWithFSType')],
     ],
     [
-      'a life',
+      'an unknown lifecycle mode',
       { spec: { volumeLifecycleModes: ['Odd'] } },
       ['spec.volumeLifecycleModes', 'NotSupported', unsupported('Odd', 'Persistent', 'Ephemeral')],
     ],
     [
-      'tokens',
+      'invalid token requests',
       { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }, { audience: 'a' }] } },
       [
         'spec.tokenRequests[0].expirationSeconds',
@@ -92,7 +92,7 @@ describe('drivers', () => {
       ['spec.tokenRequests[1].audience', 'Duplicate', duplicate('a')],
     ],
     [
-      'a short period',
+      'a period below the minimum',
       { spec: { nodeAllocatableUpdatePeriodSeconds: 9 } },
       ['spec.nodeAllocatableUpdatePeriodSeconds', 'Invalid', invalid(9, 'must be greater than or equal to 10 seconds')],
     ],
@@ -100,7 +100,7 @@ describe('drivers', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiDrivers, fragment)).toEqual(sorted(expected));
   });
-  test('defaults; the generation counts changes alone', () => {
+  test('defaults; the generation increments on changes only', () => {
     const driver = created(csiDrivers, { spec: {} });
     expect(driver['spec']).toEqual({
       attachRequired: true,
@@ -114,7 +114,7 @@ describe('drivers', () => {
     expect(driver.metadata.generation).toBeUndefined();
     expect(replaced(csiDrivers, driver, { spec: { requiresRepublish: true } }).metadata.generation).toBe(1);
   });
-  test('what others rely on stays', () => {
+  test('attachRequired and volumeLifecycleModes are immutable', () => {
     expect(
       onUpdate(csiDrivers, { spec: {} }, { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } }),
     ).toEqual([
@@ -124,24 +124,24 @@ describe('drivers', () => {
   });
 });
 
-describe('drivers on nodes', () => {
+describe('CSI nodes', () => {
   const driver = (more: Fragment): Fragment => ({ spec: { drivers: [{ name: 'd', nodeID: 'i', ...more }] } });
   const rows: readonly Row[] = [
-    ['none', { spec: { drivers: [] } }],
+    ['no drivers', { spec: { drivers: [] } }],
     [
-      'neither name nor id',
+      'neither name nor node ID',
       driver({ name: 'BAD_', nodeID: '' }),
       ['spec.drivers[0].name', 'Invalid', invalid('BAD_', says.subdomain)],
       ['spec.drivers[0].nodeID', 'Required', missing],
     ],
     [
-      'a long id',
+      'a node ID that is too long',
       driver({ nodeID: 'x'.repeat(257) }),
       ['spec.drivers[0].nodeID', 'Invalid', invalid('x'.repeat(257), 'must be 256 characters or less')],
     ],
     ['keys twice', driver({ topologyKeys: ['a', 'a'] }), ['spec.drivers[0]', 'Duplicate', duplicate('a')]],
     [
-      'a driver twice',
+      'a duplicate driver',
       {
         spec: {
           drivers: [
@@ -156,7 +156,7 @@ describe('drivers on nodes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiNodes, fragment)).toEqual(sorted(expected));
   });
-  test('a driver that stays is what it was', () => {
+  test('an existing driver is immutable', () => {
     const shown = { Name: 'd', NodeID: 'j', TopologyKeys: null, Allocatable: null };
     expect(onUpdate(csiNodes, driver({}), driver({ nodeID: 'j' }))).toEqual([
       ['spec.drivers', 'Invalid', immutable(shown)],
@@ -165,12 +165,12 @@ describe('drivers on nodes', () => {
   });
 });
 
-describe('capacities', () => {
+describe('CSI storage capacities', () => {
   const rows: readonly Row[] = [
-    ['some', { storageClassName: 'sc', capacity: '1Gi' }],
+    ['a capacity', { storageClassName: 'sc', capacity: '1Gi' }],
     ['a class', { storageClassName: 'BAD_' }, ['storageClassName', 'Invalid', invalid('BAD_', says.subdomain)]],
     [
-      'less than nothing',
+      'a negative capacity',
       { storageClassName: 'sc', capacity: '-1', maximumVolumeSize: '-1' },
       ['capacity', 'Invalid', invalid('-1', 'must be greater than or equal to 0')],
     ],
@@ -178,25 +178,25 @@ describe('capacities', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(csiStorageCapacities, fragment)).toEqual(sorted(expected));
   });
-  test('the class stays', () => {
+  test('the storage class name is immutable', () => {
     expect(onUpdate(csiStorageCapacities, { storageClassName: 'a' }, { storageClassName: 'b' })).toEqual([
       ['storageClassName', 'Invalid', immutable('b')],
     ]);
   });
 });
 
-describe('attachments', () => {
+describe('volume attachments', () => {
   const rows: readonly Row[] = [
-    ['a volume', { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }],
+    ['an attachment', { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }],
     [
-      'nothing',
+      'an empty spec',
       { spec: { attacher: '', nodeName: '', source: {} } },
       ['spec.attacher', 'Required', missing],
       ['spec.nodeName', 'Invalid', invalid('', says.subdomain)],
       ['spec.source', 'Required', required('must specify exactly one of inlineVolumeSpec and persistentVolumeName')],
     ],
     [
-      'an inline volume of another kind',
+      'an inline volume with an unsupported source',
       {
         spec: {
           attacher: 'a',
@@ -221,7 +221,7 @@ describe('attachments', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(volumeAttachments, fragment)).toEqual(sorted(expected));
   });
-  test('what went wrong', () => {
+  test('errors of attach and detach', () => {
     const attached = created(volumeAttachments, rows[0]?.[1] ?? {});
     const failed = (detachError: Fragment) =>
       onUpdate(volumeAttachments, attached, { status: { detachError } }, 'status');
@@ -232,7 +232,7 @@ describe('attachments', () => {
       ['status.detachError.errorCode', 'Invalid', invalid(-1, 'must be between 0 and 2147483647, inclusive')],
     ]);
   });
-  test('an attachment stays as it is', () => {
+  test('the spec of an attachment is immutable', () => {
     const of = (nodeName: string) => ({ spec: { attacher: 'a', nodeName, source: { persistentVolumeName: 'p' } } });
     const shown = { Attacher: 'a', Source: { PersistentVolumeName: 'p', InlineVolumeSpec: null }, NodeName: 'm' };
     expect(onUpdate(volumeAttachments, of('n'), of('m'))).toEqual([['spec', 'Invalid', immutable(shown)]]);
@@ -243,13 +243,13 @@ describe('volume attributes classes', () => {
   const rows: readonly Row[] = [
     ['a driver', { driverName: 'Example.com', parameters: { a: 'b' } }],
     [
-      'nothing',
+      'no driver',
       {},
       ['driverName', 'Required', missing],
       ['parameters', 'Required', required('must contain at least one key/value pair')],
     ],
     [
-      'a driver that is none',
+      'an invalid driver name',
       { driverName: 'a b', parameters: { '': '' } },
       ['driverName', 'Invalid', invalid('a b', says.qualified)],
       ['parameters', 'Invalid', invalid('', 'field can not be empty.')],
@@ -258,7 +258,7 @@ describe('volume attributes classes', () => {
   test.each(rows)('%s', (_, fragment, ...expected) => {
     expect(onCreate(volumeAttributesClasses, fragment)).toEqual(sorted(expected));
   });
-  test('stay as they are', () => {
+  test('are immutable', () => {
     const before = { driverName: 'd', parameters: { a: 'b' } };
     expect(onUpdate(volumeAttributesClasses, before, { driverName: 'e', parameters: { a: 'c' } })).toEqual([
       ['driverName', 'Forbidden', forbidden('updates to driverName are forbidden.')],

@@ -1,12 +1,11 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { validateDriverName } from '../core/persistent-sources.ts';
-import { byRule } from '../core/pod-spec/field-rules.ts';
-import { internalForm } from '../core/pod-spec/internal-go-form.ts';
-import { validateInlineVolume } from '../core/volume-rules.ts';
-import { resource } from '../define.ts';
+import { validateDriverName } from '../core/persistent-volume-sources.ts';
+import { validateInlineVolume } from '../core/persistent-volumes.validation.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, same } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../types/storage-v1.ts';
-import { same } from '../validate/common.ts';
 
 export const volumeAttachments = resource({
   group: 'storage.{domain}',
@@ -59,7 +58,7 @@ function validateStatus({ attachmentMetadata = {}, attachError, detachError }: V
   if (size > MAX_METADATA_BYTES) found.push(fieldError.tooLong('status.attachmentMetadata', MAX_METADATA_BYTES));
   for (const [field, error] of Object.entries({ attachError, detachError })) {
     const { message = '', errorCode = 0 } = error ?? {};
-    // It is the limit of the metadata that is told, not that of messages.
+    // The error shows the limit of metadata, not that of messages.
     if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
       found.push(fieldError.tooLong(`status.${field}.message`, MAX_METADATA_BYTES));
     }

@@ -1,11 +1,10 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
-import { age, name } from '../cells.ts';
-import { byRule } from '../core/pod-spec/field-rules.ts';
-import { resource } from '../define.ts';
+import { age, name } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, same } from '../shared/field-rules.ts';
 import { VolumeAttributesClass as V1alpha1 } from '../types/storage-v1alpha1.ts';
 import { VolumeAttributesClass } from '../types/storage-v1beta1.ts';
-import { same } from '../validate/common.ts';
-import { validateParameters } from './storage-classes.ts';
+import { validateParameters } from './storage-classes.validation.ts';
 
 export const volumeAttributesClasses = resource({
   group: 'storage.{domain}',

@@ -8,7 +8,7 @@ const migration = (resource: JsonObject) => ({ spec: { resource } });
 const pods = { version: 'v1', resource: 'pods' };
 const state = (...types: string[]) => types.map((type) => ({ type, status: 'True', lastUpdateTime: null }));
 
-test('a migration names a resource, and for good', () => {
+test('the resource is required and immutable', () => {
   expect(onCreate(kind, migration(pods))).toEqual([]);
   expect(onCreate(kind, migration({}))).toEqual([
     ['spec.resource.resource', 'Required', required('resource is required')],
@@ -19,7 +19,7 @@ test('a migration names a resource, and for good', () => {
   ]);
 });
 
-test('a migration has one outcome', () => {
+test('a migration cannot both succeed and fail', () => {
   const changed = (status: JsonObject) => onUpdate(kind, migration(pods), { ...migration(pods), status }, 'status');
   expect(changed({ conditions: state('Running'), resourceVersion: '12' })).toEqual([]);
   expect(changed({ resourceVersion: '-1' })).toEqual([

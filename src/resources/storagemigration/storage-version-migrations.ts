@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { resource } from '../define.ts';
+import { resource } from '../shared/define.ts';
+import { asJson, unchanged } from '../shared/field-rules.ts';
 import {
   StorageVersionMigration,
   type StorageVersionMigrationSpec,
   type StorageVersionMigrationStatus,
 } from '../types/storagemigration-v1alpha1.ts';
-import { asJson, unchanged } from '../validate/common.ts';
 
 export const storageVersionMigrations = resource({
   group: 'storagemigration.{domain}',
@@ -20,7 +20,7 @@ export const storageVersionMigrations = resource({
     unconditionalUpdate: false,
     validate: ({ spec = {} }) => validateSpec(spec),
     validateUpdate: ({ spec, status = {} }, old) => [
-      // The paths are spelled as they always have been.
+      // The reference server uses these paths.
       ...(['group', 'version', 'resource'] as const).flatMap((field) =>
         unchanged(field, spec?.resource?.[field] ?? '', old.spec?.resource?.[field] ?? ''),
       ),

@@ -1,4 +1,4 @@
-/** Certificates and their keys, made for tests alone; they stand for nobody. */
+/** Certificates and keys made for tests only. */
 export const keyPairs = [
   {
     certificate: `-----BEGIN CERTIFICATE-----

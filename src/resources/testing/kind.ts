@@ -1,4 +1,4 @@
-/** Runs the rules of a kind on one object, without a server. */
+/** Runs the strategy and the validation of a kind on one object, without a server. */
 import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, namesFor } from '../../meta/index.ts';
 import { AgeCell, type ResourceDefinition, type WriteContext } from '../../registry/index.ts';
 import { compile, validate } from '../../schema/index.ts';
@@ -25,18 +25,18 @@ const reasons = {
   InternalError: 'Internal',
 } as const;
 
-/** Field, reason, and the message whole. */
-export type Finding = readonly [field: string, reason: (typeof reasons)[keyof typeof reasons], message: string];
+/** Field, reason and full message of a field error. */
+export type ReportedError = readonly [field: string, reason: (typeof reasons)[keyof typeof reasons], message: string];
 
-/** The fields of an object but for its kind; metadata may be left out or incomplete. */
+/** An object without its kind; metadata may be incomplete. */
 export interface Fragment extends JsonObject {
   metadata?: JsonObject;
 }
 
-/** A case of a table: what it shows, an object, and all that is wrong with creating it. */
-export type Row = [title: string, fragment: Fragment, ...expected: Finding[]];
-/** The same where the cases are of several kinds. */
-export type KindRow = [title: string, kind: ResourceDefinition, fragment: Fragment, ...expected: Finding[]];
+/** A test case: title, object to create, expected errors. */
+export type Row = [title: string, fragment: Fragment, ...expected: ReportedError[]];
+/** A test case with its kind. */
+export type KindRow = [title: string, kind: ResourceDefinition, fragment: Fragment, ...expected: ReportedError[]];
 
 function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fragment: JsonObject): ApiObject {
   const version = versions.find((one) => one.version === storage.version);
@@ -49,7 +49,7 @@ function decode({ versions, storage, kind, namespaced }: ResourceDefinition, fra
   return value as ApiObject;
 }
 
-/** A new object as it is stored: decoded, defaulted, prepared; the advice that this gives goes to `warnings`. */
+/** The object as stored on create: decoded, defaulted and prepared; warnings are added to `warnings`. */
 export function created(definition: ResourceDefinition, fragment: JsonObject, warnings = new Set<string>()): ApiObject {
   const object = decode(definition, fragment);
   definition.strategy.defaults?.(object, testContext);
@@ -57,7 +57,7 @@ export function created(definition: ResourceDefinition, fragment: JsonObject, wa
   return object;
 }
 
-/** The object that a replacement of `old` by `fragment` leaves; both are given as clients send them. */
+/** The object that an update of `old` by `fragment` stores; both are given as clients send them. */
 export function replaced(
   definition: ResourceDefinition,
   old: ApiObject,
@@ -81,8 +81,8 @@ export function replaced(
   return object;
 }
 
-/** What is wrong with an object, given the one before it if there is one; sorted by field, then message. */
-export function findings(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): Finding[] {
+/** The errors of an object, or of its update when `old` is given; sorted by field, then message. */
+export function fieldErrors(definition: ResourceDefinition, object: ApiObject, old?: ApiObject): ReportedError[] {
   const { versions, storage, strategy } = definition;
   const version = versions.find((one) => one.version === storage.version);
   if (version === undefined) return [];
@@ -94,33 +94,33 @@ export function findings(definition: ResourceDefinition, object: ApiObject, old?
   return sorted(found.map(({ field, reason, message }) => [field, reasons[reason], message]));
 }
 
-/** What is wrong with creating an object. */
-export const onCreate = (definition: ResourceDefinition, fragment: JsonObject): Finding[] =>
-  findings(definition, created(definition, fragment));
+/** The errors of a create. */
+export const onCreate = (definition: ResourceDefinition, fragment: JsonObject): ReportedError[] =>
+  fieldErrors(definition, created(definition, fragment));
 
-/** What is wrong with replacing one object by another. */
+/** The errors of an update. */
 export function onUpdate(
   definition: ResourceDefinition,
   before: JsonObject,
   after: JsonObject,
   subresource = '',
-): Finding[] {
+): ReportedError[] {
   const old = created(definition, before);
   old.metadata = { ...old.metadata, resourceVersion: '1' };
-  return findings(definition, replaced(definition, old, after, subresource), old);
+  return fieldErrors(definition, replaced(definition, old, after, subresource), old);
 }
 
-export const sorted = (found: readonly Finding[]): Finding[] =>
+export const sorted = (found: readonly ReportedError[]): ReportedError[] =>
   [...found].sort((a, b) => (`${a[0]} ${a[2]}` < `${b[0]} ${b[2]}` ? -1 : 1));
 
-/** Advice that comes with an object. */
+/** The warnings of a create. */
 export function warningsOf(definition: ResourceDefinition, fragment: JsonObject): string[] {
   const warnings = new Set<string>();
   const object = created(definition, fragment, warnings);
   return [...warnings, ...(definition.strategy.warnings?.(object, undefined, testContext) ?? [])];
 }
 
-/** What a table tells of an object, by column; the time is the one of {@link testContext}. */
+/** The cells of an object by column; the time is that of {@link testContext}. */
 export function cellsOf(definition: ResourceDefinition, fragment: Fragment): { [column: string]: Json } {
   const object = decode(definition, fragment);
   const shown = (cell: Json | AgeCell) =>

@@ -1,4 +1,4 @@
-/** Complaints about names, as they are known from answers on the wire. */
+/** Messages of the name rules. */
 const example = (examples: string, form: string) => `(e.g. ${examples}, regex used for validation is '${form}')`;
 
 export const says = {
@@ -13,7 +13,7 @@ export const says = {
   portName: 'must contain at least one letter (a-z)',
 } as const;
 
-/** The message of a finding that shows a value. */
+/** The message of an Invalid error. */
 export const invalid = (value: unknown, why: string): string => `Invalid value: ${JSON.stringify(value)}: ${why}`;
 export const required = (why: string): string => `Required value: ${why}`;
 export const forbidden = (why: string): string => `Forbidden: ${why}`;

@@ -3,7 +3,7 @@ import type { Allocator } from '../../registry/index.ts';
 import { services } from '../core/services.ts';
 import { created, replaced } from './kind.ts';
 
-/** A pool of these values, given out in their order. */
+/** An allocator of these values, in their order. */
 function poolOf(values: readonly string[]) {
   const used = new Set<string>();
   const pool: Allocator = {
@@ -27,7 +27,7 @@ export const v4 = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 const v6 = ['fd00::1', 'fd00::2', 'fd00::3'];
 export const ports = ['30000', '30001', '30002', '30003'];
 
-/** A cluster with these families, in which services take addresses and node ports. */
+/** A cluster with these families, in which services allocate cluster IPs and node ports. */
 export function cluster(...families: ('IPv4' | 'IPv6')[]) {
   const made = new Map([
     ...families.map((family) => [family, poolOf(family === 'IPv4' ? v4 : v6)] as const),
@@ -40,13 +40,13 @@ export function cluster(...families: ('IPv4' | 'IPv6')[]) {
   };
   return {
     used: () => Object.fromEntries([...made].map(([name, { used }]) => [name, [...used].sort()])),
-    /** The spec of a new service, or what is wrong with it. */
+    /** The spec of a created service, or its errors. */
     create: async (spec: JsonObject) => {
       const object = created(services, { spec: withPorts(spec) });
       const found = await claim(object);
       return { object, spec: object['spec'] as JsonObject, found };
     },
-    /** The same for a replacement. */
+    /** The spec of an updated service, or its errors. */
     update: async (old: ApiObject, spec: JsonObject) => {
       const object = replaced(services, old, { spec: withPorts(spec) });
       const found = await claim(object, old);

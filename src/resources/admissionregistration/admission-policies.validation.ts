@@ -1,0 +1,208 @@
+/** Validation of admission policies and their bindings, except for their expressions. */
+import {
+  dns1035Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  parseGroupVersion,
+  pathSegmentName,
+  qualifiedName,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { asJson, byRule, byRuleAsOne, eachOf, oneOf, selector, unique } from '../shared/field-rules.ts';
+import type {
+  AuditAnnotation,
+  ParamKind,
+  ParamRef,
+  ValidatingAdmissionPolicyBindingSpec,
+  ValidatingAdmissionPolicySpec,
+  Validation,
+  Variable,
+} from '../types/admissionregistration-v1.ts';
+import type {
+  MutatingAdmissionPolicyBindingSpec,
+  MutatingAdmissionPolicySpec,
+  Mutation,
+} from '../types/admissionregistration-v1alpha1.ts';
+import { validateConditions, validateMatch } from './match-resources.validation.ts';
+
+const MAX_ANNOTATIONS = 20;
+const MAX_VALUE_EXPRESSION = 5 * 1024;
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+
+/** Validates a ValidatingAdmissionPolicy; its name is part of the keys of its audit annotations. */
+export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string): FieldError[] {
+  const { validations = [], auditAnnotations = [] } = spec;
+  const found = validateSubject(spec);
+  if (validations.length === 0 && auditAnnotations.length === 0) {
+    const why = 'validations or auditAnnotations must contain at least one item';
+    for (const field of ['validations', 'auditAnnotations']) found.push(fieldError.required(`spec.${field}`, why));
+  }
+  const path = 'spec.auditAnnotations';
+  if (auditAnnotations.length > MAX_ANNOTATIONS) {
+    const why = `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`;
+    found.push(fieldError.invalid(path, asJson(auditAnnotations), why));
+  }
+  return [
+    ...found,
+    ...eachOf(validations, 'spec.validations', validateValidation),
+    ...eachOf(auditAnnotations, path, (annotation, at) => validateAnnotation(annotation, name, at)),
+    ...unique(auditAnnotations, path, ({ key = '' }) => key, '.key'),
+  ];
+}
+
+/** Validates what both kinds of policy share: parameters, match constraints, match conditions and variables. */
+function validateSubject(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec): FieldError[] {
+  const { paramKind, matchConstraints: match } = spec;
+  const found = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
+  if (match === undefined) found.push(fieldError.required('spec.matchConstraints'));
+  else {
+    found.push(...validateMatch(match, 'spec.matchConstraints'));
+    if ((match.resourceRules ?? []).length === 0) {
+      found.push(fieldError.required('spec.matchConstraints.resourceRules'));
+    }
+  }
+  return [
+    ...found,
+    ...validateConditions(spec.matchConditions, 'spec.matchConditions'),
+    ...eachOf(spec.variables, 'spec.variables', validateVariable),
+  ];
+}
+
+export function validateMutatingPolicy(spec: MutatingAdmissionPolicySpec): FieldError[] {
+  const { mutations = [], reinvocationPolicy = '' } = spec;
+  const found = validateSubject(spec);
+  if (mutations.length === 0) {
+    found.push(fieldError.required('spec.mutations', 'mutations must contain at least one item'));
+  }
+  found.push(...eachOf(mutations, 'spec.mutations', validateMutation));
+  return reinvocationPolicy === '' ? [...found, fieldError.required('spec.reinvocationPolicy')] : found;
+}
+
+/** Requires exactly the mutation that `patchType` names. */
+function validateMutation(mutation: Mutation, path: string): FieldError[] {
+  const types = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
+  const { patchType = '' } = mutation;
+  if (!Object.hasOwn(types, patchType)) return [];
+  return Object.entries(types).flatMap(([type, field]) => {
+    const at = `${path}.${field}`;
+    if (type !== patchType) {
+      const why = `must not be specified when patchType is ${patchType}`;
+      return mutation[field] === undefined ? [] : [fieldError.invalid(at, asJson(mutation[field]) ?? null, why)];
+    }
+    if (mutation[field] === undefined) {
+      return [fieldError.required(at, `must be specified when patchType is ${patchType}`)];
+    }
+    const { expression = '' } = mutation[field];
+    return expression.trim() === '' ? [fieldError.required(`${at}.expression`, 'expression is not specified')] : [];
+  });
+}
+
+function validateParamKind({ apiVersion = '', kind = '' }: Infer<typeof ParamKind>, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  const at = `${path}.apiVersion`;
+  const parsed = parseGroupVersion(apiVersion);
+  if (apiVersion === '') found.push(fieldError.required(at));
+  else if (parsed === undefined) {
+    found.push(fieldError.invalid(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+  } else {
+    const { group, version } = parsed;
+    if (group !== '') found.push(...byRuleAsOne(at, group, dns1123Subdomain));
+    if (version === '') found.push(fieldError.invalid(at, apiVersion, 'version must be specified'));
+    else found.push(...byRuleAsOne(at, version, dns1035Label));
+  }
+  if (kind === '') return [...found, fieldError.required(`${path}.kind`)];
+  const faults = dns1035Label(kind.toLowerCase());
+  if (faults.length === 0) return found;
+  const why = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
+  return [...found, fieldError.invalid(`${path}.kind`, kind, why)];
+}
+
+const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reserved.has(name);
+const reserved = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+function validateVariable({ name = '', expression = '' }: Infer<typeof Variable>, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (name.trim() === '') found.push(fieldError.required(`${path}.name`, 'name is not specified'));
+  else if (!isIdentifier(name)) {
+    found.push(fieldError.invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+  }
+  if (expression.trim() !== '') return found;
+  return [...found, fieldError.required(`${path}.expression`, 'expression is not specified')];
+}
+
+const hasLines = (text: string): boolean => /[\r\n]/.test(text);
+
+function validateValidation(validation: Infer<typeof Validation>, path: string): FieldError[] {
+  const { expression = '', message = '', messageExpression = '', reason } = validation;
+  const found: FieldError[] = [];
+  if (expression.trim() === '') {
+    found.push(fieldError.required(`${path}.expression`, 'expression is not specified'));
+  }
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    const why = 'must be non-empty if specified';
+    found.push(fieldError.invalid(`${path}.messageExpression`, messageExpression, why));
+  }
+  const at = `${path}.message`;
+  const text = message.trim();
+  if (message !== '' && text === '') {
+    found.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
+  } else if (hasLines(text)) found.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
+  return reason === undefined ? found : [...found, ...oneOf(`${path}.reason`, reason, reasons)];
+}
+
+function validateAnnotation(
+  { key = '', valueExpression = '' }: Infer<typeof AuditAnnotation>,
+  name: string,
+  path: string,
+): FieldError[] {
+  const found = byRule(`${path}.key`, name === '' ? key : `${name}/${key}`, qualifiedName);
+  const at = `${path}.valueExpression`;
+  const text = valueExpression.trim();
+  if (text === '') return [...found, fieldError.required(at, 'valueExpression is not specified')];
+  if (Buffer.byteLength(text) <= MAX_VALUE_EXPRESSION) return found;
+  return [...found, fieldError.required(at, `must not exceed ${MAX_VALUE_EXPRESSION} bytes in length`)];
+}
+
+export function validateBinding(spec: ValidatingAdmissionPolicyBindingSpec): FieldError[] {
+  const { validationActions: actions = [] } = spec;
+  const found = validateMutatingBinding(spec);
+  const path = 'spec.validationActions';
+  if (actions.includes('Deny') && actions.includes('Warn')) {
+    const why =
+      'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
+    found.push(fieldError.invalid(path, actions, why));
+  }
+  if (actions.length === 0) found.push(fieldError.required(path, 'at least one validation action is required'));
+  return found;
+}
+
+export function validateMutatingBinding(spec: MutatingAdmissionPolicyBindingSpec): FieldError[] {
+  const { policyName = '', paramRef, matchResources } = spec;
+  return [
+    ...(policyName === ''
+      ? [fieldError.required('spec.policyName')]
+      : byRule('spec.policyName', policyName, dns1123Subdomain)),
+    ...(paramRef === undefined ? [] : validateParamRef(paramRef, 'spec.paramRef')),
+    // The reference server misspells this path.
+    ...validateMatch(matchResources, 'spec.matchResouces'),
+  ];
+}
+
+function validateParamRef(ref: Infer<typeof ParamRef>, path: string): FieldError[] {
+  const { name = '', selector: labels, parameterNotFoundAction: action = '' } = ref;
+  const found = byRule(`${path}.name`, name, pathSegmentName);
+  found.push(...selector(labels, `${path}.selector`));
+  if (name !== '' && labels !== undefined) {
+    const why = 'name and selector are mutually exclusive';
+    for (const field of ['name', 'selector']) found.push(fieldError.forbidden(`${path}.${field}`, why));
+  }
+  if (name === '' && labels === undefined) {
+    found.push(fieldError.required(path, 'one of name or selector must be specified'));
+  }
+  return action === '' ? [...found, fieldError.required(`${path}.parameterNotFoundAction`)] : found;
+}

@@ -1,0 +1,57 @@
+import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
+import { byRuleAsOne, eachOf, oneOf, selector, validateReviewVersions } from '../shared/field-rules.ts';
+import { defaultPort, validateClient } from '../shared/webhook-client.ts';
+import type { MutatingWebhook, ValidatingWebhook } from '../types/admissionregistration-v1.ts';
+import { validateConditions, validateRule } from './match-resources.validation.ts';
+
+type Webhook = ValidatingWebhook & Partial<Pick<MutatingWebhook, 'reinvocationPolicy'>>;
+
+const reviewVersions = ['v1', 'v1beta1'];
+const sideEffects = ['None', 'NoneOnDryRun'];
+
+export function defaultWebhook(webhook: Webhook): void {
+  webhook.failurePolicy ??= 'Fail';
+  webhook.matchPolicy ??= 'Equivalent';
+  webhook.namespaceSelector ??= {};
+  webhook.objectSelector ??= {};
+  webhook.timeoutSeconds ??= 10;
+  for (const rule of webhook.rules ?? []) rule.scope ??= '*';
+  defaultPort(webhook.clientConfig?.service);
+}
+
+export function validateWebhook(webhook: Webhook, path: string): FieldError[] {
+  const { name = '', timeoutSeconds: seconds = 1 } = webhook;
+  const effects: string | null | undefined = webhook.sideEffects;
+  const found = name === '' ? [] : validateName(name, `${path}.name`);
+  const at = `${path}.sideEffects`;
+  if ((effects ?? null) === null) found.push(fieldError.required(at, `must specify one of ${sideEffects.join(', ')}`));
+  else found.push(...oneOf(at, effects ?? '', sideEffects));
+  if (seconds < 1 || seconds > 30) {
+    const why = 'the timeout value must be between 1 and 30 seconds';
+    found.push(fieldError.invalid(`${path}.timeoutSeconds`, seconds, why));
+  }
+  return [
+    ...found,
+    ...eachOf(webhook.rules, `${path}.rules`, validateRule),
+    ...selector(webhook.namespaceSelector, `${path}.namespaceSelector`),
+    ...selector(webhook.objectSelector, `${path}.objectSelector`),
+    ...validateClient(webhook.clientConfig, `${path}.clientConfig`),
+    ...validateConditions(webhook.matchConditions, `${path}.matchConditions`),
+    ...validateVersions(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`),
+  ];
+}
+
+/** Requires a fully qualified name: a subdomain of at least three segments. */
+function validateName(name: string, path: string): FieldError[] {
+  const found = byRuleAsOne(path, name, dns1123Subdomain);
+  if (found.length > 0 || name.split('.').length >= 3) return found;
+  return [fieldError.invalid(path, name, 'should be a domain with at least three segments separated by dots')];
+}
+
+function validateVersions(versions: readonly string[], path: string): FieldError[] {
+  const known = reviewVersions.join(', ');
+  if (versions.length === 0) return [fieldError.required(path, `must specify one of ${known}`)];
+  const found = validateReviewVersions(versions, path);
+  if (versions.some((version) => reviewVersions.includes(version))) return found;
+  return [...found, fieldError.invalid(path, [...versions], `must include at least one of ${known}`)];
+}

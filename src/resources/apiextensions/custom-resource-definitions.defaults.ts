@@ -1,0 +1,23 @@
+import type { ObjectOf } from '../shared/define.ts';
+import { defaultPort } from '../shared/webhook-client.ts';
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../types/apiextensions-v1.ts';
+
+export function defaultDefinition(spec: CustomResourceDefinitionSpec): void {
+  const { names } = spec;
+  if (names?.kind) {
+    names.singular ??= names.kind.toLowerCase();
+    names.listKind ??= `${names.kind}List`;
+  }
+  spec.conversion ??= { strategy: 'None' };
+  defaultPort(spec.conversion.webhook?.clientConfig?.service);
+}
+
+/** Adds the storage version to `status.storedVersions`, which lists every version in which objects may be stored. */
+export function recordStoredVersion(definition: ObjectOf<typeof CustomResourceDefinition>): void {
+  const stored = definition.status?.storedVersions ?? [];
+  const known = new Set(stored);
+  const added = (definition.spec?.versions ?? [])
+    .filter(({ storage, name = '' }) => storage === true && !known.has(name))
+    .map(({ name = '' }) => name);
+  if (added.length > 0) definition.status = { ...definition.status, storedVersions: [...stored, ...added] };
+}

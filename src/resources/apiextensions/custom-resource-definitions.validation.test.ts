@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../meta/index.ts';
+import { created, type Fragment, fieldErrors, onCreate, type Row, replaced, sorted } from '../testing/kind.ts';
+import { duplicate, forbidden, immutable, invalid, missing, required, says } from '../testing/messages.ts';
+import { customResourceDefinitions } from './custom-resource-definitions.ts';
+
+const openAPIV3Schema = { type: 'object' };
+const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
+const names = { plural: 'alphas', kind: 'Alpha' };
+const definition = (more: Fragment, name = 'alphas.a.b'): Fragment => ({
+  metadata: { name },
+  spec: { group: 'a.b', scope: 'Namespaced', names, versions: [version], ...more },
+});
+const fields = (properties: JsonObject): JsonObject => ({
+  type: 'object',
+  properties: { spec: { type: 'object', properties } },
+});
+const withVersion = (more: Fragment) => definition({ versions: [{ ...version, ...more }] });
+const webhook = (more: Fragment) => definition({ conversion: { strategy: 'Webhook', webhook: more } });
+const unapproved = 'metadata.annotations[api-approved.kubernetes.io]';
+const shown = (name: string, storage: boolean) => ({
+  Name: name,
+  Served: true,
+  Storage: storage,
+  Deprecated: false,
+  DeprecationWarning: null,
+  Schema: null,
+  Subresources: null,
+  AdditionalPrinterColumns: null,
+  SelectableFields: null,
+});
+
+const rows: readonly Row[] = [
+  ['a definition', definition({})],
+  [
+    'a name that does not match plural and group',
+    definition({}, 'wrong'),
+    ['metadata.name', 'Invalid', invalid('wrong', 'must be spec.names.plural+"."+spec.group')],
+  ],
+  [
+    'generateName',
+    { ...definition({}), metadata: { name: 'alphas.a.b', generateName: 'alphas' } },
+    ['metadata.generateName', 'Invalid', invalid('alphas', 'must be spec.names.plural+"."+spec.group')],
+  ],
+  [
+    'no versions',
+    definition({ versions: [] }),
+    ['spec.versions', 'Invalid', invalid([], 'must have exactly one version marked as storage version')],
+    ['status.storedVersions', 'Invalid', invalid(null, 'must have at least one stored version')],
+  ],
+  [
+    'duplicate versions, each the storage version',
+    definition({ versions: [version, version] }),
+    ['spec.versions', 'Invalid', invalid([shown('v1', true), shown('v1', true)], 'must contain unique version names')],
+    [
+      'spec.versions',
+      'Invalid',
+      invalid([shown('v1', true), shown('v1', true)], 'must have exactly one version marked as storage version'),
+    ],
+  ],
+  [
+    'an invalid version name',
+    withVersion({ name: '1' }),
+    ['spec.versions[0].name', 'Invalid', invalid('1', says.label1035)],
+    ['spec.version', 'Invalid', invalid('1', says.label1035)],
+  ],
+  [
+    'no schema',
+    withVersion({ schema: null }),
+    ['spec.versions[0].schema.openAPIV3Schema', 'Required', required('schemas are required')],
+  ],
+  [
+    'a deprecation warning without deprecated',
+    withVersion({ deprecationWarning: '' }),
+    ['spec.versions[0].deprecationWarning', 'Invalid', invalid('', 'can only be set for deprecated versions')],
+  ],
+  [
+    'a group without a dot',
+    definition({ group: 'a' }, 'alphas.a'),
+    ['spec.group', 'Invalid', invalid('a', 'should be a domain with at least one dot')],
+  ],
+  [
+    'a protected group',
+    definition({ group: 'x.k8s.io' }, 'alphas.x.k8s.io'),
+    [
+      unapproved,
+      'Required',
+      required(
+        'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+      ),
+    ],
+  ],
+  [
+    'invalid names',
+    definition({ names: { plural: 'alphas', kind: 'A_', listKind: 'A_', shortNames: ['B'], categories: ['C'] } }),
+    ['spec.names.categories[0]', 'Invalid', invalid('C', says.label1035)],
+    ['spec.names.kind', 'Invalid', invalid('A_', `may have mixed case, but should otherwise match: ${says.label1035}`)],
+    [
+      'spec.names.listKind',
+      'Invalid',
+      invalid('A_', `may have mixed case, but should otherwise match: ${says.label1035}`),
+    ],
+    ['spec.names.listKind', 'Invalid', invalid('A_', 'kind and listKind may not be the same')],
+    ['spec.names.shortNames[0]', 'Invalid', invalid('B', says.label1035)],
+    ['spec.names.singular', 'Invalid', invalid('a_', says.label1035)],
+  ],
+  [
+    'no names',
+    definition({ names: { plural: 'alphas' } }),
+    ['spec.names.kind', 'Required', missing],
+    ['spec.names.listKind', 'Required', missing],
+    ['spec.names.singular', 'Required', missing],
+  ],
+  [
+    'invalid columns',
+    withVersion({ additionalPrinterColumns: [{ name: 'a', type: 'odd', format: 'odd' }, {}] }),
+    [
+      'spec.additionalPrinterColumns[0].type',
+      'Invalid',
+      invalid('odd', 'must be one of boolean,date,integer,number,string'),
+    ],
+    [
+      'spec.additionalPrinterColumns[0].format',
+      'Invalid',
+      invalid('odd', 'must be one of binary,byte,date,date-time,double,float,int32,int64,password'),
+    ],
+    ['spec.additionalPrinterColumns[0].JSONPath', 'Required', missing],
+    ['spec.additionalPrinterColumns[1].name', 'Required', missing],
+    [
+      'spec.additionalPrinterColumns[1].type',
+      'Required',
+      required('must be one of boolean,date,integer,number,string'),
+    ],
+    ['spec.additionalPrinterColumns[1].JSONPath', 'Required', missing],
+  ],
+  [
+    'invalid scale paths',
+    withVersion({ subresources: { scale: { specReplicasPath: '.status.r', labelSelectorPath: '.metadata.x' } } }),
+    [
+      'spec.subresources.scale.labelSelectorPath',
+      'Invalid',
+      invalid('.metadata.x', 'should be a json path under either .spec or .status'),
+    ],
+    ['spec.subresources.scale.specReplicasPath', 'Invalid', invalid('.status.r', 'should be a json path under .spec')],
+    ['spec.subresources.scale.statusReplicasPath', 'Required', missing],
+  ],
+  [
+    'invalid selectable fields',
+    withVersion({
+      schema: { openAPIV3Schema: fields({ a: { type: 'string' }, b: { type: 'number' } }) },
+      selectableFields: ['.spec.a', '.spec.a', '.spec.b', '.spec.c', 'spec'].map((jsonPath) => ({ jsonPath })),
+    }),
+    ['spec.selectableFields[1].jsonPath', 'Duplicate', duplicate('.spec.a')],
+    [
+      'spec.selectableFields[2].jsonPath',
+      'Invalid',
+      invalid(
+        '.spec.b',
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      ),
+    ],
+    [
+      'spec.selectableFields[3].jsonPath',
+      'Invalid',
+      invalid('.spec.c', 'is an invalid path: does not refer to a valid field'),
+    ],
+    [
+      'spec.selectableFields[4].jsonPath',
+      'Invalid',
+      invalid('spec', 'is an invalid path: expected [ or . but got: spec'),
+    ],
+  ],
+  [
+    'a webhook conversion without a client config',
+    webhook({ conversionReviewVersions: ['v2'] }),
+    [
+      'spec.conversion.conversionReviewVersions',
+      'Invalid',
+      invalid(['v2'], 'must include at least one of v1, v1beta1'),
+    ],
+    ['spec.conversion.webhookClientConfig', 'Required', required('required when strategy is set to Webhook')],
+  ],
+  [
+    'a webhook conversion without review versions',
+    webhook({ clientConfig: {} }),
+    ['spec.conversion.conversionReviewVersions', 'Required', missing],
+    ['spec.conversion.webhookClientConfig', 'Required', required('exactly one of url or service is required')],
+  ],
+  [
+    'a webhook config without the webhook strategy',
+    definition({ conversion: { strategy: 'None', webhook: { clientConfig: {}, conversionReviewVersions: ['v1'] } } }),
+    [
+      'spec.conversion.conversionReviewVersions',
+      'Forbidden',
+      forbidden('should not be set when strategy is not set to Webhook'),
+    ],
+    [
+      'spec.conversion.webhookClientConfig',
+      'Forbidden',
+      forbidden('should not be set when strategy is not set to Webhook'),
+    ],
+  ],
+  [
+    'preserveUnknownFields',
+    definition({ preserveUnknownFields: true }),
+    [
+      'spec.preserveUnknownFields',
+      'Invalid',
+      invalid(
+        true,
+        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+      ),
+    ],
+  ],
+];
+
+describe('custom resource definitions', () => {
+  test.each(rows)('%s', (_, fragment, ...expected) => {
+    expect(onCreate(customResourceDefinitions, fragment)).toEqual(sorted(expected));
+  });
+  test('defaults; storedVersions includes the storage version', () => {
+    const { spec, status } = created(customResourceDefinitions, definition({}));
+    expect(spec).toMatchObject({
+      names: { singular: 'alpha', listKind: 'AlphaList' },
+      conversion: { strategy: 'None' },
+    });
+    expect(status).toMatchObject({ storedVersions: ['v1'] });
+  });
+  test('group and plural are immutable, scope and kind once established', () => {
+    const old = created(customResourceDefinitions, definition({}));
+    const established = {
+      ...old,
+      status: { ...(old['status'] as object), conditions: [{ type: 'Established', status: 'True' }] },
+    };
+    const moved = (before: typeof old) =>
+      fieldErrors(
+        customResourceDefinitions,
+        replaced(customResourceDefinitions, before, definition({ group: 'c.d', scope: 'Cluster' })),
+        before,
+      );
+    expect(moved(old)).toEqual([['spec.group', 'Invalid', immutable('c.d')]]);
+    expect(moved(established)).toEqual([
+      ['spec.group', 'Invalid', immutable('c.d')],
+      ['spec.scope', 'Invalid', immutable('Cluster')],
+    ]);
+  });
+  test('preserveUnknownFields may stay true but not become true', () => {
+    const strict = created(customResourceDefinitions, definition({}));
+    const lax = { ...strict, spec: { ...(strict['spec'] as object), preserveUnknownFields: true } };
+    const turned = (before: typeof strict) =>
+      fieldErrors(
+        customResourceDefinitions,
+        replaced(customResourceDefinitions, before, definition({ preserveUnknownFields: true })),
+        before,
+      ).map(([field]) => field);
+    expect(turned(strict)).toEqual(['spec.preserveUnknownFields']);
+    expect(turned(lax)).toEqual([]);
+  });
+});

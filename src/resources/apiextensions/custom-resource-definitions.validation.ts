@@ -1,0 +1,227 @@
+/** Validation of custom resource definitions, except for their schemas. */
+import {
+  compatibleDomain,
+  dns1035Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  type Names,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import { byRuleAsOne, eachOf, same, unchanged, validateNamed, validateReviewVersions } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
+import { validateClient } from '../shared/webhook-client.ts';
+import {
+  type CustomResourceConversion,
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionNames,
+  type CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from '../types/apiextensions-v1.ts';
+import { validateColumn, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
+import { validateSchema } from './json-schema.validation.ts';
+
+type Definition = ObjectOf<typeof CustomResourceDefinition>;
+type Spec = CustomResourceDefinitionSpec;
+type Version = CustomResourceDefinitionVersion;
+
+export function validateDefinition({ spec = {}, status = {} }: Definition, productNames: Names): FieldError[] {
+  const { group = '', names = {} } = spec;
+  const found = group === '' ? [] : byRuleAsOne('spec.group', group, dns1123Subdomain);
+  if (group !== '' && found.length === 0 && !group.includes('.')) {
+    found.push(fieldError.invalid('spec.group', group, 'should be a domain with at least one dot'));
+  }
+  for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
+    if (!names[field]) found.push(fieldError.required(`spec.names.${field}`));
+  }
+  return [
+    ...found,
+    ...validateVersions(spec, productNames),
+    ...validateNames(names, 'spec.names'),
+    ...validateConversion(spec.conversion),
+    ...validateNames(status.acceptedNames ?? {}, 'status.acceptedNames'),
+    ...validateStored(status.storedVersions ?? [], spec.versions ?? []),
+  ];
+}
+
+/** Fields that are reported at the top level when all versions agree, with their names there. */
+const shared = {
+  schema: 'validation',
+  subresources: 'subresources',
+  additionalPrinterColumns: 'additionalPrinterColumns',
+  selectableFields: 'selectableFields',
+} as const;
+type Shared = keyof typeof shared;
+
+const isShared = (versions: readonly Version[], field: Shared): boolean =>
+  versions.every((version) => same(version[field], versions[0]?.[field]));
+
+function validateVersions(spec: Spec, names: Names): FieldError[] {
+  const versions = spec.versions ?? [];
+  const path = 'spec.versions';
+  const found = eachOf(versions, path, ({ name = '', deprecated, deprecationWarning: warning, schema }, at) => [
+    ...byRuleAsOne(`${at}.name`, name, dns1035Label),
+    ...validateWarning(deprecated === true, warning, `${at}.deprecationWarning`),
+    ...(schema?.openAPIV3Schema === undefined
+      ? [fieldError.required(`${at}.schema.openAPIV3Schema`, 'schemas are required')]
+      : []),
+  ]);
+  const first = versions[0]?.name ?? '';
+  if (first !== '') found.push(...byRuleAsOne('spec.version', first, dns1035Label));
+  const refuse = (why: string) => found.push(fieldError.invalid(path, shownVersions(versions), why));
+  if (new Set(versions.map(({ name }) => name)).size < versions.length) refuse('must contain unique version names');
+  if (versions.filter(({ storage }) => storage === true).length !== 1) {
+    refuse('must have exactly one version marked as storage version');
+  }
+  const places = (field: Shared): readonly (readonly [version: Version, path: string])[] =>
+    isShared(versions, field)
+      ? versions.slice(0, 1).map((version) => [version, `spec.${shared[field]}`])
+      : versions.map((version, i) => [version, `${path}[${i}].${field}`]);
+  return [
+    ...found,
+    ...places('schema').flatMap(([version, at]) => {
+      const schema = version.schema?.openAPIV3Schema;
+      const sharing = isShared(versions, 'schema') ? versions : [version];
+      const hasStatus = sharing.some(({ subresources }) => subresources?.status !== undefined);
+      return schema === undefined ? [] : validateSchema(schema, hasStatus, `${at}.openAPIV3Schema`, names);
+    }),
+    ...places('subresources').flatMap(([version, at]) => validateScale(version.subresources?.scale, `${at}.scale`)),
+    ...places('additionalPrinterColumns').flatMap(([version, at]) =>
+      eachOf(version.additionalPrinterColumns, at, validateColumn),
+    ),
+    ...places('selectableFields').flatMap(([version, at]) =>
+      validateSelectable(version.selectableFields ?? [], version.schema?.openAPIV3Schema, at),
+    ),
+  ];
+}
+
+/** Versions as errors print them: without the fields that all versions share. */
+function shownVersions(versions: readonly Version[]) {
+  const alike = (Object.keys(shared) as Shared[]).filter((field) => isShared(versions, field));
+  return versions.map((version) => {
+    const rest = { ...version };
+    for (const field of alike) delete rest[field];
+    return internalForm(rest, CustomResourceDefinitionVersion);
+  });
+}
+
+const MAX_WARNING = 256;
+
+function validateWarning(deprecated: boolean, warning: string | undefined, path: string): FieldError[] {
+  if (warning === undefined) return [];
+  if (!deprecated) return [fieldError.invalid(path, warning, 'can only be set for deprecated versions')];
+  const faults: string[] = [];
+  if (Buffer.byteLength(warning) > MAX_WARNING) faults.push(`must be <= ${MAX_WARNING} characters long`);
+  if (warning === '') faults.push('must not be an empty string');
+  const odd = warning.search(/[\p{C}\p{Zl}\p{Zp}]/u);
+  if (odd >= 0) {
+    faults.push(`must only contain printable UTF-8 characters; non-printable character found at index ${odd}`);
+  }
+  return faults.map((why) => fieldError.invalid(path, warning, why));
+}
+
+function validateNames(names: Infer<typeof CustomResourceDefinitionNames>, path: string): FieldError[] {
+  const { kind = '', listKind = '' } = names;
+  const found: FieldError[] = [];
+  for (const field of ['plural', 'singular'] as const) {
+    if (names[field]) found.push(...byRuleAsOne(`${path}.${field}`, names[field], dns1035Label));
+  }
+  for (const [field, value] of Object.entries({ kind, listKind })) {
+    const faults = value === '' ? [] : dns1035Label(value.toLowerCase());
+    if (faults.length === 0) continue;
+    const why = `may have mixed case, but should otherwise match: ${faults.join(',')}`;
+    found.push(fieldError.invalid(`${path}.${field}`, value, why));
+  }
+  if (kind !== '' && kind === listKind) {
+    found.push(fieldError.invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same'));
+  }
+  const word = (value: string, at: string) => byRuleAsOne(at, value, dns1035Label);
+  return [
+    ...found,
+    ...eachOf(names.shortNames, `${path}.shortNames`, word),
+    ...eachOf(names.categories, `${path}.categories`, word),
+  ];
+}
+
+const reviewVersions = ['v1', 'v1beta1'];
+
+function validateConversion(conversion: Infer<typeof CustomResourceConversion> | undefined): FieldError[] {
+  const { strategy, webhook } = conversion ?? {};
+  const client = 'spec.conversion.webhookClientConfig';
+  const path = 'spec.conversion.conversionReviewVersions';
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy !== 'Webhook') {
+    const why = 'should not be set when strategy is not set to Webhook';
+    return [
+      ...(webhook?.clientConfig === undefined ? [] : [fieldError.forbidden(client, why)]),
+      ...(versions.length === 0 ? [] : [fieldError.forbidden(path, why)]),
+    ];
+  }
+  const found =
+    webhook?.clientConfig === undefined
+      ? [fieldError.required(client, 'required when strategy is set to Webhook')]
+      : validateClient(webhook.clientConfig, client);
+  if (versions.length === 0) return [...found, fieldError.required(path)];
+  found.push(...validateReviewVersions(versions, path));
+  if (versions.some((version) => reviewVersions.includes(version))) return found;
+  return [...found, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
+}
+
+function validateStored(stored: readonly string[], versions: readonly Version[]): FieldError[] {
+  const path = 'status.storedVersions';
+  if (stored.length === 0) return [fieldError.invalid(path, null, 'must have at least one stored version')];
+  const known = new Set(stored);
+  const found = versions
+    .filter(({ storage, name = '' }) => storage === true && !known.has(name))
+    .map(({ name = '' }) => fieldError.invalid(path, [...stored], `must have the storage version ${name}`));
+  const named = new Set(versions.map(({ name }) => name));
+  const missing = eachOf(stored, path, (version, at) => {
+    if (named.has(version)) return [];
+    const why = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
+    return [fieldError.invalid(at, version, why)];
+  });
+  return [...found, ...missing];
+}
+
+/** Validates what applies on create only. */
+export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
+  const { domain, labels, product } = names;
+  const { group = '', names: { plural = '' } = {} } = spec;
+  const found = [
+    ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
+    ...validatePreserveUnknownFields(spec, names),
+  ];
+  const isProtected = [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
+  const key = `api-approved.${labels}`;
+  if (isProtected && !metadata.annotations?.[key]) {
+    const where = domain === compatibleDomain ? `, see https://github.com/${product}/enhancements/pull/1111` : '';
+    const why = `protected groups must have approval annotation "${key}"${where}`;
+    found.push(fieldError.required(`metadata.annotations[${key}]`, why));
+  }
+  return found;
+}
+
+/** Rejects `preserveUnknownFields: true`. */
+function validatePreserveUnknownFields(spec: Spec, { extension }: Names): FieldError[] {
+  if (spec.preserveUnknownFields !== true) return [];
+  const why = `cannot set to true, set ${extension}preserve-unknown-fields to true in spec.versions[*].schema instead`;
+  return [fieldError.invalid('spec.preserveUnknownFields', true, why)];
+}
+
+/** Validates an update: group and plural name are immutable, scope and kind too once the definition is established. */
+export function validateChange(
+  { spec = {} }: Definition,
+  { spec: old, status }: Definition,
+  names: Names,
+): FieldError[] {
+  const conditions = status?.conditions ?? [];
+  const established = conditions.some((one) => one.type === 'Established' && one.status === 'True');
+  return [
+    ...(established ? unchanged('spec.scope', spec.scope, old?.scope) : []),
+    ...(established ? unchanged('spec.names.kind', spec.names?.kind, old?.names?.kind) : []),
+    ...unchanged('spec.group', spec.group, old?.group),
+    ...unchanged('spec.names.plural', spec.names?.plural, old?.names?.plural),
+    ...(old?.preserveUnknownFields === true ? [] : validatePreserveUnknownFields(spec, names)),
+  ];
+}

@@ -1,0 +1,99 @@
+/** Validation of the JSON paths of a version: printer columns, scale and selectable fields. */
+import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { eachOf } from '../shared/field-rules.ts';
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceSubresourceScale,
+  SelectableField,
+} from '../types/apiextensions-v1.ts';
+import { propertyOf, type Schema } from './json-schema.ts';
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
+const columnFormats = ['binary', 'byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+const MAX_SELECTABLE = 8;
+
+function validateDotted(path: string, field: string): FieldError[] {
+  return path.startsWith('.') ? [] : [fieldError.invalid(field, path, 'must be a simple json path starting with .')];
+}
+
+export function validateColumn(column: Infer<typeof CustomResourceColumnDefinition>, path: string): FieldError[] {
+  const { name = '', type = '', format = '', jsonPath = '' } = column;
+  const found = name === '' ? [fieldError.required(`${path}.name`)] : [];
+  const types = `must be one of ${columnTypes.join(',')}`;
+  if (type === '') found.push(fieldError.required(`${path}.type`, types));
+  else if (!columnTypes.includes(type)) found.push(fieldError.invalid(`${path}.type`, type, types));
+  if (format !== '' && !columnFormats.includes(format)) {
+    found.push(fieldError.invalid(`${path}.format`, format, `must be one of ${columnFormats.join(',')}`));
+  }
+  if (jsonPath === '') return [...found, fieldError.required(`${path}.JSONPath`)];
+  return [...found, ...validateDotted(jsonPath, `${path}.JSONPath`)];
+}
+
+export function validateScale(
+  scale: Infer<typeof CustomResourceSubresourceScale> | undefined,
+  path: string,
+): FieldError[] {
+  if (scale === undefined) return [];
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = scale;
+  return [
+    ...validatePath(specReplicasPath, `${path}.specReplicasPath`, ['.spec'], '.spec'),
+    ...validatePath(statusReplicasPath, `${path}.statusReplicasPath`, ['.status'], '.status'),
+    ...(labelSelectorPath === ''
+      ? []
+      : validatePath(labelSelectorPath, `${path}.labelSelectorPath`, ['.spec', '.status'], 'either .spec or .status')),
+  ];
+}
+
+function validatePath(value: string, path: string, roots: readonly string[], under: string): FieldError[] {
+  if (value === '') return [fieldError.required(path)];
+  const found = validateDotted(value, path);
+  if (found.length > 0) return found;
+  if (roots.some((root) => value.startsWith(`${root}.`))) return [];
+  return [fieldError.invalid(path, value, `should be a json path under ${under}`)];
+}
+
+/** Validates selectable fields: each leads to a scalar property of the schema. */
+export function validateSelectable(
+  fields: readonly Infer<typeof SelectableField>[],
+  schema: Schema | undefined,
+  path: string,
+): FieldError[] {
+  if (fields.length === 0) return [];
+  if (schema === undefined) {
+    return [fieldError.invalid(path, '', 'selectableFields may only be set when validations.schema is included')];
+  }
+  const seen = new Set<string>();
+  const found = eachOf(fields, path, ({ jsonPath = '' }, at) => {
+    const field = `${at}.jsonPath`;
+    if (jsonPath === '') return [fieldError.required(field)];
+    const target = fieldAt(schema, jsonPath);
+    if (typeof target === 'string') return [fieldError.invalid(field, jsonPath, `is an invalid path: ${target}`)];
+    const faults: FieldError[] = [];
+    if (/^\.metadata(?:\.|$)/.test(jsonPath)) {
+      faults.push(fieldError.invalid(field, jsonPath, 'must not point to fields in metadata'));
+    }
+    if (!selectableTypes.includes(target.type ?? '')) {
+      const why =
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+      faults.push(fieldError.invalid(field, jsonPath, why));
+    }
+    if (seen.has(jsonPath)) faults.push(fieldError.duplicate(field, jsonPath));
+    seen.add(jsonPath);
+    return faults;
+  });
+  return seen.size > MAX_SELECTABLE ? [...found, fieldError.tooMany(path, seen.size, MAX_SELECTABLE)] : found;
+}
+
+const selectableTypes = ['string', 'boolean', 'integer'];
+
+/** The schema at a path such as `.spec.color`, or the reason why there is none. */
+function fieldAt(schema: Schema, path: string): Schema | string {
+  if (!path.startsWith('.')) return `expected [ or . but got: ${path}`;
+  let current: Schema | undefined = schema;
+  for (const name of path.slice(1).split('.')) {
+    current = propertyOf(current, name);
+    if (current === undefined) return 'does not refer to a valid field';
+  }
+  return current;
+}

@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../meta/index.ts';
+import { onCreate, type Row, sorted } from '../testing/kind.ts';
+import { forbidden, invalid, required, unsupported } from '../testing/messages.ts';
+import { customResourceDefinitions } from './custom-resource-definitions.ts';
+
+const definition = (openAPIV3Schema: JsonObject, more: JsonObject = {}): JsonObject => ({
+  metadata: { name: 'alphas.a.b' },
+  spec: {
+    group: 'a.b',
+    scope: 'Namespaced',
+    names: { plural: 'alphas', kind: 'Alpha' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, ...more }],
+  },
+});
+
+const at = 'spec.validation.openAPIV3Schema';
+const object = (properties: JsonObject): JsonObject => ({ type: 'object', properties });
+const text = { type: 'string' };
+const entries = (listType: string, items: JsonObject, more: JsonObject = {}): JsonObject =>
+  object({ l: { type: 'array', items, 'x-kubernetes-list-type': listType, ...more } });
+const list = `${at}.properties[l]`;
+const keyed = (items: JsonObject, keys: string[] = ['id']) =>
+  entries('map', items, { 'x-kubernetes-list-map-keys': keys });
+const structural = (state: string) => forbidden(`must be ${state} to be structural`);
+
+// Fields and texts are those of the reference server.
+const structure: readonly Row[] = [
+  ['a string', object({ a: text })],
+  ['no type at the root', {}, [`${at}.type`, 'Required', required('must not be empty at the root')]],
+  ['a text at the root', text, [`${at}.type`, 'Invalid', invalid('string', 'must be object at the root')]],
+  [
+    'a field without a type',
+    object({ spec: { properties: { a: text } } }),
+    [`${at}.properties[spec].type`, 'Required', required('must not be empty for specified object fields')],
+  ],
+  [
+    'items without a type',
+    object({ l: { type: 'array', items: {} } }),
+    [`${list}.items.type`, 'Required', required('must not be empty for specified array items')],
+  ],
+  [
+    'an array without items',
+    object({ l: { type: 'array' } }),
+    [`${list}.items`, 'Required', required('must be specified')],
+  ],
+  ['unknown fields preserved', object({ a: { 'x-kubernetes-preserve-unknown-fields': true } })],
+  ['int-or-string', object({ a: { 'x-kubernetes-int-or-string': true } })],
+  [
+    'x-int-or-string with anyOf and with allOf',
+    object({
+      a: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
+      b: {
+        'x-kubernetes-int-or-string': true,
+        allOf: [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, { pattern: 'x' }],
+      },
+    }),
+  ],
+  [
+    'int-or-string with unknown fields',
+    object({ a: { 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true } }),
+    [
+      `${at}.properties[a].x-kubernetes-preserve-unknown-fields`,
+      'Invalid',
+      invalid(true, 'must be false if x-kubernetes-int-or-string is true'),
+    ],
+  ],
+  [
+    'an empty embedded object',
+    object({ a: { 'x-kubernetes-embedded-resource': true } }),
+    [`${at}.properties[a].type`, 'Required', required('must be object if x-kubernetes-embedded-resource is true')],
+    [
+      `${at}.properties[a].properties`,
+      'Required',
+      required(
+        'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+      ),
+    ],
+  ],
+  [
+    'a map at the root',
+    { type: 'object', additionalProperties: text },
+    [`${at}.additionalProperties`, 'Forbidden', forbidden('must not be used at the root')],
+  ],
+  [
+    'types in value validation',
+    object({ a: { type: 'string', not: { type: 'string', default: 'x', nullable: true, description: 'd' } } }),
+    [`${at}.properties[a].not.type`, 'Forbidden', structural('empty')],
+    [`${at}.properties[a].not.default`, 'Forbidden', structural('undefined')],
+    [`${at}.properties[a].not.nullable`, 'Forbidden', structural('false')],
+    [`${at}.properties[a].not.description`, 'Forbidden', structural('empty')],
+  ],
+  [
+    'value validation of an undeclared field',
+    { ...object({ a: text }), anyOf: [{ properties: { a: { pattern: 'x' }, b: { pattern: 'x' } } }] },
+    [`${at}.properties[b]`, 'Required', required(`because it is defined in ${at}.anyOf[0].properties[b]`)],
+  ],
+  ['metadata with a restricted name', object({ metadata: object({ name: { type: 'string', maxLength: 5 } }) })],
+  [
+    'restricted labels of metadata',
+    object({ metadata: object({ labels: object({}) }), kind: { type: 'integer' } }),
+    [
+      `${at}.properties[metadata]`,
+      'Forbidden',
+      forbidden('must not specify anything other than name and generateName, but metadata is implicitly specified'),
+    ],
+    [`${at}.properties[kind].type`, 'Invalid', invalid('integer', 'must be string')],
+  ],
+];
+
+const standard: readonly Row[] = [
+  [
+    'an unknown type',
+    object({ a: { type: 'strin' } }),
+    [
+      `${at}.properties[a].type`,
+      'NotSupported',
+      unsupported('strin', 'array', 'boolean', 'integer', 'number', 'object', 'string'),
+    ],
+  ],
+  [
+    '$ref and definitions',
+    object({ a: { $ref: '#/definitions/x' }, b: { definitions: { x: text } } }),
+    [`${at}.properties[a].$ref`, 'Forbidden', forbidden('$ref is not supported')],
+    [`${at}.properties[b].definitions`, 'Forbidden', forbidden('definitions is not supported')],
+  ],
+  [
+    'uniqueItems',
+    object({ l: { type: 'array', items: text, uniqueItems: true } }),
+    [
+      `${list}.uniqueItems`,
+      'Forbidden',
+      forbidden('uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
+    ],
+  ],
+  [
+    'additionalProperties with properties',
+    object({ a: { type: 'object', properties: { b: text }, additionalProperties: text } }),
+    [
+      `${at}.properties[a].additionalProperties`,
+      'Forbidden',
+      forbidden('additionalProperties and properties are mutual exclusive'),
+    ],
+  ],
+  [
+    'nullable at the root',
+    { type: 'object', nullable: true },
+    [`${at}.nullable`, 'Forbidden', forbidden('nullable cannot be true at the root')],
+  ],
+  [
+    'a default of kind',
+    object({ kind: { type: 'string', default: 'x' } }),
+    [`${at}.properties[kind].default`, 'Forbidden', forbidden('must not be set in top-level kind')],
+  ],
+  [
+    'preserve-unknown-fields set to false',
+    object({ a: { type: 'object', 'x-kubernetes-preserve-unknown-fields': false } }),
+    [
+      `${at}.properties[a].x-kubernetes-preserve-unknown-fields`,
+      'Invalid',
+      invalid(false, 'must be true or undefined'),
+    ],
+  ],
+];
+
+const merging: readonly Row[] = [
+  ['required list map keys', keyed({ ...object({ id: text }), required: ['id'] })],
+  ['list map keys with defaults', keyed(object({ id: { type: 'string', default: 'x' } }))],
+  [
+    'an optional list map key',
+    keyed(object({ id: { type: 'string', nullable: true } })),
+    [
+      `${list}.items.properties[id].default`,
+      'Required',
+      required('this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'),
+    ],
+    [
+      `${list}.items.properties[id].nullable`,
+      'Forbidden',
+      forbidden('this property is in x-kubernetes-list-map-keys, so it cannot be nullable'),
+    ],
+  ],
+  [
+    'no list map keys',
+    entries('map', { type: 'object' }),
+    [`${list}.x-kubernetes-list-map-keys`, 'Required', required('must not be empty if x-kubernetes-list-type is map')],
+  ],
+  [
+    'list map keys on strings',
+    keyed(text),
+    [
+      `${list}.items.type`,
+      'Invalid',
+      invalid('string', "must be object if parent array's x-kubernetes-list-type is map"),
+    ],
+  ],
+  [
+    'undeclared list map keys',
+    keyed(object({}), ['id', 'id']),
+    [
+      `${list}.x-kubernetes-list-map-keys`,
+      'Invalid',
+      invalid(['id', 'id'], 'entries must all be names of item properties'),
+    ],
+    [
+      `${list}.x-kubernetes-list-map-keys`,
+      'Invalid',
+      invalid(['id', 'id'], 'entries must all be names of item properties'),
+    ],
+    [`${list}.x-kubernetes-list-map-keys`, 'Invalid', invalid(['id', 'id'], 'must not contain duplicate entries')],
+  ],
+  [
+    'list map keys without a list',
+    object({ l: { type: 'array', items: text, 'x-kubernetes-list-map-keys': ['id'] } }),
+    [`${list}.x-kubernetes-list-type`, 'Required', required('must be map if x-kubernetes-list-map-keys is non-empty')],
+  ],
+  [
+    'a set of objects',
+    entries('set', { type: 'object' }),
+    [
+      `${list}.items.x-kubernetes-map-type`,
+      'Invalid',
+      invalid(null, 'must be atomic as item of a list with x-kubernetes-list-type=set'),
+    ],
+  ],
+  [
+    'unknown list and map types',
+    object({
+      l: { type: 'array', items: text, 'x-kubernetes-list-type': 'odd' },
+      m: { type: 'string', 'x-kubernetes-map-type': 'atomic' },
+    }),
+    [`${list}.x-kubernetes-list-type`, 'NotSupported', unsupported('odd', 'atomic', 'set', 'map')],
+    [`${at}.properties[m].type`, 'Invalid', invalid('string', 'must be object if x-kubernetes-map-type is specified')],
+  ],
+  [
+    'an empty expression',
+    object({ a: { type: 'string', 'x-kubernetes-validations': [{ rule: ' ' }, { rule: 'a\nb', reason: 'Odd' }] } }),
+    [`${at}.properties[a].x-kubernetes-validations[0].rule`, 'Required', required('rule is not specified')],
+    [
+      `${at}.properties[a].x-kubernetes-validations[1].message`,
+      'Required',
+      required('message must be specified if rule contains line breaks'),
+    ],
+    [
+      `${at}.properties[a].x-kubernetes-validations[1].reason`,
+      'NotSupported',
+      unsupported('Odd', 'FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'),
+    ],
+  ],
+];
+
+describe('schemas of custom resources', () => {
+  test.each([...structure, ...standard, ...merging])('%s', (_, schema, ...expected) => {
+    expect(onCreate(customResourceDefinitions, definition(schema))).toEqual(sorted(expected));
+  });
+
+  test('with the status subresource the root schema may not use other keywords', () => {
+    const schema = { type: 'object', oneOf: [{ required: ['a'] }] };
+    const found = onCreate(customResourceDefinitions, definition(schema, { subresources: { status: {} } }));
+    expect(found.map(([field, reason]) => [field, reason])).toEqual([[at, 'Invalid']]);
+    expect(found[0]?.[2]).toContain(
+      'fields are allowed at the root of the schema if the status subresource is enabled',
+    );
+  });
+
+  test('different schemas are reported by version', () => {
+    const one = { served: true, schema: { openAPIV3Schema: object({ a: text }) } };
+    const versions = [
+      { ...one, name: 'v1', storage: true },
+      { ...one, name: 'v2', storage: false, schema: { openAPIV3Schema: object({ a: {} }) } },
+    ];
+    const { metadata, spec } = definition({}) as { metadata: JsonObject; spec: JsonObject };
+    expect(onCreate(customResourceDefinitions, { metadata, spec: { ...spec, versions } })).toEqual([
+      [
+        'spec.versions[1].schema.openAPIV3Schema.properties[a].type',
+        'Required',
+        required('must not be empty for specified object fields'),
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,263 @@
+/** Validation of the schemas of custom resources, except for expressions and defaults. */
+import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import { asJson, eachOf, oneOf } from '../shared/field-rules.ts';
+import type { ValidationRule } from '../types/apiextensions-v1.ts';
+import {
+  extensionName,
+  extensionsOf,
+  isSet,
+  itemsOf,
+  junctorsOf,
+  propertiesOf,
+  propertyOf,
+  type Schema,
+  valuesOf,
+} from './json-schema.ts';
+import { validateStructural } from './structural-schema.validation.ts';
+
+/** What the position of a schema implies. */
+interface Place {
+  /** The reason why a default is not allowed here; undefined where it is. */
+  readonly noDefault?: string;
+  readonly inMetadata?: boolean;
+  readonly isRoot?: boolean;
+}
+
+/** Validates the schema of a version. With `hasStatus`, the root may only have what the status subresource supports. */
+export function validateSchema(schema: Schema, hasStatus: boolean, path: string, names: Names): FieldError[] {
+  return [
+    ...(hasStatus ? validateRoot(schema, path, names) : []),
+    ...(schema.nullable === true
+      ? [fieldError.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')]
+      : []),
+    ...validateStructural(schema, path, names),
+    ...validateNode(schema, path, names, { isRoot: true }),
+  ];
+}
+
+/** Fields that the root schema may have with the status subresource. */
+const rootParts =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems ' +
+  'MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
+
+function validateRoot(schema: Schema, path: string, names: Names): FieldError[] {
+  const { type } = schema;
+  if (type !== undefined && type !== 'object') {
+    const why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    return [fieldError.invalid(`${path}.type`, type, why)];
+  }
+  const allowed = new Set<string>([extensionName('preserve', names), extensionName('validations', names)]);
+  for (const part of rootParts.split(' ')) allowed.add(part.charAt(0).toLowerCase() + part.slice(1));
+  if (Object.keys(schema).every((part) => allowed.has(part))) return [];
+  const why = `only [${rootParts}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  return [fieldError.invalid(path, asJson(schema), why)];
+}
+
+const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+const identity = ['metadata', 'kind', 'apiVersion'];
+
+/** Fields of JSON Schema that are not supported. */
+const unsupported = [
+  'id',
+  'additionalItems',
+  'patternProperties',
+  'definitions',
+  'dependencies',
+  '$ref',
+] as const satisfies readonly (keyof Schema)[];
+
+function validateNode(schema: Schema, path: string, names: Names, place: Place): FieldError[] {
+  const { additionalProperties: values, properties } = schema;
+  const extensions = extensionsOf(schema, names);
+  const { isRoot = false, ...inherited } = place;
+  const found = validateParts(schema, path, names, place);
+  if (schema.uniqueItems === true) {
+    const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
+    found.push(fieldError.forbidden(`${path}.uniqueItems`, why));
+  }
+  if (isSet(asJson(values)) && values !== true && properties !== undefined) {
+    const why = 'additionalProperties and properties are mutual exclusive';
+    found.push(fieldError.forbidden(`${path}.additionalProperties`, why));
+  }
+  const inner = valuesOf(schema);
+  if (inner !== undefined) {
+    const noDefault = 'inside additionalProperties applying to object metadata';
+    const at = `${path}.additionalProperties`;
+    found.push(...validateNode(inner, at, names, place.inMetadata === true ? { ...inherited, noDefault } : inherited));
+  }
+  for (const [name, property] of propertiesOf(schema)) {
+    const isMetadata = (isRoot || extensions.embedded === true) && identity.includes(name);
+    const within: Place = {
+      ...inherited,
+      ...(isMetadata ? { inMetadata: true } : {}),
+      ...(isMetadata && isRoot ? { noDefault: `in top-level ${name}` } : {}),
+    };
+    found.push(...validateNode(property, `${path}.properties[${name}]`, names, within));
+  }
+  for (const [part, at] of junctorsOf(schema, path)) found.push(...validateNode(part, at, names, inherited));
+  const items = itemsOf(schema);
+  if (items !== undefined) found.push(...validateNode(items, `${path}.items`, names, inherited));
+  return [
+    ...found,
+    ...validateTopology(schema, path, names),
+    ...validateMapKeys(schema, path, names),
+    ...eachOf(extensions.validations, `${path}.${extensionName('validations', names)}`, validateExpression),
+  ];
+}
+
+function validateParts(schema: Schema, path: string, names: Names, { noDefault, inMetadata }: Place): FieldError[] {
+  const { type = '' } = schema;
+  const found = type === '' ? [] : oneOf(`${path}.type`, type, types);
+  if (isSet(schema.default) && noDefault !== undefined) {
+    found.push(fieldError.forbidden(`${path}.default`, `must not be set ${noDefault}`));
+  }
+  for (const part of unsupported) {
+    if (isSet(asJson(schema[part]))) found.push(fieldError.forbidden(`${path}.${part}`, `${part} is not supported`));
+  }
+  if (type === 'null') {
+    const why = 'type cannot be set to null, use nullable as an alternative';
+    found.push(fieldError.forbidden(`${path}.type`, why));
+  }
+  if (Array.isArray(schema.items)) {
+    found.push(fieldError.forbidden(`${path}.items`, 'items must be a schema object and not an array'));
+  }
+  if (inMetadata === true && extensionsOf(schema, names).embedded === true) {
+    const at = `${path}.${extensionName('embedded', names)}`;
+    found.push(fieldError.forbidden(at, 'must not be used inside of resource meta'));
+  }
+  return found;
+}
+
+/** Requires the type that another field needs. */
+function requireType(schema: Schema, type: string, path: string, why: string): FieldError[] {
+  if (schema.type === type) return [];
+  const at = `${path}.type`;
+  return [isSet(schema.type) ? fieldError.invalid(at, schema.type, why) : fieldError.required(at, why)];
+}
+
+/** Validates list types and map types. */
+function validateTopology(schema: Schema, path: string, names: Names): FieldError[] {
+  const { preserve, mapType, listType, mapKeys = [] } = extensionsOf(schema, names);
+  const name = (part: 'preserve' | 'mapType' | 'listType' | 'mapKeys') => extensionName(part, names);
+  const at = (part: 'preserve' | 'mapType' | 'listType') => `${path}.${name(part)}`;
+  const found: FieldError[] = [];
+  if (preserve === false) found.push(fieldError.invalid(at('preserve'), false, 'must be true or undefined'));
+  if (mapType !== undefined) {
+    found.push(
+      ...requireType(schema, 'object', path, `must be object if ${name('mapType')} is specified`),
+      ...oneOf(at('mapType'), mapType, ['atomic', 'granular']),
+    );
+  }
+  if (listType !== undefined) {
+    const needed = requireType(schema, 'array', path, `must be array if ${name('listType')} is specified`);
+    found.push(...needed);
+    if (needed.length === 0 && listType === 'set') found.push(...validateSetItems(schema, path, names));
+    found.push(...oneOf(at('listType'), listType, ['atomic', 'set', 'map']));
+  }
+  if (mapKeys.length === 0 || listType === 'map') return found;
+  const why = `must be map if ${name('mapKeys')} is non-empty`;
+  return [
+    ...found,
+    listType === undefined
+      ? fieldError.required(at('listType'), why)
+      : fieldError.invalid(at('listType'), listType, why),
+  ];
+}
+
+/** Validates the items of a set: they must be scalar or atomic. */
+function validateSetItems(schema: Schema, path: string, names: Names): FieldError[] {
+  const items = itemsOf(schema);
+  const { listType, mapType } = extensionsOf(items ?? {}, names);
+  const why = `must be atomic as item of a list with ${extensionName('listType', names)}=set`;
+  if (items?.type === 'array' && listType !== undefined && listType !== 'atomic') {
+    return [fieldError.invalid(`${path}.items.${extensionName('listType', names)}`, listType, why)];
+  }
+  if (items?.type !== 'object' || mapType === 'atomic') return [];
+  return [fieldError.invalid(`${path}.items.${extensionName('mapType', names)}`, listType, why)];
+}
+
+/** Validates the keys of a list map: required or defaulted scalar properties of each item. */
+function validateMapKeys(schema: Schema, path: string, names: Names): FieldError[] {
+  const { listType, mapKeys = [] } = extensionsOf(schema, names);
+  if (listType !== 'set' && listType !== 'map') return [];
+  const items = itemsOf(schema);
+  const inItems = `${path}.items`;
+  const found: FieldError[] = [];
+  if (listType === 'map') found.push(...validateKeys(schema, mapKeys, path, names));
+  if (items?.nullable === true) {
+    const why = `cannot be nullable when ${extensionName('listType', names)} is ${listType}`;
+    found.push(fieldError.forbidden(`${inItems}.nullable`, why));
+  }
+  const required = new Set(items?.required);
+  for (const key of items === undefined || listType !== 'map' ? [] : mapKeys) {
+    const property = propertyOf(items as Schema, key);
+    if (property === undefined) continue;
+    const known = `this property is in ${extensionName('mapKeys', names)}, so it`;
+    const at = `${inItems}.properties[${key}]`;
+    if (!required.has(key) && !isSet(property.default)) {
+      found.push(fieldError.required(`${at}.default`, `${known} must have a default or be a required property`));
+    }
+    if (property.nullable === true) found.push(fieldError.forbidden(`${at}.nullable`, `${known} cannot be nullable`));
+  }
+  return found;
+}
+
+function validateKeys(schema: Schema, keys: readonly string[], path: string, names: Names): FieldError[] {
+  const items = itemsOf(schema);
+  const at = `${path}.${extensionName('mapKeys', names)}`;
+  const listType = extensionName('listType', names);
+  const found: FieldError[] = [];
+  if (keys.length === 0) found.push(fieldError.required(at, `must not be empty if ${listType} is map`));
+  if (schema.items === undefined) {
+    found.push(fieldError.required(`${path}.items`, `must have a schema if ${listType} is map`));
+  }
+  if (items === undefined) return found;
+  if (items.type !== 'object') {
+    const why = `must be object if parent array's ${listType} is map`;
+    return [...found, fieldError.invalid(`${path}.items.type`, items.type ?? '', why)];
+  }
+  const seen = new Set<string>();
+  const list = [...keys];
+  for (const key of keys) {
+    const property = propertyOf(items, key);
+    if (property === undefined) {
+      found.push(fieldError.invalid(at, list, 'entries must all be names of item properties'));
+    } else if (property.type === 'array' || property.type === 'object') {
+      const why = `must be a scalar type if parent array's ${listType} is map`;
+      found.push(fieldError.invalid(`${path}.items.properties[${key}].type`, items.type, why));
+    }
+    if (seen.has(key)) found.push(fieldError.invalid(at, list, 'must not contain duplicate entries'));
+    seen.add(key);
+  }
+  return found;
+}
+
+const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+const hasLines = (text: string): boolean => /[\r\n]/.test(text);
+
+function validateExpression(rule: ValidationRule, path: string): FieldError[] {
+  const { message = '', messageExpression = '', fieldPath = '', reason } = rule;
+  const expression = (rule.rule ?? '').trim();
+  const text = message.trim();
+  const found: FieldError[] = [];
+  const at = `${path}.message`;
+  if (expression === '') found.push(fieldError.required(`${path}.rule`, 'rule is not specified'));
+  else if (message !== '' && text === '') {
+    found.push(fieldError.invalid(at, message, 'message must be non-empty if specified'));
+  } else if (hasLines(text)) found.push(fieldError.invalid(at, message, 'message must not contain line breaks'));
+  else if (hasLines(expression) && text === '') {
+    found.push(fieldError.required(at, 'message must be specified if rule contains line breaks'));
+  }
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    const why = 'messageExpression must be non-empty if specified';
+    found.push(fieldError.required(`${path}.messageExpression`, why));
+  }
+  if (reason !== undefined) found.push(...oneOf(`${path}.reason`, reason, reasons));
+  if (fieldPath !== '' && fieldPath.trim() === '') {
+    found.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified'));
+  }
+  if (hasLines(fieldPath)) {
+    found.push(fieldError.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks'));
+  }
+  return found;
+}

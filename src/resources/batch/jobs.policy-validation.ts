@@ -1,0 +1,145 @@
+import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { byRule, eachOf } from '../shared/field-rules.ts';
+import type {
+  JobSpec,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  SuccessPolicyRule,
+} from '../types/batch-v1.ts';
+import { readIndexes } from './completion-indexes.ts';
+
+const MAX_RULES = 20;
+const MAX_PATTERNS = 20;
+const MAX_EXIT_CODES = 255;
+const MAX_INDEXES = 64 * 1024;
+
+const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
+const operators = ['In', 'NotIn'];
+const statuses = ['False', 'True', 'Unknown'];
+
+const validValues = (known: readonly string[]): string =>
+  `valid values: [${known.map((v) => JSON.stringify(v)).join(' ')}]`;
+
+/** An Invalid error without the value. */
+export const invalidWithoutValue = (field: string, why: string): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${why}`,
+});
+
+const tooMany = (field: string, list: readonly unknown[], max: number): FieldError[] =>
+  list.length > max ? [fieldError.tooMany(field, list.length, max)] : [];
+
+/** Requires one of the known values. */
+function word(field: string, value: string, known: readonly string[]): FieldError[] {
+  if (value === '') return [fieldError.required(field, validValues(known))];
+  return known.includes(value) ? [] : [fieldError.notSupported(field, value, known)];
+}
+
+/** Validates `podFailurePolicy`. */
+export function validateFailurePolicy(spec: JobSpec, path: string): FieldError[] {
+  const rules = spec.podFailurePolicy?.rules ?? [];
+  const { containers, initContainers } = spec.template?.spec ?? {};
+  const containerNames = new Set([...(containers ?? []), ...(initContainers ?? [])].map(({ name = '' }) => name));
+  const at = `${path}.rules`;
+  return [
+    ...tooMany(at, rules, MAX_RULES),
+    ...eachOf(rules, at, (rule, place) => validateFailureRule(rule, spec, containerNames, place)),
+  ];
+}
+
+function validateFailureRule(
+  { action = '', onExitCodes: codes, onPodConditions }: Infer<typeof PodFailurePolicyRule>,
+  spec: JobSpec,
+  containerNames: ReadonlySet<string>,
+  path: string,
+): FieldError[] {
+  const found: FieldError[] = [];
+  const conditions = onPodConditions ?? [];
+  if (action === 'FailIndex') {
+    const why = 'requires the backoffLimitPerIndex to be set';
+    if (spec.backoffLimitPerIndex === undefined) found.push(fieldError.invalid(`${path}.action`, action, why));
+  } else found.push(...word(`${path}.action`, action, actions));
+  if (codes !== undefined) found.push(...validateExitCodes(codes, containerNames, `${path}.onExitCodes`));
+  found.push(...tooMany(`${path}.onPodConditions`, conditions, MAX_PATTERNS));
+  found.push(...eachOf(conditions, `${path}.onPodConditions`, validatePattern));
+  if (codes !== undefined && conditions.length > 0) {
+    found.push(invalidWithoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
+  }
+  if (codes === undefined && conditions.length === 0) {
+    found.push(invalidWithoutValue(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
+  }
+  return found;
+}
+
+const validatePattern = (
+  { type = '', status = '' }: Infer<typeof PodFailurePolicyOnPodConditionsPattern>,
+  path: string,
+): FieldError[] => [...byRule(`${path}.type`, type, qualifiedName), ...word(`${path}.status`, status, statuses)];
+
+function validateExitCodes(
+  { operator = '', containerName, values }: Infer<typeof PodFailurePolicyOnExitCodesRequirement>,
+  containerNames: ReadonlySet<string>,
+  path: string,
+): FieldError[] {
+  const codes = values ?? [];
+  const at = `${path}.values`;
+  const found = word(`${path}.operator`, operator, operators);
+  if (containerName !== undefined && !containerNames.has(containerName)) {
+    const why = 'must be one of the container or initContainer names in the pod template';
+    found.push(fieldError.invalid(`${path}.containerName`, containerName, why));
+  }
+  if (codes.length === 0) found.push(fieldError.invalid(at, null, 'at least one value is required'));
+  found.push(...tooMany(at, codes, MAX_EXIT_CODES));
+  codes.forEach((code, i) => {
+    if (operator !== 'In' || code !== 0) return;
+    found.push(fieldError.invalid(`${at}[${i}]`, code, 'must not be 0 for the In operator'));
+  });
+  if (codes.some((code, i) => i > 0 && (codes[i - 1] as number) > code)) {
+    found.push(fieldError.invalid(at, codes, 'must be ordered'));
+  }
+  return found;
+}
+
+/** Validates `successPolicy`. */
+export function validateSuccessPolicy(spec: JobSpec, path: string): FieldError[] {
+  const rules = spec.successPolicy?.rules ?? [];
+  const at = `${path}.rules`;
+  const why = 'at least one rules must be specified when the successPolicy is specified';
+  return [
+    ...(rules.length === 0 ? [fieldError.required(at, why)] : []),
+    ...tooMany(at, rules, MAX_RULES),
+    ...eachOf(rules, at, (rule, place) => validateSuccessRule(rule, spec.completions ?? 0, place)),
+  ];
+}
+
+function validateSuccessRule(rule: Infer<typeof SuccessPolicyRule>, completions: number, path: string): FieldError[] {
+  const { succeededIndexes: indexes, succeededCount: count } = rule;
+  const found: FieldError[] = [];
+  let total = 0;
+  if (count === undefined && indexes === undefined) {
+    found.push(fieldError.required(path, 'at least one of succeededCount or succeededIndexes must be specified'));
+  }
+  if (indexes !== undefined) {
+    const field = `${path}.succeededIndexes`;
+    if (Buffer.byteLength(indexes) > MAX_INDEXES) found.push(fieldError.tooLong(field, MAX_INDEXES));
+    const read = readIndexes(indexes, completions);
+    if (typeof read === 'string') {
+      found.push(fieldError.invalid(field, indexes, `error parsing succeededIndexes: ${read}`));
+    } else total = read.total;
+  }
+  if (count === undefined) return found;
+  const field = `${path}.succeededCount`;
+  if (count < 0) found.push(fieldError.invalid(field, count, 'must be greater than or equal to 0'));
+  if (count > completions) {
+    const why = `must be less than or equal to ${completions} (the number of specified completions)`;
+    found.push(fieldError.invalid(field, count, why));
+  }
+  if (indexes !== undefined && count > total) {
+    const why = `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`;
+    found.push(fieldError.invalid(field, count, why));
+  }
+  return found;
+}

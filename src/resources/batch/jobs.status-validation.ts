@@ -1,0 +1,187 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { same } from '../pod-template/workloads.validation.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
+import { type JobSpec, type JobStatus, UncountedTerminatedPods } from '../types/batch-v1.ts';
+import { overlapOf, readIndexes } from './completion-indexes.ts';
+import { invalidWithoutValue } from './jobs.policy-validation.ts';
+
+type Condition = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet';
+
+const has = ({ conditions }: JobStatus, type: Condition): boolean =>
+  (conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
+
+const isFinished = (status: JobStatus): boolean => has(status, 'Complete') || has(status, 'Failed');
+
+/** Validates an update of the status of a job. What was invalid before and has not changed is accepted. */
+export function validateJobStatus(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
+  return [
+    ...validateUncounted(status.uncountedTerminatedPods),
+    ...validateNumbers(status),
+    ...validateConditions(spec, status, old),
+    ...validateTimes(spec, status, old),
+    ...validateCounters(spec, status, old),
+    ...validateIndexes(spec, status, old),
+  ];
+}
+
+function validateNumbers({ ready, terminating }: JobStatus): FieldError[] {
+  return Object.entries({ ready, terminating }).flatMap(([field, value]) =>
+    value !== undefined && value < 0
+      ? [fieldError.invalid(`status.${field}`, value, 'must be greater than or equal to 0')]
+      : [],
+  );
+}
+
+function validateUncounted(pods: Infer<typeof UncountedTerminatedPods> | undefined): FieldError[] {
+  const seen = new Set<string>();
+  return (['succeeded', 'failed'] as const).flatMap((list) =>
+    (pods?.[list] ?? []).flatMap((uid, i) => {
+      const field = `status.uncountedTerminatedPods.${list}[${i}]`;
+      if (uid === '') return [fieldError.invalid(field, uid, 'must not be empty')];
+      if (seen.has(uid)) return [fieldError.duplicate(field, uid)];
+      seen.add(uid);
+      return [];
+    }),
+  );
+}
+
+/** Validates conditions that exclude or require each other. */
+function validateConditions(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
+  const [complete, failed, target, met] = (['Complete', 'Failed', 'FailureTarget', 'SuccessCriteriaMet'] as const).map(
+    (type) => ({ on: has(status, type), changed: has(status, type) !== has(old, type) }),
+  ) as [State, State, State, State];
+  const found: FieldError[] = [];
+  const refuse = (when: boolean, why: string) => {
+    if (when) found.push(invalidWithoutValue('status.conditions', why));
+  };
+  refuse(
+    complete.on && failed.on && (complete.changed || failed.changed),
+    'cannot set Complete=True and Failed=true conditions',
+  );
+  refuse(
+    complete.on && target.on && (complete.changed || target.changed),
+    'cannot set Complete=True and FailureTarget=true conditions',
+  );
+  refuse(
+    failed.on && !target.on && failed.changed,
+    'cannot set Failed=True condition without the FailureTarget=true condition',
+  );
+  refuse(
+    complete.on && !met.on && complete.changed,
+    'cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+  );
+  refuse(met.on && failed.on, 'cannot set SuccessCriteriaMet=True and Failed=true conditions');
+  refuse(met.on && target.on, 'cannot set SuccessCriteriaMet=True and FailureTarget=true conditions');
+  refuse(
+    spec.successPolicy !== undefined && !met.on && complete.on,
+    'cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True',
+  );
+  for (const type of ['Failed', 'Complete', 'FailureTarget'] as const) {
+    refuse(has(old, type) && !has(status, type), `cannot disable the terminal ${type}=True condition`);
+  }
+  refuse(has(old, 'SuccessCriteriaMet') && !met.on, 'cannot disable the SuccessCriteriaMet=True condition');
+  refuse(
+    has(old, 'Complete') && !has(old, 'SuccessCriteriaMet') && met.on,
+    'cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions',
+  );
+  return found;
+}
+
+interface State {
+  readonly on: boolean;
+  readonly changed: boolean;
+}
+
+function validateTimes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
+  const { startTime: start, completionTime: end } = status;
+  const complete = has(status, 'Complete');
+  const finished = isFinished(status);
+  const startChanged = start !== old.startTime;
+  const endChanged = end !== old.completionTime;
+  const completeChanged = complete !== has(old, 'Complete');
+  const found: FieldError[] = [];
+  const at = 'status.completionTime';
+  if (completeChanged || endChanged) {
+    const why = 'cannot set completionTime when there is no Complete=True condition';
+    if (end !== undefined && !complete) found.push(fieldError.invalid(at, end, why));
+    if (end === undefined && complete) {
+      found.push(fieldError.required(at, 'completionTime is required for Complete jobs'));
+    }
+  }
+  if (start !== undefined && end !== undefined && (startChanged || endChanged) && Date.parse(end) < Date.parse(start)) {
+    found.push(fieldError.invalid(at, end, 'completionTime cannot be set before startTime'));
+  }
+  const emptied = spec.suspend === true && spec.completions === 0;
+  if (start === undefined && finished && !emptied && (startChanged || finished !== isFinished(old))) {
+    found.push(fieldError.required('status.startTime', 'startTime is required for finished job'));
+  }
+  if (end !== undefined && old.completionTime !== undefined && endChanged) {
+    found.push(fieldError.invalid(at, end, 'completionTime cannot be mutated'));
+  }
+  if (old.startTime !== undefined && startChanged && spec.suspend !== true) {
+    found.push(fieldError.required('status.startTime', 'startTime cannot be removed for unsuspended job'));
+  }
+  return found;
+}
+
+function validateCounters(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
+  const { active = 0, ready, terminating, failed = 0, succeeded = 0, uncountedTerminatedPods: uncounted } = status;
+  const finished = isFinished(status);
+  const changed = finished !== isFinished(old);
+  const found: FieldError[] = [];
+  if (finished && active > 0 && (changed || active !== (old.active ?? 0))) {
+    found.push(fieldError.invalid('status.active', active, 'active>0 is invalid for finished job'));
+  }
+  const waiting = (uncounted?.failed ?? []).length + (uncounted?.succeeded ?? []).length;
+  if (finished && waiting > 0 && (changed || !same(uncounted, old.uncountedTerminatedPods))) {
+    const shown = internalForm(uncounted, UncountedTerminatedPods);
+    const why = 'uncountedTerminatedPods needs to be empty for finished job';
+    found.push(fieldError.invalid('status.uncountedTerminatedPods', shown, why));
+  }
+  if (finished && (terminating ?? 0) > 0 && (changed || terminating !== old.terminating)) {
+    found.push(fieldError.invalid('status.terminating', terminating, 'terminating>0 is invalid for finished job'));
+  }
+  if (ready !== undefined && ready > active && (ready !== old.ready || active !== (old.active ?? 0))) {
+    found.push(fieldError.invalid('status.ready', ready, 'cannot set more ready pods than active'));
+  }
+  if (failed < (old.failed ?? 0)) {
+    found.push(fieldError.invalid('status.failed', failed, 'cannot decrease the failed counter'));
+  }
+  const elastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
+  if (succeeded < (old.succeeded ?? 0) && !elastic) {
+    found.push(fieldError.invalid('status.succeeded', succeeded, 'cannot decrease the succeeded counter'));
+  }
+  return found;
+}
+
+function validateIndexes(spec: JobSpec, status: JobStatus, old: JobStatus): FieldError[] {
+  const { completedIndexes: done = '', failedIndexes: failed } = status;
+  const { completions } = spec;
+  const doneChanged = done !== (old.completedIndexes ?? '');
+  const failedChanged = failed !== old.failedIndexes;
+  const found: FieldError[] = [];
+  const check = (field: 'completedIndexes' | 'failedIndexes', text: string) => {
+    const read = readIndexes(text, completions ?? 0);
+    if (typeof read !== 'string') return;
+    found.push(fieldError.invalid(`status.${field}`, text, `error parsing ${field}: ${read}`));
+  };
+  if (doneChanged && completions !== undefined) check('completedIndexes', done);
+  if (failedChanged && completions !== undefined && spec.backoffLimitPerIndex !== undefined && failed !== undefined) {
+    check('failedIndexes', failed);
+  }
+  if (doneChanged && done !== '' && spec.completionMode !== 'Indexed') {
+    const why = 'cannot set non-empty completedIndexes when non-indexed completion mode';
+    found.push(fieldError.invalid('status.completedIndexes', done, why));
+  }
+  if (failedChanged && spec.backoffLimitPerIndex === undefined && failed !== undefined) {
+    const why = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
+    found.push(fieldError.invalid('status.failedIndexes', failed, why));
+  }
+  if ((doneChanged || failedChanged) && completions !== undefined && done !== '' && failed) {
+    const index = overlapOf(done, failed, completions);
+    const why = `failedIndexes and completedIndexes overlap at index: ${index}`;
+    if (index !== undefined) found.push(fieldError.invalid('status.failedIndexes', failed, why));
+  }
+  return found;
+}

@@ -1,0 +1,152 @@
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  formatTime,
+  jsonEqual,
+  type NameRule,
+  type Names,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import { asJson, eachOf, oneOf, unique } from '../shared/field-rules.ts';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestStatus,
+} from '../types/certificates-v1.ts';
+import { certificateFault, requestFault } from './x509.ts';
+
+type Request = ObjectOf<typeof CertificateSigningRequest>;
+type Status = CertificateSigningRequestStatus;
+type Condition = Infer<typeof CertificateSigningRequestCondition>;
+
+const MIN_SECONDS = 600;
+const MAX_DOMAIN = 253;
+const MAX_SIGNER = 571;
+
+export function validateRequest({ spec = {}, status = {} }: Request, { labels }: Names): FieldError[] {
+  const { request, signerName = '', usages = [], expirationSeconds: seconds } = spec;
+  const found: FieldError[] = [];
+  const fault = requestFault(textOf(request ?? ''));
+  if (fault !== undefined) found.push(fieldError.invalid('spec.request', request ?? '', fault));
+  if (usages.length === 0) found.push(fieldError.required('spec.usages'));
+  found.push(...unique(usages, 'spec.usages', (usage) => usage));
+  if (signerName === `${labels}/legacy-unknown`) {
+    const why = 'the legacy signerName is not allowed via this API version';
+    found.push(fieldError.invalid('spec.signerName', signerName, why));
+  } else if (signerName !== '') found.push(...validateSigner(signerName, 'spec.signerName'));
+  if (seconds !== undefined && seconds < MIN_SECONDS) {
+    const why = 'may not specify a duration less than 600 seconds (10 minutes)';
+    found.push(fieldError.invalid('spec.expirationSeconds', seconds, why));
+  }
+  return [...found, ...validateConditions(status.conditions), ...validateCertificate(status.certificate ?? '')];
+}
+
+/** Validates a signer name: a domain and a path. */
+export function validateSigner(name: string, path: string): FieldError[] {
+  const [domain = '', rest = '', ...more] = name.split('/');
+  if (more.length > 0 || !name.includes('/')) {
+    const why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    return [fieldError.invalid(path, name, why)];
+  }
+  const found = Buffer.byteLength(domain) > MAX_DOMAIN ? [fieldError.tooLong(path, MAX_DOMAIN)] : [];
+  found.push(...validateParts(domain, dns1123Label, path));
+  if (!domain.includes('.')) {
+    const why = 'should be a domain with at least two segments separated by dots';
+    found.push(fieldError.invalid(path, domain, why));
+  }
+  found.push(...validateParts(rest, dns1123Subdomain, path));
+  return Buffer.byteLength(name) > MAX_SIGNER ? [...found, fieldError.tooLong(path, MAX_SIGNER)] : found;
+}
+
+/** The errors of the first invalid segment between dots. */
+function validateParts(text: string, rule: NameRule, path: string): FieldError[] {
+  for (const part of text.split('.')) {
+    const faults = rule(part);
+    if (faults.length === 0) continue;
+    return faults.map((why) => fieldError.invalid(path, text, `validating label ${JSON.stringify(part)}: ${why}`));
+  }
+  return [];
+}
+
+const decisions = ['Approved', 'Denied'];
+const trueOnly = [...decisions, 'Failed'];
+
+function validateConditions(conditions: readonly Condition[] = []): FieldError[] {
+  const path = 'status.conditions';
+  const seen = new Set<string>();
+  return eachOf(conditions, path, ({ type = '', status = '' }, at) => {
+    const found: FieldError[] = [];
+    if (type === '') found.push(fieldError.required(`${at}.type`));
+    const allowed = trueOnly.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
+    if (status === '') found.push(fieldError.required(`${at}.status`));
+    else found.push(...oneOf(`${at}.status`, status, allowed));
+    if (decisions.some((other) => other !== type && seen.has(other)) && decisions.includes(type)) {
+      found.push(fieldError.invalid(`${at}.type`, type, 'Approved and Denied conditions are mutually exclusive'));
+    }
+    if (seen.has(type)) found.push(fieldError.duplicate(`${at}.type`, type));
+    seen.add(type);
+    return found;
+  });
+}
+
+const validateCertificate = (base64: string): FieldError[] => {
+  const why = base64 === '' ? undefined : certificateFault(textOf(base64));
+  return why === undefined ? [] : [fieldError.invalid('status.certificate', '<certificate data>', why)];
+};
+
+const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+
+/**
+ * Keeps the `Approved` and `Denied` conditions on status updates. Added or removed ones are left for validation to
+ * reject.
+ */
+export function keepApproval(status: Status, old: Status): void {
+  const { conditions = [] } = status;
+  for (const type of decisions) {
+    const before = withType(old, type);
+    if (before.length !== withType(status, type).length) continue;
+    let next = 0;
+    conditions.forEach((condition, i) => {
+      if (condition.type === type) conditions[i] = { ...(before[next++] as Condition) };
+    });
+  }
+}
+
+const withType = ({ conditions = [] }: Status, type: string): Condition[] =>
+  conditions.filter((condition) => condition.type === type);
+
+/** Sets the times of conditions that the client has not set. */
+export function setConditionTimes({ conditions = [] }: Status, old: Status, now: number): void {
+  // The first of several conditions of a type counts.
+  const known = new Map([...(old.conditions ?? [])].reverse().map((condition) => [condition.type, condition]));
+  for (const condition of conditions) {
+    const before = known.get(condition.type);
+    // An unset time of a condition is null.
+    condition.lastUpdateTime ||= formatTime(now);
+    if (condition.lastTransitionTime) continue;
+    condition.lastTransitionTime =
+      before?.status === condition.status && before?.lastTransitionTime ? before.lastTransitionTime : formatTime(now);
+  }
+}
+
+/** Rejects the removal of `Approved`, `Denied` and `Failed` conditions. */
+export function validateApprovalKept(status: Status, old: Status): FieldError[] {
+  return trueOnly
+    .filter((type) => withType(status, type).length < withType(old, type).length)
+    .map((type) => fieldError.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
+}
+
+/** Validates a status update: the certificate is set once, and approval does not change. */
+export function validateStatusUpdate(status: Status, old: Status): FieldError[] {
+  const found = validateApprovalKept(status, old);
+  for (const type of decisions) {
+    if (withType(status, type).length <= withType(old, type).length) continue;
+    found.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
+  }
+  if ((old.certificate ?? '') === '' || jsonEqual(asJson(status.certificate), asJson(old.certificate))) return found;
+  const why = 'updates may not modify existing certificate content';
+  return [...found, fieldError.forbidden('status.certificate', why)];
+}

@@ -1,0 +1,51 @@
+/** The storage class of persistent volumes and claims, and the warnings for both. */
+import { getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
+import { deprecatedSources, fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
+import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../types/core-v1.ts';
+
+/** The annotation that named the storage class before `storageClassName`. */
+export const classAnnotation = ({ labels }: Names): string => `volume.beta.${labels}/storage-class`;
+
+interface Stored {
+  metadata: ObjectMeta;
+  spec?: { storageClassName?: string };
+}
+
+/** The storage class of a volume or claim: the annotation takes precedence over the field. */
+export const storageClass = ({ metadata, spec }: Stored, names: Names): string =>
+  getKey(metadata.annotations ?? {}, classAnnotation(names)) ?? spec?.storageClassName ?? '';
+
+function classAnnotationWarnings({ annotations = {} }: ObjectMeta, names: Names): string[] {
+  const key = classAnnotation(names);
+  return getKey(annotations, key) === undefined
+    ? []
+    : [`metadata.annotations[${key}]: deprecated since v1.8; use "storageClassName" attribute instead`];
+}
+
+const RECYCLE =
+  'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
+
+/** Deprecated sources for which only pods get a warning. */
+const podOnly = ['gitRepo', 'flocker', 'quobyte'];
+
+export const persistentVolumeWarnings = (metadata: ObjectMeta, spec: PersistentVolumeSpec, names: Names): string[] => [
+  ...classAnnotationWarnings(metadata, names),
+  ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [`spec.persistentVolumeReclaimPolicy: ${RECYCLE}`] : []),
+  ...(spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, i) =>
+    nodeSelectorTermWarnings(term, false, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`, names),
+  ),
+  ...deprecatedSources
+    .filter(([source]) => !podOnly.includes(source) && (spec as { [field: string]: unknown })[source] !== undefined)
+    .map(([source, why, shown = source]) => `spec.${shown}: ${why}`),
+];
+
+export const persistentVolumeClaimWarnings = (
+  metadata: ObjectMeta,
+  spec: PersistentVolumeClaimSpec,
+  names: Names,
+): string[] => [
+  ...classAnnotationWarnings(metadata, names),
+  ...fractionWarnings(spec.resources?.requests, 'spec.resources.requests', ['storage']),
+  ...fractionWarnings(spec.resources?.limits, 'spec.resources.limits', ['storage']),
+];

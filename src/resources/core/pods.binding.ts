@@ -1,0 +1,55 @@
+import { type ObjectMeta, pathSegmentName, StatusError, statusError } from '../../meta/index.ts';
+import type { CreateHandler } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { neverProbed, withCondition } from '../shared/conditions.ts';
+import type { Binding, PodCondition } from '../types/core-v1.ts';
+import type { PodObject } from './pod-object.ts';
+
+/** The create handler of `bindings` and `pods/binding`: sets `nodeName`, once. */
+export const bindPod: CreateHandler = async (posted, { namespace, name, objects, now }) => {
+  const { target = {}, metadata } = posted as unknown as Binding & { metadata: ObjectMeta };
+  const { kind = '', name: node = '' } = target;
+  // As in the reference server, the error has neither a reason nor details.
+  const wrong: string[] = [];
+  if (kind !== '' && kind !== 'Node') {
+    wrong.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  }
+  if (node === '') wrong.push('target.name: Required value');
+  if (wrong.length > 0) throw new StatusError(500, '', wrong.length === 1 ? (wrong[0] ?? '') : `[${wrong.join(', ')}]`);
+  if (name === '') throw statusError.badRequest('Name parameter required.');
+  const odd = pathSegmentName(name);
+  if (odd.length > 0) {
+    throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${odd.join(';')}`);
+  }
+  await objects.guaranteedUpdate('pods', namespace, name, (object) => {
+    const pod = object as unknown as PodObject;
+    const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);
+    if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);
+    pod.spec = { ...pod.spec, nodeName: node };
+    for (const field of ['annotations', 'labels'] as const) {
+      const given = metadata[field] ?? {};
+      if (Object.keys(given).length > 0) pod.metadata[field] = { ...pod.metadata[field], ...given };
+    }
+    pod.status = { ...pod.status, conditions: withCondition(pod.status?.conditions, scheduled, now) };
+  });
+};
+
+const scheduled: Infer<typeof PodCondition> = { ...neverProbed, type: 'PodScheduled', status: 'True' };
+
+function checkMeant({ uid = '', resourceVersion = '' }: ObjectMeta, found: ObjectMeta): string | undefined {
+  if (uid !== '' && uid !== found.uid) {
+    return `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found.uid}`;
+  }
+  if (resourceVersion !== '' && resourceVersion !== found.resourceVersion) {
+    return `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${found.resourceVersion}`;
+  }
+  return undefined;
+}
+
+function checkFree({ metadata, spec = {} }: PodObject): string | undefined {
+  const { name = '', deletionTimestamp } = metadata;
+  if (deletionTimestamp !== undefined) return `pod ${name} is being deleted, cannot be assigned to a host`;
+  if (spec.nodeName) return `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`;
+  if ((spec.schedulingGates ?? []).length > 0) return `pod ${name} has non-empty .spec.schedulingGates`;
+  return undefined;
+}

@@ -1,0 +1,37 @@
+/** Validation of the resource names of quotas and limit ranges. */
+import { type FieldError, fieldError, type Names, qualifiedName } from '../../meta/index.ts';
+import { isExtended, isForContainers, isNative, isStandard } from '../pod-template/resource-names.ts';
+import { validateAmount } from '../pod-template/resources.ts';
+import { byRule } from '../shared/field-rules.ts';
+
+const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
+
+/** Validates a resource name: standard, or with a domain. */
+export function validateResourceName(name: string, path: string): FieldError[] {
+  const found = byRule(path, name, qualifiedName);
+  if (found.length > 0 || name.includes('/') || isStandard(name)) return found;
+  return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
+}
+
+/** Validates the name of a resource that containers can request. */
+export function validateContainerResourceName(name: string, path: string, names: Names): FieldError[] {
+  const found = validateResourceName(name, path);
+  if (!name.includes('/')) {
+    if (isForContainers(name)) return found;
+    return [...found, fieldError.invalid(path, name, 'must be a standard resource for containers')];
+  }
+  if (isNative(name, names) || isExtended(name, names, isQualified)) return found;
+  return [...found, fieldError.invalid(path, name, "doesn't follow extended resource name standard")];
+}
+
+/** Whether a standard resource is supported in quotas: all but the plain `storage`. */
+export const isForQuota = (name: string): boolean => isStandard(name) && name !== 'storage';
+
+/** Validates one entry of a quota. */
+export function validateQuotaAmount(name: string, amount: string, path: string, names: Names): FieldError[] {
+  const found = validateResourceName(name, path);
+  if (!name.includes('/') && !isForQuota(name)) {
+    found.push(fieldError.invalid(path, name, 'must be a standard resource for quota'));
+  }
+  return [...found, ...validateAmount(name, amount, path, names)];
+}

@@ -1,0 +1,100 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  labelValue,
+  qualifiedName,
+  validateLabels,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { validatePublicIp } from '../shared/addresses.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
+import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../types/discovery-v1.ts';
+
+const MAX_ENDPOINTS = 1000;
+const MAX_ADDRESSES = 100;
+const MAX_PORTS = 20_000;
+const MAX_TOPOLOGY_LABELS = 16;
+const MAX_HINTS = 8;
+
+export function validateSlice({ addressType, endpoints, ports }: ObjectOf<typeof EndpointSlice>): FieldError[] {
+  return [
+    ...validateList(endpoints, 'endpoints', MAX_ENDPOINTS, (endpoint, path) =>
+      validateEndpoint(endpoint, addressType, path),
+    ),
+    ...validateList(ports, 'ports', MAX_PORTS, validatePort),
+    ...((ports ?? []).length > MAX_PORTS ? [] : unique(ports, 'ports', ({ name = '' }) => name, '.name')),
+  ];
+}
+
+function validateList<T>(
+  list: readonly T[] | null | undefined,
+  path: string,
+  most: number,
+  rule: (entry: T, path: string) => FieldError[],
+): FieldError[] {
+  const entries = list ?? [];
+  return entries.length > most ? [fieldError.tooMany(path, entries.length, most)] : eachOf(entries, path, rule);
+}
+
+function validateEndpoint(endpoint: Endpoint, type: string | undefined, path: string): FieldError[] {
+  const { nodeName, hostname, deprecatedTopology: topology = {}, hints } = endpoint;
+  const addresses = endpoint.addresses ?? [];
+  const found: FieldError[] = [];
+  const at = `${path}.addresses`;
+  if (addresses.length === 0) found.push(fieldError.required(at, 'must contain at least 1 address'));
+  if (addresses.length > MAX_ADDRESSES) found.push(fieldError.tooMany(at, addresses.length, MAX_ADDRESSES));
+  found.push(...eachOf(addresses, at, (address, place) => addressRules[type ?? '']?.(address, place) ?? []));
+  if (nodeName !== undefined) found.push(...byRule(`${path}.nodeName`, nodeName, dns1123Subdomain));
+  const count = Object.keys(topology).length;
+  if (count > MAX_TOPOLOGY_LABELS) {
+    found.push(fieldError.tooMany(`${path}.deprecatedTopology`, count, MAX_TOPOLOGY_LABELS));
+  }
+  found.push(...validateLabels(topology, `${path}.deprecatedTopology`));
+  if (hostname !== undefined) found.push(...byRule(`${path}.hostname`, hostname, dns1123Label));
+  return hints === undefined ? found : [...found, ...validateHints(hints, `${path}.hints`)];
+}
+
+const addressRules: { readonly [type: string]: (address: string, path: string) => FieldError[] } = {
+  IPv4: (address, path) => [
+    ...(isIPv4(address) ? [] : [fieldError.invalid(path, address, 'must be a valid IPv4 address')]),
+    ...validatePublicIp(path, address),
+  ],
+  IPv6: (address, path) => [
+    ...(isIPv6(address) ? [] : [fieldError.invalid(path, address, 'must be a valid IPv6 address')]),
+    ...validatePublicIp(path, address),
+  ],
+  FQDN: (address, path) => {
+    if (address === '') return [fieldError.required(path)];
+    const name = address.replace(/\.$/, '');
+    const found = byRuleAsOne(path, name, dns1123Subdomain);
+    if (found.length > 0) return found;
+    if (name.includes('.')) return name.split('.').flatMap((label) => byRuleAsOne(path, label, dns1123Label));
+    return [fieldError.invalid(path, name, 'should be a domain with at least two segments separated by dots')];
+  },
+};
+
+const validatePort = ({ name = '', appProtocol }: Infer<typeof EndpointPort>, path: string): FieldError[] => [
+  ...(name === '' ? [] : byRule(`${path}.name`, name, dns1123Label)),
+  ...(appProtocol === undefined ? [] : byRule(`${path}.appProtocol`, appProtocol, qualifiedName)),
+];
+
+const validateHints = ({ forZones, forNodes }: Infer<typeof EndpointHints>, path: string): FieldError[] => [
+  ...validateNames(forZones ?? [], `${path}.forZones`, labelValue),
+  ...validateNames(forNodes ?? [], `${path}.forNodes`, dns1123Subdomain),
+];
+
+function validateNames(
+  entries: readonly { name?: string }[],
+  path: string,
+  rule: (name: string) => string[],
+): FieldError[] {
+  if (entries.length > MAX_HINTS) return [fieldError.tooMany(path, entries.length, MAX_HINTS)];
+  return [
+    ...unique(entries, path, ({ name = '' }) => name, '.name'),
+    ...eachOf(entries, path, ({ name = '' }, at) => byRule(`${at}.name`, name, rule)),
+  ];
+}

@@ -1,0 +1,50 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { ResourceDefinition } from '../registry/index.ts';
+import { builtinGroups, builtinResources } from './index.ts';
+
+const root = new URL('.', import.meta.url);
+const shared = ['pod-template', 'shared', 'testing', 'types'];
+
+const isDefinition = (value: unknown): value is ResourceDefinition =>
+  typeof value === 'object' && value !== null && 'plural' in value && 'versions' in value;
+
+/** Every definition that a file of a group's folder exports, with the name of the file. */
+async function definedResources(): Promise<[file: string, definition: ResourceDefinition][]> {
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !shared.includes(entry.name))
+    .map(({ name }) => name);
+  const files = folders.flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root))
+      .filter((file) => !file.endsWith('.test.ts'))
+      .map((file) => `${folder}/${file}`),
+  );
+  const modules = await Promise.all(
+    files.map(async (file) => [file, (await import(new URL(file, root).href)) as object] as const),
+  );
+  return modules.flatMap(([file, module]) =>
+    Object.values(module)
+      .filter(isDefinition)
+      .map((definition): [string, ResourceDefinition] => [file, definition]),
+  );
+}
+
+test('every kind that a file defines is listed in its group', async () => {
+  const defined = await definedResources();
+  expect(defined.filter(([, definition]) => !builtinResources.includes(definition)).map(([file]) => file)).toEqual([]);
+  expect(defined.length).toBe(builtinResources.length);
+});
+
+test('every group is listed once and holds kinds of that group only', () => {
+  expect(new Set(builtinGroups.map(({ group }) => group)).size).toBe(builtinGroups.length);
+  for (const { group, resources } of builtinGroups) {
+    expect(resources.map((definition) => definition.group)).toEqual(resources.map(() => group));
+  }
+  expect(new Set(builtinResources).size).toBe(builtinResources.length);
+});
+
+test('every group but that of APIServices has a priority', () => {
+  expect(builtinGroups.filter(({ priority }) => priority === undefined).map(({ group }) => group)).toEqual([
+    'apiregistration.{domain}',
+  ]);
+});

@@ -1,0 +1,84 @@
+import { type FieldError, fieldError, portName } from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { cidrWarnings, isWithin, validateCidr } from '../shared/addresses.ts';
+import { byRule, eachOf, selector, within } from '../shared/field-rules.ts';
+import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../types/networking-v1.ts';
+
+export function defaultPolicy(spec: NetworkPolicySpec): void {
+  const { ingress = [], egress = [] } = spec;
+  for (const { ports = [] } of [...ingress, ...egress]) for (const port of ports) port.protocol ??= 'TCP';
+  spec.policyTypes ??= egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
+}
+
+export function validatePolicy({ podSelector, ingress, egress, policyTypes = [] }: NetworkPolicySpec): FieldError[] {
+  const found = [
+    ...selector(podSelector, 'spec.podSelector'),
+    ...eachOf(ingress, 'spec.ingress', ({ ports, from }, path) => [
+      ...eachOf(ports, `${path}.ports`, validatePort),
+      ...eachOf(from, `${path}.from`, validatePeer),
+    ]),
+    ...eachOf(egress, 'spec.egress', ({ ports, to }, path) => [
+      ...eachOf(ports, `${path}.ports`, validatePort),
+      ...eachOf(to, `${path}.to`, validatePeer),
+    ]),
+  ];
+  if (policyTypes.length <= 2) return found;
+  return [...found, fieldError.invalid('spec.policyTypes', policyTypes, 'may not specify more than two policyTypes')];
+}
+
+function validatePort({ port, endPort }: NetworkPolicyPort, path: string): FieldError[] {
+  const [at, end] = [`${path}.port`, `${path}.endPort`];
+  const refuse = (why: string) => (endPort === undefined ? [] : [fieldError.invalid(end, endPort, why)]);
+  if (port === undefined) return refuse('may not be specified when `port` is not specified');
+  if (typeof port === 'string') {
+    return [...refuse('may not be specified when `port` is non-numeric'), ...byRule(at, port, portName)];
+  }
+  const found = within(at, port, 1, 65535);
+  if (endPort === undefined) return found;
+  if (endPort < port) found.push(fieldError.invalid(end, port, 'must be greater than or equal to `port`'));
+  return [...found, ...within(end, endPort, 1, 65535)];
+}
+
+function validatePeer(peer: Infer<typeof NetworkPolicyPeer>, path: string): FieldError[] {
+  const { podSelector, namespaceSelector, ipBlock } = peer;
+  const found = [
+    ...selector(podSelector, `${path}.podSelector`),
+    ...selector(namespaceSelector, `${path}.namespaceSelector`),
+    ...validateBlock(ipBlock, `${path}.ipBlock`),
+  ];
+  const selects = podSelector !== undefined || namespaceSelector !== undefined;
+  if (!selects && ipBlock === undefined) found.push(fieldError.required(path, 'must specify a peer'));
+  if (selects && ipBlock !== undefined) {
+    found.push(fieldError.forbidden(path, 'may not specify both ipBlock and another peer'));
+  }
+  return found;
+}
+
+function validateBlock(block: Infer<typeof IPBlock> | undefined, path: string): FieldError[] {
+  const { cidr: range = '', except } = block ?? {};
+  if (range === '') return [];
+  const found = validateCidr(`${path}.cidr`, range);
+  if (found.length > 0) return found;
+  return eachOf(except, `${path}.except`, (part, at) => {
+    const faults = validateCidr(at, part);
+    if (faults.length > 0 || isWithin(part, range)) return faults;
+    return [fieldError.invalid(at, part, 'must be a strict subset of `cidr`')];
+  });
+}
+
+/** Warnings for CIDRs of IP blocks. */
+export function networkPolicyWarnings({ ingress = [], egress = [] }: NetworkPolicySpec): string[] {
+  const warnOf = (peers: readonly Infer<typeof NetworkPolicyPeer>[] | undefined, path: string) =>
+    (peers ?? []).flatMap(({ ipBlock }, i) => {
+      const at = `${path}[${i}].ipBlock`;
+      if (ipBlock === undefined) return [];
+      return [
+        ...cidrWarnings(`${at}.cidr`, ipBlock.cidr ?? ''),
+        ...(ipBlock.except ?? []).flatMap((part, j) => cidrWarnings(`${at}.except[${j}]`, part)),
+      ];
+    });
+  return [
+    ...ingress.flatMap(({ from }, i) => warnOf(from, `spec.ingress[${i}].from`)),
+    ...egress.flatMap(({ to }, i) => warnOf(to, `spec.egress[${i}].to`)),
+  ];
+}

@@ -1,0 +1,36 @@
+import { getKey } from '../../meta/index.ts';
+import type { WriteContext } from '../../registry/index.ts';
+import { same } from '../shared/field-rules.ts';
+import type { PodSpec } from '../types/core-v1.ts';
+import { annotationKeys, containersOf } from './annotations.ts';
+import { type AppArmorProfileOf, validateAppArmor } from './security-context.ts';
+
+/** Copies AppArmor profiles that a new pod sets by annotation only into the security contexts of its containers. */
+export function adoptProfiles(
+  spec: PodSpec,
+  annotations: { readonly [key: string]: string },
+  { names, warnings }: Pick<WriteContext, 'names' | 'warnings'>,
+): void {
+  if (spec.os?.name === 'windows') return;
+  for (const [, container] of containersOf(spec, '')) {
+    const key = annotationKeys(names).appArmor + (container.name ?? '');
+    const text = getKey(annotations, key);
+    if (text === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
+    const profile = profileOf(text);
+    // A container inherits the profile of the pod.
+    if (profile !== undefined && same(profile, spec.securityContext?.appArmorProfile)) continue;
+    if (profile !== undefined) container.securityContext = { ...container.securityContext, appArmorProfile: profile };
+    warnings.add(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+  }
+}
+
+const LOCAL = 'localhost/';
+
+/** The profile of an annotation's value; undefined when the value sets none. */
+function profileOf(text: string): AppArmorProfileOf | undefined {
+  if (text === 'unconfined') return { type: 'Unconfined' };
+  if (text === 'runtime/default') return { type: 'RuntimeDefault' };
+  if (!text.startsWith(LOCAL)) return undefined;
+  const profile = { type: 'Localhost', localhostProfile: text.slice(LOCAL.length) };
+  return validateAppArmor(profile, '').length === 0 ? profile : undefined;
+}

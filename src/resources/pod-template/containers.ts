@@ -1,0 +1,162 @@
+import { dns1123Label, type FieldError, fieldError, inRange, portName } from '../../meta/index.ts';
+import { byRule, eachOf, oneOf, type PodSpecContext } from '../shared/field-rules.ts';
+import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../types/core-v1.ts';
+import { validateEnv, validateEnvFrom } from './env.ts';
+import { type ProbeKind, validateLifecycle, validateProbe } from './probes.ts';
+import { isSidecar } from './resource-list.ts';
+import { validateContainerResources, validateResizePolicy } from './resources.ts';
+import { validateContainerSecurity } from './security-context.ts';
+import { type Volumes, validateDevices, validateMounts } from './volume-mounts.ts';
+
+/** What the validation of a container needs to know of its pod. */
+export interface PodScope {
+  readonly spec: PodSpec;
+  readonly volumes: Volumes;
+  /** Names of the pod's resource claims. */
+  readonly claims: ReadonlySet<string>;
+  readonly context: PodSpecContext;
+}
+
+const probes: readonly ProbeKind[] = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+
+/** Validates `containers`. */
+export function validateContainers(scope: PodScope, path: string): FieldError[] {
+  const { containers } = scope.spec;
+  const found = eachOf(containers, path, (container, at) => [
+    ...validateAny(container, scope, at),
+    ...validateRunning(container, scope, at),
+    ...(container.restartPolicy === undefined
+      ? []
+      : [fieldError.forbidden(`${at}.restartPolicy`, 'may not be set for non-init containers')]),
+  ]);
+  return [...found, ...validateHostPorts(containers ?? [], path)];
+}
+
+/** Validates `initContainers`, restartable ones (sidecars) included. */
+export function validateInitContainers(scope: PodScope, path: string): FieldError[] {
+  const { initContainers, containers } = scope.spec;
+  const taken = new Set((containers ?? []).map(({ name = '' }) => name));
+  return eachOf(initContainers, path, (container, at) => {
+    const { name = '', restartPolicy } = container;
+    const found = validateAny(container, scope, at);
+    if (restartPolicy !== undefined) found.push(...oneOf(`${at}.restartPolicy`, restartPolicy, ['Always']));
+    if (taken.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+    else if (name !== '') taken.add(name);
+    found.push(...validateHostPorts([container], path));
+    if (isSidecar(container)) return [...found, ...validateRunning(container, scope, at)];
+    for (const field of ['lifecycle', ...probes] as const) {
+      if (container[field] === undefined) continue;
+      const why = 'may not be set for init containers without restartPolicy=Always';
+      found.push(fieldError.forbidden(`${at}.${field}`, why));
+    }
+    return found;
+  });
+}
+
+const notForEphemeral = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
+const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
+
+/** Validates `ephemeralContainers`. */
+export function validateEphemeralContainers(scope: PodScope, path: string): FieldError[] {
+  const { spec } = scope;
+  const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name));
+  const taken = new Set(others);
+  return eachOf(spec.ephemeralContainers, path, (container, at) => {
+    const { name = '', targetContainerName: target = '' } = container;
+    const found = [...validateAny(container, scope, at), ...validatePodImage(container, at)];
+    if (taken.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+    taken.add(name);
+    if (target !== '' && !others.has(target)) found.push(fieldError.notFound(`${at}.targetContainerName`, target));
+    for (const field of notForEphemeral) {
+      const value = container[field];
+      if (value === undefined || (field === 'resources' && Object.keys(value).length === 0)) continue;
+      found.push(fieldError.forbidden(`${at}.${field}`, NOT_EPHEMERAL));
+    }
+    container.volumeMounts?.forEach((mount, i) => {
+      for (const field of ['subPath', 'subPathExpr'] as const) {
+        if (mount[field]) found.push(fieldError.forbidden(`${at}.volumeMounts[${i}].${field}`, NOT_EPHEMERAL));
+      }
+    });
+    return found;
+  });
+}
+
+/** Validates the image of a container of a pod; templates may leave it empty. */
+export function validatePodImage({ image = '' }: Container | EphemeralContainer, path: string): FieldError[] {
+  if (image.trim() === image) return [];
+  return [fieldError.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')];
+}
+
+/** Validates what applies to all types of containers. */
+function validateAny(container: Container | EphemeralContainer, scope: PodScope, path: string): FieldError[] {
+  const { spec, volumes, claims, context } = scope;
+  const { name = '', image = '' } = container;
+  const found = name === '' ? [] : byRule(`${path}.name`, name, dns1123Label);
+  if (image === '') found.push(fieldError.required(`${path}.image`));
+  found.push(
+    ...validatePorts(container.ports, `${path}.ports`),
+    ...validateEnv(container.env, `${path}.env`),
+    ...validateEnvFrom(container.envFrom, `${path}.envFrom`),
+    ...validateMounts(container, volumes, `${path}.volumeMounts`),
+    ...validateDevices(container, volumes, `${path}.volumeDevices`),
+    ...validateContainerResources(container.resources, `${path}.resources`, claims, context),
+    ...validateResizePolicy(container.resizePolicy, spec.restartPolicy, `${path}.resizePolicy`),
+    ...validateContainerSecurity(
+      container.securityContext,
+      spec.hostUsers !== false,
+      `${path}.securityContext`,
+      context,
+    ),
+  );
+  return found;
+}
+
+/** Validates what applies to containers and to sidecars. */
+function validateRunning(container: Container, { spec }: PodScope, path: string): FieldError[] {
+  const grace = spec.terminationGracePeriodSeconds;
+  return [
+    ...validateLifecycle(container.lifecycle, grace, spec.os?.name, `${path}.lifecycle`),
+    ...probes.flatMap((kind) => validateProbe(container[kind], kind, grace, path)),
+  ];
+}
+
+function validatePorts(ports: readonly ContainerPort[] | undefined, path: string): FieldError[] {
+  const names = new Set<string>();
+  return eachOf(ports, path, ({ name = '', containerPort = 0 }, at) => {
+    const found: FieldError[] = [];
+    if (name !== '') {
+      const faults = byRule(`${at}.name`, name, portName);
+      if (faults.length > 0) found.push(...faults);
+      else if (names.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+      else names.add(name);
+    }
+    if (containerPort === 0) found.push(fieldError.required(`${at}.containerPort`));
+    for (const why of containerPort === 0 ? [] : inRange(containerPort, 1, 65535)) {
+      found.push(fieldError.invalid(`${at}.containerPort`, containerPort, why));
+    }
+    return found;
+  });
+}
+
+/** Requires that no two containers use the same host port. */
+function validateHostPorts(containers: readonly Container[], path: string): FieldError[] {
+  const taken = new Set<string>();
+  return containers.flatMap(({ ports }, i) =>
+    eachOf(ports, `${path}[${i}].ports`, ({ hostPort = 0, hostIP = '', protocol = '' }, at) => {
+      if (hostPort === 0) return [];
+      const port = `${protocol}/${hostIP}/${hostPort}`;
+      const again = taken.has(port);
+      taken.add(port);
+      return again ? [fieldError.duplicate(`${at}.hostPort`, port)] : [];
+    }),
+  );
+}

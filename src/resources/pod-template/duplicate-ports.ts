@@ -1,0 +1,71 @@
+import { MAX_WARNINGS } from '../shared/field-rules.ts';
+import type { ContainerPort, PodSpec } from '../types/core-v1.ts';
+import { containersOf } from './annotations.ts';
+
+/** Warnings for container ports that are defined more than once or overlap; `path` is that of the pod spec. */
+export function duplicatePortWarnings(spec: PodSpec, path: string): string[] {
+  const known = new KnownPorts();
+  const found: string[] = [];
+  for (const [place, { ports = [] }] of containersOf(spec, path)) {
+    for (const [i, port] of ports.entries()) {
+      const at = `${place}.ports[${i}]`;
+      const { name = '', containerPort = 0, hostPort = 0, protocol = '', hostIP = '' } = port;
+      if (hostIP !== '' && hostPort === 0) {
+        const shown = `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
+        found.push(`${at}: hostIP set without hostPort: ${shown}`);
+      }
+      for (const other of known.clashingWith(port)) {
+        if (found.length >= MAX_WARNINGS) return found;
+        found.push(`${at}: ${clashOf(port, other.port)} port definition with ${other.at}`);
+      }
+      known.add(port, at);
+    }
+  }
+  return found;
+}
+
+interface KnownPort {
+  readonly at: string;
+  readonly port: ContainerPort;
+  readonly order: number;
+}
+
+/**
+ * Ports seen so far, indexed so that the ports that conflict with another one are found without comparing all pairs.
+ */
+class KnownPorts {
+  readonly #lists = new Map<string, KnownPort[]>();
+  #count = 0;
+
+  /** In the order in which they were added. */
+  clashingWith(port: ContainerPort): readonly KnownPort[] {
+    const { own, hostPort, hostIP } = placeOf(port);
+    const of = (...steps: (string | number)[]) => this.#lists.get([own, ...steps].join('/')) ?? [];
+    if (hostPort === 0) return of();
+    const others = hostIP === '' ? of(hostPort) : [...of(hostPort, ''), ...of(hostPort, hostIP)];
+    return [...of(0), ...others].sort((a, b) => a.order - b.order);
+  }
+
+  add(port: ContainerPort, at: string): void {
+    const { own, hostPort, hostIP } = placeOf(port);
+    const known = { at, port, order: this.#count++ };
+    for (const key of [own, `${own}/${hostPort}`, `${own}/${hostPort}/${hostIP}`]) {
+      const list = this.#lists.get(key);
+      if (list === undefined) this.#lists.set(key, [known]);
+      else list.push(known);
+    }
+  }
+}
+
+const placeOf = ({ containerPort = 0, protocol = '', hostPort = 0, hostIP = '' }: ContainerPort) => ({
+  own: `${containerPort}/${protocol}`,
+  hostPort,
+  hostIP,
+});
+
+/** Describes the conflict of two definitions of the same port. */
+function clashOf(a: ContainerPort, b: ContainerPort): string {
+  const [aPort, bPort] = [a.hostPort ?? 0, b.hostPort ?? 0];
+  if ((a.hostIP ?? '') === (b.hostIP ?? '') && aPort === bPort) return 'duplicate';
+  return aPort === 0 || bPort === 0 ? 'overlapping' : 'dangerously ambiguous';
+}

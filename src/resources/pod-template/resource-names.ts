@@ -1,0 +1,67 @@
+/** Classes of resource names. */
+import type { Names } from '../../meta/index.ts';
+
+const HUGE_PAGES = 'hugepages-';
+
+/** Standard resource names that containers may request. */
+const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/** Standard resource names. */
+const standardResources = new Set([
+  ...containerResources,
+  'storage',
+  'pods',
+  'services',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+]);
+
+/** Resources with integer quantities. */
+const integerResources = new Set([
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+export const podLevelResources = ['cpu', 'hugepages-', 'memory'];
+
+export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
+
+export const isStandard = (name: string): boolean =>
+  standardResources.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
+
+export const isForContainers = (name: string): boolean => containerResources.has(name) || isHugePages(name);
+
+/** A native resource: without a domain, or under the project's own. */
+export const isNative = (name: string, { labels }: Names): boolean =>
+  !name.includes('/') || name.includes(`${labels}/`);
+
+/** An extended resource: under another domain, and valid as a quota name with the `requests.` prefix. */
+export const isExtended = (name: string, names: Names, isQualified: (name: string) => boolean): boolean =>
+  !isNative(name, names) && !name.startsWith('requests.') && isQualified(`requests.${name}`);
+
+/** Whether the sum of limits may exceed what the node has: native resources other than huge pages. */
+export const isOvercommittable = (name: string, names: Names): boolean => isNative(name, names) && !isHugePages(name);
+
+export const isPodLevelResource = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);
+
+export const isInteger = (name: string, names: Names, isQualified: (name: string) => boolean): boolean =>
+  integerResources.has(name) || isExtended(name, names, isQualified);

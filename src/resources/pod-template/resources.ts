@@ -1,0 +1,274 @@
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  getKey,
+  type Names,
+  parseQuantity,
+  qualifiedName,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
+import {
+  type ContainerResizePolicy,
+  PodResourceClaim,
+  type PodSpec,
+  type ResourceClaim,
+  type ResourceRequirements,
+} from '../types/core-v1.ts';
+import { compareQuantityTexts, type ResourceList, sumContainers } from './resource-list.ts';
+import {
+  isExtended,
+  isForContainers,
+  isHugePages,
+  isInteger,
+  isNative,
+  isOvercommittable,
+  isPodLevelResource,
+  isStandard,
+  podLevelResources,
+} from './resource-names.ts';
+
+const NANO = 1_000_000_000n;
+const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
+
+/** Validates a resource name at a path. */
+type ResourceRule = (name: string, path: string, names: Names) => FieldError[];
+
+const resourceName: ResourceRule = (name, path) => {
+  const found = byRule(path, name, qualifiedName);
+  if (found.length > 0 || name.includes('/') || isStandard(name)) return found;
+  return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
+};
+
+const containerResource: ResourceRule = (name, path, names) => {
+  const found = resourceName(name, path, names);
+  if (!name.includes('/')) {
+    if (!isForContainers(name))
+      found.push(fieldError.invalid(path, name, 'must be a standard resource for containers'));
+  } else if (!isNative(name, names) && !isExtended(name, names, isQualified)) {
+    found.push(fieldError.invalid(path, name, "doesn't follow extended resource name standard"));
+  }
+  return found;
+};
+
+const podResource: ResourceRule = (name, path, names) => {
+  const found = resourceName(name, path, names);
+  if (found.length > 0 || isPodLevelResource(name)) return found;
+  return [fieldError.notSupported(path, name, podLevelResources)];
+};
+
+/** Validates a quantity: not negative, and an integer for integer resources. */
+export function validateAmount(name: string, amount: string, path: string, names: Names): FieldError[] {
+  const { nano } = parseQuantity(amount);
+  const found: FieldError[] = [];
+  if (nano < 0n) found.push(fieldError.invalid(path, amount, 'must be greater than or equal to 0'));
+  if (nano % NANO !== 0n && isInteger(name, names, isQualified)) {
+    found.push(fieldError.invalid(path, amount, 'must be an integer'));
+  }
+  return found;
+}
+
+/** Requires that a quantity, rounded away from zero, is not negative. */
+export function validateNonNegativeWhole(amount: string, path: string): FieldError[] {
+  const { nano } = parseQuantity(amount);
+  if (nano >= 0n) return [];
+  return [fieldError.invalid(path, Number((nano - NANO + 1n) / NANO), 'must be a valid resource quantity')];
+}
+
+function validateHugePages(name: string, amount: string, path: string): FieldError[] {
+  if (!isHugePages(name)) return [];
+  const size = sizeOf(name);
+  const { nano } = parseQuantity(amount);
+  if (size > 0n && nano % size === 0n && nano >= 0n) return [];
+  return [fieldError.invalid(path, amount, `${amount} is not positive integer multiple of ${name}`)];
+}
+
+/** The page size in the name of a huge page resource; 0 when the name has none. */
+function sizeOf(name: string): bigint {
+  try {
+    return parseQuantity(name.slice('hugepages-'.length)).nano;
+  } catch {
+    return 0n;
+  }
+}
+
+type Requirements = ResourceRequirements;
+
+/** Validates resource requirements of a container, an overhead or a pod. */
+function validateRequirements(
+  { limits = {}, requests = {}, claims }: Requirements,
+  path: string,
+  rule: ResourceRule,
+  claimNames: ReadonlySet<string>,
+  names: Names,
+): FieldError[] {
+  const found: FieldError[] = [];
+  for (const [name, amount] of Object.entries(limits)) {
+    const at = `${path}.limits[${name}]`;
+    found.push(
+      ...rule(name, at, names),
+      ...validateAmount(name, amount, at, names),
+      ...validateHugePages(name, amount, at),
+    );
+  }
+  for (const [name, amount] of Object.entries(requests)) {
+    const at = `${path}.requests[${name}]`;
+    found.push(...rule(name, at, names), ...validateAmount(name, amount, at, names));
+    const limit = getKey(limits, name);
+    const bounded = !isOvercommittable(name, names);
+    if (limit === undefined) {
+      const why = 'Limit must be set for non overcommitable resources';
+      if (bounded) found.push(fieldError.required(`${path}.limits`, why));
+    } else if (bounded && compareQuantityTexts(amount, limit) !== 0) {
+      found.push(fieldError.invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`));
+    } else if (compareQuantityTexts(amount, limit) > 0) {
+      found.push(
+        fieldError.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`),
+      );
+    }
+    found.push(...validateHugePages(name, amount, at));
+  }
+  const asked = [...Object.keys(limits), ...Object.keys(requests)];
+  if (asked.some(isHugePages) && !asked.includes('cpu') && !asked.includes('memory')) {
+    found.push(fieldError.forbidden(path, 'HugePages require cpu or memory'));
+  }
+  return [...found, ...validateClaims(claims ?? [], claimNames, `${path}.claims`)];
+}
+
+type Claim = Infer<typeof ResourceClaim>;
+
+/** Validates `resources.claims`: each refers to a claim of the pod, once as a whole or once for each request. */
+function validateClaims(claims: readonly Claim[], known: ReadonlySet<string>, path: string): FieldError[] {
+  const seen = new Set<string>();
+  // The number of different requests of each claim.
+  const requests = new Map<string, number>();
+  const list = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
+  return eachOf(claims, path, ({ name = '', request = '' }, at) => {
+    if (name === '') return [fieldError.required(at)];
+    const found: FieldError[] = [];
+    if (seen.has(name)) found.push(fieldError.duplicate(at, name));
+    else {
+      const key = request === '' ? name : `${name}/${request}`;
+      if (request !== '') found.push(...byRule(`${at}.request`, request, dns1123Label));
+      if (seen.has(key)) found.push(fieldError.duplicate(at, key));
+      else if (request !== '') requests.set(name, (requests.get(name) ?? 0) + 1);
+      else found.push(...Array.from({ length: requests.get(name) ?? 0 }, () => fieldError.duplicate(at, name)));
+      seen.add(key);
+    }
+    if (!known.has(name)) {
+      const error = fieldError.notFound(at, name);
+      found.push({ ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${list}` });
+    }
+    return found;
+  });
+}
+
+/** Validates `resources` of a container. */
+export const validateContainerResources = (
+  resources: Requirements | undefined,
+  path: string,
+  claimNames: ReadonlySet<string>,
+  { names }: PodSpecContext,
+): FieldError[] => validateRequirements(resources ?? {}, path, containerResource, claimNames, names);
+
+const none: ReadonlySet<string> = new Set();
+
+/** Validates the overhead of a pod. */
+export const validateOverhead = (overhead: ResourceList, path: string, names: Names): FieldError[] =>
+  validateRequirements({ limits: overhead }, path, containerResource, none, names);
+
+/** Validates pod-level `resources`. */
+export function validatePodResources(
+  spec: PodSpec,
+  claimNames: ReadonlySet<string>,
+  path: string,
+  names: Names,
+): FieldError[] {
+  const { resources } = spec;
+  if (resources === undefined) return [];
+  if (spec.os?.name === 'windows') return [fieldError.forbidden(path, 'may not be set for a windows pod')];
+  const found: FieldError[] = [];
+  if (resources.claims !== undefined) {
+    found.push(fieldError.forbidden(`${path}.claims`, 'claims cannot be set for Resources at pod-level'));
+  }
+  found.push(...validateRequirements(resources, path, podResource, claimNames, names));
+  for (const kind of ['requests', 'limits'] as const) {
+    for (const [name, amount] of Object.entries(sumContainers(spec, kind))) {
+      // The limits of containers may exceed the pod's, except for huge pages; resources that the pod does not list are
+      // not compared.
+      if (kind === 'limits' && !isHugePages(name)) continue;
+      const whole = getKey(resources[kind] ?? {}, name);
+      if (whole === undefined || compareQuantityTexts(amount, whole) <= 0) continue;
+      const why = `must be greater than or equal to aggregate container ${kind} of ${amount}`;
+      found.push(fieldError.invalid(`${path}.${kind}[${name}]`, whole, why));
+    }
+  }
+  spec.containers?.forEach((container, i) => {
+    for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {
+      const whole = getKey(resources.limits ?? {}, name);
+      if (whole === undefined || compareQuantityTexts(limit, whole) <= 0) continue;
+      const at = `${path}.containers[${i}][${name}].limits`;
+      found.push(fieldError.invalid(at, limit, `must be less than or equal to pod limits of ${whole}`));
+    }
+  });
+  return found;
+}
+
+const resizable = ['cpu', 'memory'];
+const resizePolicies = ['NotRequired', 'RestartContainer'];
+
+/** Validates `resizePolicy` of a container. */
+export function validateResizePolicy(
+  policies: readonly Infer<typeof ContainerResizePolicy>[] | undefined,
+  podRestartPolicy: string | undefined,
+  path: string,
+): FieldError[] {
+  const seen = new Set<string>();
+  return eachOf(policies, path, ({ resourceName = '', restartPolicy = '' }, at) => {
+    const found: FieldError[] = [];
+    if (seen.has(resourceName)) found.push(fieldError.duplicate(at, resourceName));
+    seen.add(resourceName);
+    for (const [value, known] of [
+      [resourceName, resizable],
+      [restartPolicy, resizePolicies],
+    ] as const) {
+      if (value === '') found.push(fieldError.required(path));
+      else if (!known.includes(value)) found.push(fieldError.notSupported(path, value, known));
+    }
+    if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
+      const why = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+      found.push(fieldError.invalid(path, restartPolicy, why));
+    }
+    return found;
+  });
+}
+
+/** Validates `resourceClaims` of a pod. */
+export function validateResourceClaims(
+  claims: readonly Infer<typeof PodResourceClaim>[] | undefined,
+  path: string,
+): FieldError[] {
+  const seen = new Set<string>();
+  return eachOf(claims, path, (claim, at) => {
+    const { name = '', resourceClaimName: existing, resourceClaimTemplateName: template } = claim;
+    const found: FieldError[] = [];
+    if (name === '') found.push(fieldError.required(`${at}.name`));
+    else if (seen.has(name)) found.push(fieldError.duplicate(`${at}.name`, name));
+    else found.push(...byRule(`${at}.name`, name, dns1123Label));
+    seen.add(name);
+    if (existing !== undefined && template !== undefined) {
+      const why = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
+      found.push(fieldError.invalid(at, internalForm(claim, PodResourceClaim), why));
+    }
+    if (existing === undefined && template === undefined) {
+      const why = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
+      found.push(fieldError.invalid(at, internalForm(claim, PodResourceClaim), why));
+    }
+    if (existing !== undefined) found.push(...byRule(`${at}.resourceClaimName`, existing, dns1123Subdomain));
+    if (template !== undefined) found.push(...byRule(`${at}.resourceClaimTemplateName`, template, dns1123Subdomain));
+    return found;
+  });
+}

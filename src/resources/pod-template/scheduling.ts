@@ -1,0 +1,90 @@
+import {
+  type FieldError,
+  fieldError,
+  type Json,
+  labelValue,
+  qualifiedName,
+  validateSelectorObject,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
+import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../types/core-v1.ts';
+import { validateLabelKeys } from './affinity.ts';
+
+/** Validates `tolerations`. */
+export const validateTolerations = (tolerations: readonly Toleration[] | undefined, path: string): FieldError[] =>
+  eachOf(tolerations, path, ({ key = '', operator = '', value = '', effect = '', tolerationSeconds }, at) => {
+    const found = key === '' ? [] : byRule(`${at}.key`, key, qualifiedName);
+    if (key === '' && operator !== 'Exists') {
+      const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+      found.push(fieldError.invalid(`${at}.operator`, operator, why));
+    }
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+      const why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+      found.push(fieldError.invalid(`${at}.effect`, effect, why));
+    }
+    if (operator === 'Exists') {
+      const why = "value must be empty when `operator` is 'Exists'";
+      if (value !== '') found.push(fieldError.invalid(`${at}.operator`, value, why));
+    } else if (operator === 'Equal' || operator === '') {
+      const faults = labelValue(value);
+      if (faults.length > 0) found.push(fieldError.invalid(`${at}.operator`, value, faults.join(';')));
+    }
+    return found;
+  });
+
+type Constraint = Infer<typeof TopologySpreadConstraint>;
+
+/** Validates `topologySpreadConstraints`. */
+export function validateSpread(constraints: readonly Constraint[] | undefined, path: string): FieldError[] {
+  const last = new Map((constraints ?? []).map((constraint, i) => [spreadKey(constraint), i]));
+  return eachOf(constraints, path, (constraint, at, i) => {
+    const { maxSkew = 0, topologyKey = '', whenUnsatisfiable: action = '', minDomains } = constraint;
+    const found: FieldError[] = [];
+    if (maxSkew <= 0) found.push(fieldError.invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
+    if (topologyKey === '') found.push(fieldError.required(`${at}.topologyKey`, 'can not be empty'));
+    // The schema rejects all other values.
+    if (action === '') found.push(...oneOf(`${at}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']));
+    if (last.get(spreadKey(constraint)) !== i) {
+      found.push(fieldError.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
+    }
+    if (minDomains !== undefined) {
+      const field = `${at}.minDomains`;
+      if (minDomains <= 0) found.push(fieldError.invalid(field, minDomains, 'must be greater than zero'));
+      if (action !== 'DoNotSchedule') {
+        const why = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
+        found.push(fieldError.invalid(field, minDomains, why));
+      }
+    }
+    return [
+      ...found,
+      ...validateLabelKeys(constraint, at),
+      ...validateSelectorObject(constraint.labelSelector as Json | undefined, `${at}.labelSelector`),
+    ];
+  });
+}
+
+/** The key that must be unique among the constraints. */
+const spreadKey = ({ topologyKey = '', whenUnsatisfiable = '' }: Constraint): string =>
+  JSON.stringify([topologyKey, whenUnsatisfiable]);
+
+/** Validates `schedulingGates`. */
+export function validateSchedulingGates(
+  gates: readonly Infer<typeof PodSchedulingGate>[] | undefined,
+  path: string,
+): FieldError[] {
+  const seen = new Set<string>();
+  return eachOf(gates, path, ({ name = '' }, at) => {
+    const found = byRule(at, name, qualifiedName);
+    if (seen.has(name)) found.push(fieldError.duplicate(at, name));
+    seen.add(name);
+    return found;
+  });
+}
+
+/** Validates `readinessGates`. */
+export const validateReadinessGates = (
+  gates: readonly Infer<typeof PodReadinessGate>[] | undefined,
+  path: string,
+): FieldError[] =>
+  eachOf(gates, path, ({ conditionType = '' }, at) => byRule(`${at}.conditionType`, conditionType, qualifiedName));

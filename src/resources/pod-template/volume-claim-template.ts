@@ -1,0 +1,118 @@
+import {
+  dns1123Label,
+  dns1123Subdomain,
+  type FieldError,
+  fieldError,
+  getKey,
+  type Json,
+  type Names,
+  parseQuantity,
+  validateAnnotations,
+  validateLabels,
+  validateSelectorObject,
+} from '../../meta/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { byRule, oneOf } from '../shared/field-rules.ts';
+import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from '../types/core-v1.ts';
+import { validateAmount } from './resources.ts';
+
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const volumeModes = ['Block', 'Filesystem'];
+
+const unset: ReadonlySet<unknown> = new Set([null, undefined, '', 0]);
+
+/** Validates the PVC template of an ephemeral volume: its metadata may have labels and annotations only. */
+export function validateClaimTemplate(
+  { metadata = {}, spec = {} }: Infer<typeof PersistentVolumeClaimTemplate>,
+  path: string,
+  names: Names,
+): FieldError[] {
+  const at = `${path}.metadata`;
+  return [
+    ...validateAnnotations(metadata.annotations ?? {}, `${at}.annotations`),
+    ...validateLabels(metadata.labels ?? {}, `${at}.labels`),
+    ...Object.entries(metadata)
+      .filter(([field, value]) => field !== 'labels' && field !== 'annotations' && !unset.has(value))
+      // The reference server spells this one field in its own way.
+      .map(([field]) => fieldError.forbidden(`${at}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')),
+    ...validateClaimSpec(spec, `${path}.spec`, names),
+  ];
+}
+
+/** Validates a PVC spec; a data source API group that the old spec has is not validated again. */
+export function validateClaimSpec(
+  spec: PersistentVolumeClaimSpec,
+  path: string,
+  names: Names,
+  old?: { readonly spec?: PersistentVolumeClaimSpec },
+): FieldError[] {
+  const {
+    accessModes: modes = [],
+    storageClassName: storage = '',
+    volumeMode,
+    volumeAttributesClassName: attributes = '',
+  } = spec;
+  const found: FieldError[] = [];
+  const at = `${path}.accessModes`;
+  if (modes.length === 0) found.push(fieldError.required(at, 'at least 1 access mode is required'));
+  found.push(...validateSelectorObject(spec.selector as Json | undefined, `${path}.selector`));
+  for (const mode of modes) found.push(...oneOf(at, mode, accessModes));
+  const shared = modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
+  if (shared && modes.includes('ReadWriteOncePod')) {
+    found.push(fieldError.forbidden(at, 'may not use ReadWriteOncePod with other access modes'));
+  }
+  found.push(...validateSize(getKey(spec.resources?.requests ?? {}, 'storage'), `${path}.resources[storage]`, names));
+  if (storage !== '') found.push(...byRule(`${path}.storageClassName`, storage, dns1123Subdomain));
+  if (volumeMode !== undefined) found.push(...oneOf(`${path}.volumeMode`, volumeMode, volumeModes));
+  if (attributes !== '') found.push(...byRule(`${path}.volumeAttributesClassName`, attributes, dns1123Subdomain));
+  const anyGroup = [old?.spec?.dataSource, old?.spec?.dataSourceRef].some((one) => typeof one?.apiGroup === 'string');
+  return [...found, ...validateSources(spec, path, anyGroup)];
+}
+
+function validateSize(size: string | undefined, path: string, names: Names): FieldError[] {
+  if (size === undefined) return [fieldError.required(path)];
+  if (parseQuantity(size).nano <= 0n) return [fieldError.invalid(path, size, 'must be greater than zero')];
+  return validateAmount('storage', size, path, names);
+}
+
+interface Source {
+  apiGroup?: string | null;
+  kind?: string;
+  name?: string;
+}
+
+function validateSources(
+  { dataSource, dataSourceRef }: PersistentVolumeClaimSpec,
+  path: string,
+  anyGroup: boolean,
+): FieldError[] {
+  const found: FieldError[] = [];
+  if (dataSource !== undefined) found.push(...validateSource(dataSource, `${path}.dataSource`, anyGroup));
+  if (dataSourceRef === undefined) return found;
+  const at = `${path}.dataSourceRef`;
+  const { namespace = '' } = dataSourceRef;
+  found.push(...validateSource(dataSourceRef, at, anyGroup));
+  if (namespace !== '') found.push(...byRule(`${at}.namespace`, namespace, dns1123Label));
+  if (dataSource === undefined) return found;
+  const same =
+    (dataSource.apiGroup ?? '') === (dataSourceRef.apiGroup ?? '') &&
+    dataSource.kind === dataSourceRef.kind &&
+    dataSource.name === dataSourceRef.name;
+  if (namespace === '' && same) return found;
+  const why =
+    namespace === '' ? 'must match dataSourceRef' : 'may not be specified when dataSourceRef.namespace is specified';
+  return [...found, fieldError.invalid(path, `${path}.dataSource`, why)];
+}
+
+function validateSource({ apiGroup, kind = '', name = '' }: Source, path: string, anyGroup: boolean): FieldError[] {
+  const found: FieldError[] = [];
+  const group = apiGroup ?? '';
+  if (name === '') found.push(fieldError.required(`${path}.name`));
+  if (kind === '') found.push(fieldError.required(`${path}.kind`));
+  if (group === '' && kind !== 'PersistentVolumeClaim') {
+    const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+    found.push(fieldError.invalid(path, kind, why));
+  }
+  if (group !== '' && !anyGroup) found.push(...byRule(`${path}.apiGroup`, group, dns1123Subdomain));
+  return found;
+}

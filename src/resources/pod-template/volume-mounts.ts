@@ -1,0 +1,120 @@
+import { type FieldError, fieldError } from '../../meta/index.ts';
+import { descendingPath, eachOf, noBacksteps } from '../shared/field-rules.ts';
+import type { Container, Volume } from '../types/core-v1.ts';
+
+/** The valid volumes of a pod, by name. */
+export type Volumes = ReadonlyMap<string, Volume>;
+
+type Mount = NonNullable<Container['volumeMounts']>[number];
+
+/** Validates `volumeMounts`. */
+export function validateMounts(container: Container, volumes: Volumes, path: string): FieldError[] {
+  const devices = container.volumeDevices ?? [];
+  const deviceNames = new Set(devices.map(({ name = '' }) => name));
+  const devicePaths = lastPaths(devices, 'devicePath');
+  const privileged = container.securityContext?.privileged === true;
+  const taken = new Set<string>();
+  return eachOf(container.volumeMounts, path, (mount, at) => {
+    const { name = '', mountPath = '' } = mount;
+    const found: FieldError[] = [];
+    const wrongPath = (why: string) => found.push(fieldError.invalid(`${at}.mountPath`, mountPath, why));
+    if (!volumes.has(name)) found.push(fieldError.notFound(`${at}.name`, name));
+    if (taken.has(mountPath)) wrongPath('must be unique');
+    taken.add(mountPath);
+    if (deviceNames.has(name)) {
+      found.push(fieldError.invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
+    }
+    if (devicePaths.has(mountPath)) wrongPath('must not already exist as a path in volumeDevices');
+    found.push(...validateSubPaths(mount, volumes.get(name), path, at));
+    found.push(...validatePropagation(mount, privileged, path));
+    return found;
+  });
+}
+
+/** The last path of each name. */
+function lastPaths<P extends string>(
+  entries: readonly ({ name?: string } & { [key in P]?: string })[],
+  key: P,
+): ReadonlySet<string> {
+  return new Set(new Map(entries.map((entry) => [entry.name ?? '', entry[key] ?? ''])).values());
+}
+
+/** Validates `subPath` and `subPathExpr`; the errors have the path of the list. */
+function validateSubPaths(
+  { subPath = '', subPathExpr = '' }: Mount,
+  volume: Volume | undefined,
+  path: string,
+  at: string,
+): FieldError[] {
+  const found: FieldError[] = [];
+  if (volume?.image !== undefined) {
+    const why = 'not allowed in image volume sources';
+    if (subPath !== '') found.push(fieldError.invalid(`${at}.subPath`, subPath, why));
+    if (subPathExpr !== '') found.push(fieldError.invalid(`${at}.subPathExpr`, subPathExpr, why));
+  }
+  if (subPath !== '') found.push(...descendingPath(`${path}.subPath`, subPath));
+  if (subPathExpr !== '') {
+    if (subPath !== '') {
+      found.push(
+        fieldError.invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'),
+      );
+    }
+    found.push(...descendingPath(`${path}.subPathExpr`, subPathExpr));
+  }
+  return found;
+}
+
+const propagations = ['Bidirectional', 'HostToContainer', 'None'];
+const depths = ['Disabled', 'Enabled', 'IfPossible'];
+
+function validatePropagation(mount: Mount, privileged: boolean, path: string): FieldError[] {
+  const { mountPropagation: propagation, recursiveReadOnly: depth } = mount;
+  const found: FieldError[] = [];
+  if (propagation !== undefined) {
+    const field = `${path}.mountPropagation`;
+    if (!propagations.includes(propagation)) found.push(fieldError.notSupported(field, propagation, propagations));
+    if (propagation === 'Bidirectional' && !privileged) {
+      const why = 'Bidirectional mount propagation is available only to privileged containers';
+      found.push(fieldError.forbidden(field, why));
+    }
+  }
+  if (depth === undefined || depth === 'Disabled') return found;
+  const field = `${path}.recursiveReadOnly`;
+  if (!depths.includes(depth)) return [...found, fieldError.notSupported(field, depth, depths)];
+  if (mount.readOnly !== true) found.push(fieldError.forbidden(field, 'may only be specified when readOnly is true'));
+  if (propagation !== undefined && propagation !== 'None') {
+    const why = 'may only be specified when mountPropagation is None or not specified';
+    found.push(fieldError.forbidden(field, why));
+  }
+  return found;
+}
+
+/** Validates `volumeDevices`. */
+export function validateDevices(
+  { volumeDevices, volumeMounts = [] }: Container,
+  volumes: Volumes,
+  path: string,
+): FieldError[] {
+  const names = new Set<string>();
+  const paths = new Set<string>();
+  const mountNames = new Set(volumeMounts.map(({ name = '' }) => name));
+  const mountPaths = lastPaths(volumeMounts, 'mountPath');
+  return eachOf(volumeDevices, path, ({ name = '', devicePath = '' }, at) => {
+    const found: FieldError[] = [];
+    const wrong = (field: 'name' | 'devicePath', why: string) =>
+      found.push(fieldError.invalid(`${at}.${field}`, field === 'name' ? name : devicePath, why));
+    const volume = volumes.get(name);
+    if (names.has(name)) wrong('name', 'must be unique');
+    if (volume === undefined) found.push(fieldError.notFound(`${at}.name`, name));
+    else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {
+      wrong('name', 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode');
+    }
+    if (paths.has(devicePath)) wrong('devicePath', 'must be unique');
+    if (noBacksteps('', devicePath).length > 0) wrong('devicePath', "can not contain backsteps ('..')");
+    else paths.add(devicePath);
+    if (mountNames.has(name)) wrong('name', 'must not already exist in volumeMounts');
+    if (mountPaths.has(devicePath)) wrong('devicePath', 'must not already exist as a path in volumeMounts');
+    if (name !== '') names.add(name);
+    return found;
+  });
+}

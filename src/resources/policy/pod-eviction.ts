@@ -1,0 +1,218 @@
+import {
+  type ApiObject,
+  formatTime,
+  type Json,
+  type JsonObject,
+  jsonCopy,
+  StatusError,
+  selectorFromObject,
+  statusError,
+} from '../../meta/index.ts';
+import type { CreateCall, CreateHandler } from '../../registry/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import type { PodObject } from '../core/pod-object.ts';
+import { neverProbed, withCondition } from '../shared/conditions.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import type { PodCondition } from '../types/core-v1.ts';
+import type { PodDisruptionBudget } from '../types/policy-v1.ts';
+
+type Budget = ObjectOf<typeof PodDisruptionBudget>;
+
+const budgets = 'poddisruptionbudgets.policy';
+/** Attempts while the pod is modified concurrently. */
+const maxAttempts = 20;
+/** Limit of `disruptedPods` of a budget. */
+const maxDisrupted = 2_000;
+
+/**
+ * The create handler of `pods/eviction`: deletes the pod if its disruption budget allows that, and updates the budget.
+ */
+export const evictPod: CreateHandler = async (posted, call) => {
+  const options = (posted['deleteOptions'] ?? {}) as JsonObject;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await evict(options, call);
+      return;
+    } catch (error) {
+      if (!(error instanceof PodModified) || attempt === maxAttempts) throw error;
+    }
+  }
+};
+
+/** The pod was modified since it was read. */
+class PodModified extends StatusError {}
+
+async function evict(options: JsonObject, call: CreateCall): Promise<void> {
+  const { namespace, name, objects } = call;
+  const pod = (await objects.read('pods', namespace, name)) as unknown as PodObject;
+  if (bypassesBudget(pod)) {
+    const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
+    await (ended ? remove(options, call) : deleteAsRead(pod, options, call));
+    return;
+  }
+  const guarding = await budgetsOf(pod, call);
+  const [budget] = guarding;
+  if (guarding.length > 1) {
+    const why = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw new StatusError(500, '', why);
+  }
+  if (budget === undefined) {
+    await remove(options, call);
+  } else if (isSpare(pod, budget)) {
+    try {
+      await deleteAsRead(pod, options, call);
+    } catch (error) {
+      if (error instanceof PodModified) throw notProcessed(budget);
+      throw error;
+    }
+  } else {
+    const spend = (found: ApiObject) => {
+      // The delete options may ask for a dry run too: that works on a copy.
+      const tried = isDryRun(options) ? jsonCopy(found as JsonObject) : found;
+      useDisruption(tried as unknown as Budget, name, call.now);
+    };
+    await objects.guaranteedUpdate(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
+    await remove(options, call);
+  }
+}
+
+const isDryRun = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && dryRun.length > 0;
+
+const isDeleted = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** Whether a pod needs no budget: it has terminated, has not started, or is being deleted. */
+const bypassesBudget = (pod: PodObject): boolean =>
+  isDeleted(pod) || ['Succeeded', 'Failed', 'Pending'].includes(pod.status?.phase ?? '');
+
+/** Deletes the pod in the state that was read, unless the request has preconditions of its own. */
+async function deleteAsRead(pod: PodObject, options: JsonObject, call: CreateCall): Promise<void> {
+  const meant = preconditionsOf(options);
+  if (meant.resourceVersion !== undefined) return remove(options, call);
+  const { resourceVersion = '' } = pod.metadata;
+  try {
+    await remove({ ...options, preconditions: { ...meant, resourceVersion } }, call);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 409) throw error;
+    throw new PodModified(error.code, error.reason, error.message, error.details);
+  }
+}
+
+/** Sets the `DisruptionTarget` condition and deletes the pod with the given options. */
+async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
+  if (isDryRun(options)) return objects.delete('pods', namespace, name, options);
+  const meant = preconditionsOf(options);
+  const conditionVersion = await objects.guaranteedUpdate('pods', namespace, name, (found) => {
+    checkPreconditions(found, meant);
+    const pod = found as unknown as PodObject;
+    const { status = {} } = pod;
+    pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
+  });
+  // A resourceVersion precondition refers to the version before the condition was set.
+  const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: conditionVersion } : {}) };
+  await objects.delete('pods', namespace, name, { ...options, preconditions });
+}
+
+const disruption: Infer<typeof PodCondition> = {
+  ...neverProbed,
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};
+
+type Preconditions = { uid?: string; resourceVersion?: string };
+
+const preconditionsOf = ({ preconditions }: JsonObject): Preconditions => (preconditions ?? {}) as Preconditions;
+
+/** @throws StatusError 409 when the pod is another one, or has changed */
+function checkPreconditions({ metadata }: ApiObject, meant: Preconditions): void {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  const other = (field: string, wanted: string, found: string, why: string) =>
+    statusError.conflict(
+      { group: '', resource: 'Pod' },
+      name,
+      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). The object might have been ${why}`,
+    );
+  if (meant.uid && meant.uid !== uid) throw other('UID', meant.uid, uid, 'deleted and then recreated');
+  if (meant.resourceVersion && meant.resourceVersion !== resourceVersion) {
+    throw other('ResourceVersion', meant.resourceVersion, resourceVersion, 'modified');
+  }
+}
+
+async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
+  const all = (await objects.list(budgets, namespace, true)) as readonly ApiObject[] as unknown as readonly Budget[];
+  return all.filter(({ spec }) => {
+    const selector = selectorFromObject(spec?.selector as Json | undefined);
+    return selector.requirements.length > 0 && selector.matches(pod.metadata.labels ?? {});
+  });
+}
+
+/** Whether a pod that is not ready may be evicted without using the budget. */
+function isSpare({ status: podStatus }: PodObject, { spec = {}, status = {} }: Budget): boolean {
+  const ready = podStatus?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  if (ready) return false;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status;
+  return spec.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
+}
+
+/** Uses one disruption of the budget for this pod. @throws StatusError 403, 429 */
+function useDisruption(budget: Budget, pod: string, now: number): void {
+  const { name = '', generation = 0 } = budget.metadata;
+  const { status = {} } = budget;
+  const { disruptionsAllowed = 0, disruptedPods = {} } = status;
+  if ((status.observedGeneration ?? 0) < generation) throw notProcessed(budget);
+  const refused = (why: string) =>
+    statusError.forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why);
+  if (disruptionsAllowed < 0) throw refused('pdb disruptions allowed is negative');
+  if (Object.keys(disruptedPods).length > maxDisrupted) {
+    throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  }
+  if (disruptionsAllowed === 0) throw tooMany(denialMessage(budget), 0);
+  budget.status = {
+    ...status,
+    disruptionsAllowed: disruptionsAllowed - 1,
+    disruptedPods: { ...disruptedPods, [pod]: formatTime(now) },
+    ...(disruptionsAllowed === 1 ? { conditions: exhausted(budget, now) } : {}),
+  };
+}
+
+const notProcessed = ({ metadata }: Budget): StatusError =>
+  tooMany(`The disruption budget ${metadata.name} is still being processed by the server.`, 10);
+
+function tooMany(message: string, retryAfterSeconds: number): StatusError {
+  return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message }],
+    ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+  });
+}
+
+const allowed = 'DisruptionAllowed';
+
+function denialMessage({ metadata, status = {} }: Budget): string {
+  const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
+  const denied = conditions.find(({ type, status, message }) => type === allowed && status === 'False' && message);
+  const budget = `The disruption budget ${metadata.name}`;
+  if (denied?.reason === 'SyncFailed') {
+    return `${budget} does not allow evicting pods currently because it failed sync: ${denied.message}`;
+  }
+  if (currentHealthy <= desiredHealthy) {
+    return `${budget} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  }
+  const detail = denied === undefined ? '' : ` (${denied.reason}): ${denied.message}`;
+  return `${budget} does not allow evicting pods currently${detail}`;
+}
+
+type Conditions = NonNullable<NonNullable<Budget['status']>['conditions']>;
+
+/** The conditions of a budget without disruptions left. */
+function exhausted({ status = {} }: Budget, now: number): Conditions {
+  const { conditions, observedGeneration } = status;
+  const condition = {
+    type: allowed,
+    status: 'False',
+    reason: 'InsufficientPods',
+    message: '',
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+  };
+  return withCondition(conditions, condition, now);
+}

@@ -1,0 +1,164 @@
+/** Field rules that many kinds share: each returns its errors of one field. */
+import {
+  dns1035Label,
+  type FieldError,
+  fieldError,
+  immutable,
+  inRange,
+  type Json,
+  jsonEqual,
+  type NameRule,
+  type ObjectMeta,
+  percent,
+  validateSelectorObject,
+} from '../../meta/index.ts';
+import type { StrategyContext } from '../../registry/index.ts';
+
+/** What the validation of pods and pod templates depends on besides the object. */
+export type PodValidationContext = Pick<StrategyContext, 'names' | 'allowPrivileged'>;
+
+/** What the validation of a pod spec depends on besides the spec. */
+export interface PodSpecContext extends PodValidationContext {
+  /** Name of the pod; undefined for the spec of a template. */
+  readonly pod?: string;
+}
+
+/** The most warnings of one kind that are collected; a response has room for far fewer. */
+export const MAX_WARNINGS = 1000;
+
+/** An error for each message of a name rule. */
+export const byRule = (field: string, value: string, rule: NameRule): FieldError[] =>
+  rule(value).map((why) => fieldError.invalid(field, value, why));
+
+/** NotSupported unless the value is one of `known`. */
+export const oneOf = (field: string, value: string, known: readonly string[]): FieldError[] =>
+  known.includes(value) ? [] : [fieldError.notSupported(field, value, known)];
+
+export const nonNegative = (field: string, value: number): FieldError[] =>
+  value >= 0 ? [] : [fieldError.invalid(field, value, 'must be greater than or equal to 0')];
+
+/** Invalid unless the value is between the bounds, inclusive. */
+export const within = (field: string, value: number, low: number, high: number): FieldError[] =>
+  inRange(value, low, high).map((why) => fieldError.invalid(field, value, why));
+
+/** Validates the mode bits of a file. */
+export const fileMode = (field: string, mode: number | undefined): FieldError[] =>
+  mode === undefined || (mode >= 0 && mode <= 0o777)
+    ? []
+    : [fieldError.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];
+
+/** Rejects a path with a `..` element. */
+export const noBacksteps = (field: string, path: string): FieldError[] =>
+  path.split('/').includes('..') ? [fieldError.invalid(field, path, "must not contain '..'")] : [];
+
+/** Rejects an absolute path and a path with a `..` element. */
+export const descendingPath = (field: string, path: string): FieldError[] => [
+  ...(path.startsWith('/') ? [fieldError.invalid(field, path, 'must be a relative path')] : []),
+  ...noBacksteps(field, path),
+];
+
+/** As {@link descendingPath}; also rejects a path that starts with two dots. */
+export const localPath = (field: string, path: string): FieldError[] => [
+  ...descendingPath(field, path),
+  ...(path.startsWith('..') && !path.startsWith('../')
+    ? [fieldError.invalid(field, path, "must not start with '..'")]
+    : []),
+];
+
+/** Runs a rule on each entry of a list, with the path of the entry. */
+export const eachOf = <T>(
+  entries: readonly T[] | undefined,
+  path: string,
+  rule: (entry: T, path: string, index: number) => FieldError[],
+): FieldError[] => (entries ?? []).flatMap((entry, i) => rule(entry, `${path}[${i}]`, i));
+
+/** Whether an object is being created: it has no resourceVersion yet. */
+export const isNew = ({ metadata }: { metadata: ObjectMeta }): boolean => (metadata.resourceVersion ?? '') === '';
+
+/** Requires that `name` and `generateName`, where set, equal a name that follows from the spec. */
+export const validateNamed = ({ name, generateName }: ObjectMeta, wanted: string, why: string): FieldError[] =>
+  Object.entries({ generateName, name })
+    .filter(([, text]) => (text ?? '') !== '' && text !== wanted)
+    .map(([field, text]) => fieldError.invalid(`metadata.${field}`, text as string, why));
+
+/** A value typed by a schema, as JSON. */
+export const asJson = (value: unknown): Json | undefined => value as Json | undefined;
+
+export const same = (a: unknown, b: unknown): boolean => jsonEqual(asJson(a) ?? null, asJson(b) ?? null);
+
+/** The `immutable` error when a field has changed. */
+export const unchanged = (field: string, value: unknown, old: unknown): FieldError[] =>
+  same(value, old) ? [] : [immutable(field, asJson(value))];
+
+/** Validates a label selector. */
+export const selector = (value: unknown, path: string): FieldError[] => validateSelectorObject(asJson(value), path);
+
+/** One error with all messages of a name rule. */
+export function byRuleAsOne(
+  field: string,
+  value: string,
+  rule: (value: string) => string[],
+  joint = ',',
+): FieldError[] {
+  const found = rule(value);
+  return found.length === 0 ? [] : [fieldError.invalid(field, value, found.join(joint))];
+}
+
+/** A Duplicate error for each entry that repeats the key of an earlier one. */
+export function unique<T>(
+  entries: readonly T[] | null | undefined,
+  path: string,
+  key: (entry: T) => string,
+  at = '',
+): FieldError[] {
+  const seen = new Set<string>();
+  const found: FieldError[] = [];
+  (entries ?? []).forEach((entry, i) => {
+    const value = key(entry);
+    if (seen.has(value)) found.push(fieldError.duplicate(`${path}[${i}]${at}`, value));
+    seen.add(value);
+  });
+  return found;
+}
+
+/** Validates review versions: unique DNS labels. */
+export function validateReviewVersions(versions: readonly string[], path: string): FieldError[] {
+  const seen = new Set<string>();
+  return eachOf(versions, path, (version, at) => {
+    if (seen.has(version)) return [fieldError.invalid(at, version, 'duplicate version')];
+    seen.add(version);
+    return byRule(at, version, dns1035Label);
+  });
+}
+
+/** A Duplicate error with a reason. */
+export function duplicateOf(field: string, value: Json, why: string): FieldError {
+  const found = fieldError.duplicate(field, value);
+  return { ...found, message: `${found.message}: ${why}` };
+}
+
+/** Validates an int-or-percent: not negative, at most 100%. */
+export function nonNegativeOrPercent(field: string, value: number | string): FieldError[] {
+  if (typeof value === 'number') return nonNegative(field, value);
+  const found = byRule(field, value, percent);
+  if (found.length === 0 && Number(value.slice(0, -1)) > 100) {
+    found.push(fieldError.invalid(field, value, 'must not be greater than 100%'));
+  }
+  return found;
+}
+
+const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const wholePath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** Validates a domain-prefixed path such as `example.com/name`. */
+export function domainPath(field: string, value: string, domain: (value: string) => string[]): FieldError[] {
+  if (value === '') return [fieldError.required(field)];
+  const slash = value.indexOf('/');
+  const [host, path] = slash < 0 ? ['', ''] : [value.slice(0, slash), value.slice(slash + 1)];
+  if (host === '' || path === '') {
+    return [fieldError.invalid(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  const found = byRule(field, host, domain);
+  if (wholePath.test(path)) return found;
+  return [...found, fieldError.invalid(field, path, `Invalid path (regex used for validation is '${pathForm}')`)];
+}

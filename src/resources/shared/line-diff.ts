@@ -1,0 +1,151 @@
+/** Lines of unchanged text around a change. */
+const CONTEXT = 3;
+/** Limit of the lines of a text that is compared. */
+const MAX_LINES = 4000;
+
+interface Block {
+  readonly a: number;
+  readonly b: number;
+  readonly size: number;
+}
+
+type Step = readonly [change: boolean, a1: number, a2: number, b1: number, b2: number];
+
+/**
+ * The unified diff of two texts without file headers, each line ended by a newline. Empty when they are equal or one
+ * has more than 4000 lines.
+ */
+export function lineDiff(before: string, after: string): string {
+  const a = before.split('\n');
+  const b = after.split('\n');
+  if (a.length > MAX_LINES || b.length > MAX_LINES) return '';
+  let out = '';
+  for (const hunk of hunksOf(stepsOf(matches(a, b), a.length, b.length))) {
+    const [, a1, , b1] = hunk[0] as Step;
+    const [, , a2, , b2] = hunk.at(-1) as Step;
+    out += `@@ -${range(a1, a2)} +${range(b1, b2)} @@\n`;
+    for (const [change, i1, i2, j1, j2] of hunk) {
+      const write = (sign: string, lines: string[]) => {
+        for (const line of lines) out += `${sign}${line}\n`;
+      };
+      if (change) {
+        write('-', a.slice(i1, i2));
+        write('+', b.slice(j1, j2));
+      } else write(' ', a.slice(i1, i2));
+    }
+  }
+  return out;
+}
+
+function range(from: number, to: number): string {
+  const length = to - from;
+  if (length === 1) return String(from + 1);
+  return `${length === 0 ? from : from + 1},${length}`;
+}
+
+/** The positions of each line of a text; lines that occur very often in a long text are left out. */
+function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  lines.forEach((line, i) => {
+    const known = places.get(line);
+    if (known === undefined) places.set(line, [i]);
+    else known.push(i);
+  });
+  if (lines.length < 200) return places;
+  const most = Math.floor(lines.length / 100) + 1;
+  for (const [line, at] of places) if (at.length > most) places.delete(line);
+  return places;
+}
+
+/** The longest common runs of lines in order; the last block is empty. */
+function matches(a: readonly string[], b: readonly string[]): Block[] {
+  const places = placesOf(b);
+  const found: Block[] = [];
+  const open: [number, number, number, number][] = [[0, a.length, 0, b.length]];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    const [a1, a2, b1, b2] = part;
+    const block = longest(a, b, places, part);
+    if (block.size === 0) continue;
+    found.push(block);
+    if (a1 < block.a && b1 < block.b) open.push([a1, block.a, b1, block.b]);
+    if (block.a + block.size < a2 && block.b + block.size < b2)
+      open.push([block.a + block.size, a2, block.b + block.size, b2]);
+  }
+  found.sort((x, y) => x.a - y.a);
+  return [...found, { a: a.length, b: b.length, size: 0 }];
+}
+
+function longest(
+  a: readonly string[],
+  b: readonly string[],
+  places: ReadonlyMap<string, readonly number[]>,
+  [a1, a2, b1, b2]: readonly [number, number, number, number],
+): Block {
+  let best: Block = { a: a1, b: b1, size: 0 };
+  let ending = new Map<number, number>();
+  for (let i = a1; i < a2; i++) {
+    const next = new Map<number, number>();
+    for (const j of places.get(a[i] as string) ?? []) {
+      if (j < b1) continue;
+      if (j >= b2) break;
+      const size = (ending.get(j - 1) ?? 0) + 1;
+      next.set(j, size);
+      if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };
+    }
+    ending = next;
+  }
+  let { a: i, b: j, size } = best;
+  for (; i > a1 && j > b1 && a[i - 1] === b[j - 1]; i--, j--) size++;
+  while (i + size < a2 && j + size < b2 && a[i + size] === b[j + size]) size++;
+  return { a: i, b: j, size };
+}
+
+/** The edit script: equal and changed blocks in turn. */
+function stepsOf(blocks: readonly Block[], aLength: number, bLength: number): Step[] {
+  const steps: Step[] = [];
+  let i = 0;
+  let j = 0;
+  for (const { a, b, size } of joined(blocks)) {
+    if (i < a || j < b) steps.push([true, i, a, j, b]);
+    if (size > 0) steps.push([false, a, a + size, b, b + size]);
+    i = a + size;
+    j = b + size;
+  }
+  if (i < aLength || j < bLength) steps.push([true, i, aLength, j, bLength]);
+  return steps;
+}
+
+function joined(blocks: readonly Block[]): Block[] {
+  const out: Block[] = [];
+  for (const block of blocks) {
+    const last = out.at(-1);
+    if (last !== undefined && last.a + last.size === block.a && last.b + last.size === block.b) {
+      out[out.length - 1] = { ...last, size: last.size + block.size };
+    } else out.push(block);
+  }
+  return out;
+}
+
+/** Groups changes into hunks with context lines; hunks that are close together are joined. */
+function hunksOf(steps: readonly Step[]): Step[][] {
+  if (!steps.some(([change]) => change)) return [];
+  const hunks: Step[][] = [];
+  let hunk: Step[] = [];
+  steps.forEach(([change, a1, a2, b1, b2], i) => {
+    const size = a2 - a1;
+    const first = i === 0;
+    const last = i === steps.length - 1;
+    if (change) hunk.push([true, a1, a2, b1, b2]);
+    else if (first) {
+      const kept = Math.min(size, CONTEXT);
+      hunk.push([false, a2 - kept, a2, b2 - kept, b2]);
+    } else if (last || size > 2 * CONTEXT) {
+      const kept = Math.min(size, CONTEXT);
+      hunk.push([false, a1, a1 + kept, b1, b1 + kept]);
+      if (last) return;
+      hunks.push(hunk);
+      hunk = [[false, a2 - CONTEXT, a2, b2 - CONTEXT, b2]];
+    } else hunk.push([false, a1, a2, b1, b2]);
+  });
+  return [...hunks, hunk];
+}

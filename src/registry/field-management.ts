@@ -1,19 +1,17 @@
 import {
   anyElement,
-  type FieldSet,
+  type FieldFilter,
   fieldElement,
   fieldPath,
   type ManagedType,
   type ManagedVersion,
   type ReplicasPath,
-  recursiveDifference,
   sameManagedFields,
   setOf,
   toParentManagedFields,
   toScaleManagedFields,
   updateManagedFields,
   type Writer,
-  within,
 } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -30,7 +28,7 @@ import {
 import type { RegistryContext } from './context.ts';
 import { fromStorage, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
 import type { FieldNames, Subresource } from './definition.ts';
-import type { CompiledVersion, Resource } from './resource.ts';
+import type { Resource } from './resource.ts';
 import type { Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
@@ -52,7 +50,6 @@ export function managedTypeOf(registry: RegistryContext, target: Target): Manage
 /** The stored object, in every version in which it is served. */
 function ownObject(registry: RegistryContext, { resource, subresource }: Target): ManagedType {
   const storage = formatGroupResource(resource.definition.storage);
-  const writable = writableIn(resource, subresource);
   const versions = new Map<string, ManagedVersion>();
   const places = new Map<string, Target>();
   for (const other of registry.resources) {
@@ -63,32 +60,28 @@ function ownObject(registry: RegistryContext, { resource, subresource }: Target)
       places.set(compiled.apiVersion, place);
       versions.set(compiled.apiVersion, {
         schema: compiled.type.schema,
-        writable,
         convert: (object) => {
           const from = places.get(object.apiVersion);
           return from === undefined ? object : fromStorage(place, toStorage(from, object));
         },
-        normalize: (object) => normalObject(registry, place, compiled, object),
       });
     }
   }
-  return { names: registry.names, version: (apiVersion) => versions.get(apiVersion) };
+  const fieldFilter = fieldFilterOf(resource, subresource);
+  return { names: registry.names, fieldFilter, version: (apiVersion) => versions.get(apiVersion) };
 }
 
-/** The object as it would be stored, with every default. */
-function normalObject(
-  registry: RegistryContext,
-  place: Target,
-  { apiVersion, type }: CompiledVersion,
-  object: JsonObject,
-): ApiObject {
-  const { definition } = place.resource;
-  const decoded = asObject(type.decode(object).value, definition.kind, apiVersion);
-  const { defaults } = definition.strategy;
-  if (defaults === undefined) return decoded;
-  const stored = toStorage(place, decoded);
+/**
+ * The object of the target as it would be stored: decoded, with all defaults. Neither keeps nor changes its argument.
+ */
+export function normalize(registry: RegistryContext, target: Target, object: JsonObject): ApiObject {
+  const { kind, apiVersion, type } = requestKind(target);
+  const decoded = asObject(type.decode(object).value, kind, apiVersion);
+  const { defaults } = target.resource.definition.strategy;
+  if (defaults === undefined || projectionOf(target) !== undefined) return decoded;
+  const stored = toStorage(target, decoded);
   defaults(stored, { names: registry.names, now: registry.clock.now() });
-  return fromStorage(place, stored);
+  return fromStorage(target, stored);
 }
 
 function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObject {
@@ -96,28 +89,29 @@ function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObjec
   return Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
 }
 
-/** What of some fields a write through the endpoint can change. */
-function writableIn({ definition, subresources }: Resource, subresource: string): ManagedVersion['writable'] {
+/** The fields that a write through an endpoint can own. */
+function fieldFilterOf({ definition, subresources }: Resource, subresource: string): FieldFilter {
   const declared = subresource === '' ? definition : subresources.get(subresource)?.declared;
   const { resetFields = [], writableFields }: Pick<Subresource, 'resetFields' | 'writableFields'> = declared ?? {};
-  if (writableFields !== undefined) return (fields) => within(fields, writableFields.map(fieldPathOf));
+  if (writableFields !== undefined) return { include: writableFields.map(fieldPathOf) };
   const guarded = subresource === '' && subresources.has('status') ? [['status'], ...resetFields] : resetFields;
-  const kept = setOf(...guarded.map(fieldPathOf));
-  return (fields: FieldSet) => recursiveDifference(fields, kept);
+  return { exclude: setOf(...guarded.map(fieldPathOf)) };
 }
 
 const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyElement ? name : fieldElement(name)));
 
 /** What a view shows of the stored object: it has one version. */
 function ownView(target: Target): ManagedType {
-  const { kind, apiVersion, type } = requestKind(target);
+  const { apiVersion, type } = requestKind(target);
   const version: ManagedVersion = {
     schema: type.schema,
-    writable: (fields) => fields,
     convert: (object) => object,
-    normalize: (object) => asObject(type.decode(object).value, kind, apiVersion),
   };
-  return { names: type.names, version: (asked) => (asked === apiVersion ? version : undefined) };
+  return {
+    names: type.names,
+    fieldFilter: { exclude: {} },
+    version: (asked) => (asked === apiVersion ? version : undefined),
+  };
 }
 
 export function writerOf({ target, options, context }: WriteRequest): Writer {
@@ -197,8 +191,8 @@ const sameButManagedFields = (object: ApiObject, old: ApiObject): boolean =>
   jsonEqual(withManagedFields(object, undefined), withManagedFields(old, undefined));
 
 /**
- * Whether an object is as it was. Then so are its owners, whatever time of a write they name: one that changes nothing is
- * no change.
+ * Whether an object is as it was. Then so are its owners, whatever time of a write they name: one that changes nothing
+ * is no change.
  */
 export function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   const { managedFields } = object.metadata;

@@ -1,6 +1,7 @@
 import {
   type ApiObject,
   at,
+  escapeHtml,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -118,9 +119,8 @@ function setAnnotations(metadata: ObjectMeta, entries: readonly (readonly [strin
   else metadata.annotations = Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** JSON in which no character has a meaning in HTML. */
-const encode = (value: Json): string =>
-  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** JSON as Go encodes it, HTML escaped. */
+const encode = (value: Json): string => escapeHtml(JSON.stringify(value));
 
 /** The entries in their normal form; undefined when they are no such list. */
 function readList(value: Json | undefined, schema: StructSchema, names: Names): JsonObject[] | undefined {

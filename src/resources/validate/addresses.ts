@@ -34,7 +34,7 @@ export function warnOfRange(path: string, value: string): string[] {
   if (range === undefined) return [];
   const { address } = range;
   const start = startOf(range);
-  const best = JSON.stringify(`${formatIp({ ...address, bits: start })}/${value.split('/')[1]}`);
+  const best = JSON.stringify(`${formatIp({ ...address, bits: start })}/${value.split('/')[1] ?? ''}`);
   if (start !== address.bits) {
     const single = JSON.stringify(`${formatIp(address)}/${address.size}`);
     return [

@@ -2,7 +2,6 @@ import { parseJson } from '../../src/codec/index.ts';
 import { difference, equalSets, intersection, union } from '../../src/merge/field-set.ts';
 import { parseFieldsV1, toFieldsV1 } from '../../src/merge/fields-v1.ts';
 import {
-  applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   operationErrors,
@@ -11,6 +10,7 @@ import {
   updateManagedFields,
   visitedBy,
 } from '../../src/merge/index.ts';
+import { applyAtOnce } from '../../src/merge/testing/apply.ts';
 import { thing } from '../../src/merge/testing/thing.ts';
 import type { ManagedType } from '../../src/merge/transition.ts';
 import {
@@ -211,16 +211,16 @@ const strategic: Target = {
 /** An object and its owners, seen through the one version that there is. */
 const owned: ManagedType = {
   names,
+  fieldFilter: { exclude: {} },
   version: (apiVersion) =>
     apiVersion !== 'v1'
       ? undefined
       : {
           schema,
-          writable: (fields) => fields,
           convert: (object) => object,
-          normalize: (object) => type.decode(object).value as ApiObject,
         },
 };
+const normalize = (object: JsonObject) => type.decode(object).value as ApiObject;
 const writer = (manager: string) => ({ manager, apiVersion: 'v1', now: '2024-01-01T00:00:00Z' });
 
 const apply: Target = {
@@ -236,9 +236,9 @@ const apply: Target = {
   run: (bytes) => {
     const [first, second] = readPair(bytes).map(objectIn) as [JsonObject, JsonObject];
     const request = { type: owned, writer: writer('one'), force: true };
-    const live = atOnce(applyConfiguration({ ...request, live: undefined, applyConfig: first }));
-    const after = atOnce(applyConfiguration({ ...request, live, applyConfig: second, writer: writer('two') }));
-    const again = atOnce(applyConfiguration({ ...request, live: after, applyConfig: second, writer: writer('two') }));
+    const live = applyAtOnce({ ...request, live: undefined, applyConfig: first }, normalize);
+    const after = applyAtOnce({ ...request, live, applyConfig: second, writer: writer('two') }, normalize);
+    const again = applyAtOnce({ ...request, live: after, applyConfig: second, writer: writer('two') }, normalize);
     law(jsonEqual(again, after), 'the same apply again changes nothing');
   },
 };
@@ -286,14 +286,15 @@ const update: Target = {
       ApiObject,
       ApiObject,
     ];
-    const live = atOnce(
-      applyConfiguration({
+    const live = applyAtOnce(
+      {
         type: owned,
         writer: writer('one'),
         force: false,
         live: undefined,
         applyConfig: withoutOwners(first),
-      }),
+      },
+      normalize,
     );
     second.metadata ??= {};
     atOnce(updateManagedFields({ type: owned, writer: writer('two'), before: live, after: second }));

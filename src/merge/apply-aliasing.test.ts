@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type ApiObject, atOnce, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
-import { applyConfiguration } from './apply.ts';
+import { type ApiObject, type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
+import { applyAtOnce } from './testing/apply.ts';
 import { Fixture } from './testing/scenario.ts';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -21,7 +21,9 @@ function* partsOf(value: Json): Generator<Json> {
 function shared(manager: string, live: ApiObject, applyConfig: JsonObject): number {
   const fixture = new Fixture();
   const writer = { manager, apiVersion: 'v1', now: '2024-01-01T00:00:01Z' };
-  const result = atOnce(applyConfiguration({ type: fixture.type(), writer, live, applyConfig, force: true }));
+  const result = applyAtOnce({ type: fixture.type(), writer, live, applyConfig, force: true }, (object) =>
+    fixture.decode(object),
+  );
   const before = new Set(partsOf(live));
   expect(result).not.toBe(live);
   return [...partsOf(result)].filter((part) => before.has(part)).length;

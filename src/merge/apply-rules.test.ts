@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, atOnce } from '../meta/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import { field, int32, list, map, string, struct } from '../schema/index.ts';
-import { applyConfiguration } from './apply.ts';
 import { managerName } from './manager-name.ts';
+import { applyAtOnce } from './testing/apply.ts';
 import {
   apply,
   entry,
@@ -494,7 +494,8 @@ describe('rule 8: an apply creates a missing object', () => {
     expect(live).toBeUndefined();
     const applyConfig = { kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } };
     const writer = { manager: 'm', apiVersion: 'v1', now: fixture.now };
-    const created = atOnce(applyConfiguration({ type: fixture.type(), writer, live, applyConfig, force: false }));
+    const request = { type: fixture.type(), writer, live, applyConfig, force: false };
+    const created = applyAtOnce(request, (object) => fixture.decode(object));
     expect(created).toMatchObject({ kind: 'Thing', apiVersion: 'v1', metadata: { name: 't' }, data: { a: '1' } });
     expect(managedPaths(created)).toEqual({ m: '.data.a' });
   });

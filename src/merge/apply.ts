@@ -11,9 +11,9 @@ import {
   shorten,
   statusError,
 } from '../meta/index.ts';
-import { lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
+import { type LastApplied, lastAppliedTo, migrateLastApplied, withLastApplied } from './client-side.ts';
 import { conflictError, conflictsBeyond, conflictsWith } from './conflicts.ts';
-import { isEmpty } from './field-set.ts';
+import { filterFields, isEmpty } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import {
   decodeManagedFields,
@@ -40,27 +40,40 @@ import { validateApplyConfig } from './validate-apply.ts';
 export interface Apply {
   readonly type: ManagedType;
   readonly writer: Writer;
-  /** The object as it is, in the version of the request; undefined when the apply creates it. */
+  /** The live object in the version of the request; undefined when the apply creates it. */
   readonly live: ApiObject | undefined;
-  /** The body as it was sent: nothing filled in, nothing dropped. */
+  /** The body as sent: neither defaulted nor pruned. */
   readonly applyConfig: JsonObject;
-  /** Take what other managers own. */
+  /** Take conflicting fields from their managers. */
   readonly force: boolean;
 }
 
 const beforeFirstApply = 'before-first-apply';
 
+/** An applied configuration merged into the live object, before normalization. */
+export interface MergedApply {
+  /** The merged and pruned object; the live object itself when the configuration changes nothing. */
+  readonly object: JsonObject;
+  /** The live object, or the zero object for a create. */
+  readonly before: JsonObject;
+  /** The new entry of the applier. */
+  readonly applier: ManagedEntry;
+  /** The entries of all other managers. */
+  readonly others: readonly ManagedEntry[];
+  /** The configuration of the last client-side apply, which the applier takes over. */
+  readonly lastApplied: LastApplied | undefined;
+}
+
 /**
- * The object after an apply in its normal form, `metadata.managedFields` with it: the live one with what the intent
- * says, without what the manager applied before, does not now, and nobody else owns. It is the live object itself when
- * nothing changes, its ownership included; else it shares at most entries of managedFields with it, and untyped values.
- * @throws StatusError 400 when the intent sets managedFields, 409 when it changes what others own and is not forced,
- *   500 when it does not fit the schema (code and text as clients know them).
- * In steps, for the sake of large objects.
+ * The first half of an apply: validates the applied configuration, merges it into the live object and prunes what the
+ * manager no longer applies. The caller normalizes the object and calls {@link settleApply}. Runs in steps, because
+ * objects may be large.
+ * @throws StatusError 400 when the configuration sets managedFields, 500 when it does not fit the schema (code and
+ *   message as clients know them)
  */
-export function* applyConfiguration(request: Apply): Steps<ApiObject> {
+export function* mergeApply(request: Apply): Steps<MergedApply> {
   const { type, writer, live, applyConfig } = request;
-  const { apiVersion } = writer;
+  const { manager, apiVersion, subresource = '' } = writer;
   const version = type.version(apiVersion);
   if (version === undefined) throw statusError.internal(`${apiVersion} is no version of the type`);
   const shape = objectShape(version.schema, type.names);
@@ -72,16 +85,52 @@ export function* applyConfiguration(request: Apply): Steps<ApiObject> {
   if (errors.length > 0) throw invalidConfigError(applyConfig, apiVersion, errors);
   yield;
   const entries = entriesBeforeApply(type, version, live, writer);
-  const last = live && lastAppliedTo(live, shape, writer.manager, apiVersion, type.names);
+  const lastApplied = live && lastAppliedTo(live, shape, manager, apiVersion, type.names);
   yield;
-  const result = yield* applied(request, version, entries, last?.unchanged);
+  const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
+  const last = entries.find((entry) => sameManager(entry, id));
+  const others = entries.filter((entry) => entry !== last);
+  const fields = filterFields(type.fieldFilter, fieldsOf(shape, applyConfig, last?.fields));
   yield;
-  const after =
-    last === undefined ? result.entries : migrateLastApplied(result.entries, result.applier, last, type.names);
-  const object = withLastApplied(result.object, applyConfig, writer.manager, type.names);
-  const managedFields = encodeManagedFields(after, live?.metadata.managedFields);
+  const before = live ?? zeroObject(version.schema, type.names);
+  let object = merge(shape, before, applyConfig);
+  yield;
+  const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
+  if (last !== undefined && applier !== last) object = prune(type, object, apiVersion, last, [...others, applier]);
+  return { object, before, applier, others, lastApplied };
+}
+
+/**
+ * The second half of an apply: detects conflicts and returns the normalized object with its `metadata.managedFields`.
+ * Returns the live object itself when nothing changes, managed fields included; else the result shares at most entries
+ * of managedFields and values without a schema with it. A different encoding of an equal value, or of a zero value, is
+ * no change.
+ * @throws StatusError 409 when the apply changes fields of other managers and is not forced
+ */
+export function* settleApply(request: Apply, merged: MergedApply, normalized: ApiObject): Steps<ApiObject> {
+  const { type, live, applyConfig, writer, force } = request;
+  const { before, applier, others, lastApplied } = merged;
+  const { manager, apiVersion, now } = writer;
+  const after = live !== undefined && jsonEqual(normalized, live) ? live : normalized;
+  yield;
+  const actual = new Comparisons(type, apiVersion, before, after);
+  yield* compared(actual, others);
+  if (!force && after !== before) {
+    const requested = new Comparisons(type, apiVersion, before, merged.object);
+    yield* compared(requested, others);
+    const conflicts = conflictsBeyond(conflictsWith(others, requested, actual), lastApplied?.unchanged ?? {});
+    if (conflicts.length > 0) throw conflictError(conflicts);
+  }
+  const left = stripChangedFields(others, actual);
+  // An apply that changes no value keeps the time of its entry; a new entry then has none.
+  const self = after === before ? applier : withTime(applier, now);
+  const applied = isEmpty(self.fields) ? left : [...left, self];
+  yield;
+  const entries = lastApplied === undefined ? applied : migrateLastApplied(applied, self, lastApplied, type.names);
+  const object = withLastApplied(after, applyConfig, manager, type.names);
+  const managedFields = encodeManagedFields(entries, live?.metadata.managedFields);
   if (object === live && managedFields === live.metadata.managedFields) return live;
-  return withManagedFields(result.object === live ? jsonCopy(object) : object, managedFields);
+  return withManagedFields(after === live ? jsonCopy(object) : object, managedFields);
 }
 
 function invalidConfigError(applyConfig: JsonObject, apiVersion: string, errors: readonly string[]): StatusError {
@@ -93,7 +142,7 @@ function invalidConfigError(applyConfig: JsonObject, apiVersion: string, errors:
   return new StatusError(500, '', `failed to create typed patch object (${what}): ${why}`);
 }
 
-/** Whatever an object holds that nobody was ever written down for belongs to whoever wrote before the first apply. */
+/** The entries of the live object. Without any, the manager `before-first-apply` owns all of its fields. */
 function entriesBeforeApply(
   type: ManagedType,
   version: ManagedVersion,
@@ -103,79 +152,18 @@ function entriesBeforeApply(
   const entries = reconcileEntries(type, decodeManagedFields(live?.metadata.managedFields));
   if (live === undefined || entries.length > 0) return entries;
   const { apiVersion, subresource = '', now } = writer;
-  const all = new Comparisons({ names: type.names, version: () => version }, apiVersion, undefined, live).in(
-    apiVersion,
-  );
+  const all = new Comparisons({ ...type, version: () => version }, apiVersion, undefined, live).in(apiVersion);
   if (all === undefined || isEmpty(all.assigned)) return entries;
   const fields = all.assigned;
   return [{ manager: beforeFirstApply, operation: 'Update', apiVersion, subresource, time: now, fields }];
 }
 
-interface Applied {
-  readonly object: JsonObject;
-  readonly entries: ManagedEntry[];
-  readonly applier: ManagedEntry;
-}
-
-/** `unchanged`: what may be taken without force. */
-function* applied(
-  request: Apply,
-  version: ManagedVersion,
-  entries: readonly ManagedEntry[],
-  unchanged: ManagedEntry['fields'] = {},
-): Steps<Applied> {
-  const { type, live, applyConfig, writer, force } = request;
-  const { manager, apiVersion, subresource = '', now } = writer;
-  const shape = objectShape(version.schema, type.names);
-  const id = { manager, operation: 'Apply', apiVersion, subresource } as const;
-  const last = entries.find((entry) => sameManager(entry, id));
-  const others = entries.filter((entry) => entry !== last);
-
-  const fields = version.writable(fieldsOf(shape, applyConfig, last?.fields));
-  yield;
-  const before = live ?? zeroObject(version.schema, type.names);
-  let object = merge(shape, before, applyConfig);
-  yield;
-  const applier = last === undefined ? { ...id, time: undefined, fields } : withFields(last, fields, apiVersion);
-  if (last !== undefined && applier !== last) object = prune(type, object, apiVersion, last, [...others, applier]);
-  yield;
-  const after = normalized(version, live, before, object);
-  yield;
-  const transition = new Comparisons(type, apiVersion, before, after);
-  yield* compared(transition, others);
-  if (!force && after !== before) {
-    const requested = new Comparisons(type, apiVersion, before, object);
-    yield* compared(requested, others);
-    const conflicts = conflictsBeyond(conflictsWith(others, requested, transition), unchanged);
-    if (conflicts.length > 0) throw conflictError(conflicts);
-  }
-  const left = stripChangedFields(others, transition);
-  // An entry of one who shares without changing anything has the time that it had: a new one, none.
-  const self = after === before ? applier : withTime(applier, now);
-  return { object: after, entries: isEmpty(fields) ? left : [...left, self], applier: self };
-}
-
-/** Compares in the versions of the owners, each in a step of its own. */
+/** Runs the comparisons of all versions of the entries, each in a step. */
 function* compared(transition: Comparisons, entries: readonly ManagedEntry[]): Steps<void> {
   for (const version of new Set(entries.map(({ apiVersion }) => apiVersion))) {
     transition.in(version);
     yield;
   }
-}
-
-/**
- * The object in its normal form: the live one itself when that is the same. Spellings and zero values are no changes.
- */
-function normalized(
-  version: ManagedVersion,
-  live: ApiObject | undefined,
-  before: JsonObject,
-  object: JsonObject,
-): JsonObject {
-  if (live === undefined) return version.normalize(object);
-  if (object === before) return live;
-  const after = version.normalize(object);
-  return jsonEqual(after, live) ? live : after;
 }
 
 /** Changes its argument. */

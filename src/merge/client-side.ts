@@ -1,4 +1,13 @@
-import { at, isJsonObject, type Json, type JsonObject, type Names, readJsonText, setKey } from '../meta/index.ts';
+import {
+  at,
+  escapeHtml,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Names,
+  readJsonText,
+  setKey,
+} from '../meta/index.ts';
 import { compare } from './compare.ts';
 import { difference, type FieldSet, type FieldSetDraft, finished, isEmpty, itself, leaf, nodeAt } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
@@ -132,9 +141,5 @@ function encodeConfiguration(applyConfig: JsonObject, annotation: string): strin
     const { annotations: _, ...rest } = metadata;
     plain = { ...applyConfig, metadata: isEmpty(others as FieldSet) ? rest : { ...rest, annotations: others } };
   }
-  const escaped = stableText(plain).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return `${escaped}\n`;
+  return `${escapeHtml(stableText(plain))}\n`;
 }

@@ -224,6 +224,12 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(b) ? a : (rest(a, b, true) ?? leaf);
 }
 
+/** A filter of field sets: either the paths to keep, which may be patterns, or the set to exclude with all below it. */
+export type FieldFilter = { readonly include: readonly Path[] } | { readonly exclude: FieldSet };
+
+export const filterFields = (filter: FieldFilter, set: FieldSet): FieldSet =>
+  'include' in filter ? within(set, filter.include) : recursiveDifference(set, filter.exclude);
+
 /** `b` is a node and not a root: without members it is in the set. */
 function rest(a: FieldSet, b: FieldSet, below: boolean): FieldSet | undefined {
   if (a === b) return undefined;

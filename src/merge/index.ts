@@ -1,7 +1,7 @@
 /** JSON patch, merge patch, strategic merge patch and server-side apply, and the managed fields after a write. */
-export { type Apply, applyConfiguration } from './apply.ts';
+export { type Apply, mergeApply, settleApply } from './apply.ts';
 export { checkMembers, checkPatched } from './bounds.ts';
-export { anyElement, type FieldSet, recursiveDifference, setOf, within } from './field-set.ts';
+export { anyElement, type FieldFilter, setOf } from './field-set.ts';
 export { applyJsonPatch, operationErrors, readOperations, visitedBy } from './json-patch.ts';
 export { sameManagedFields } from './managed-fields.ts';
 export { managerName } from './manager-name.ts';

@@ -11,9 +11,9 @@ import {
 } from '../meta/index.ts';
 import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
-import { applyConfiguration } from './apply.ts';
-import { type FieldSet, recursiveDifference, setOf } from './field-set.ts';
+import { setOf } from './field-set.ts';
 import { fieldPath } from './path.ts';
+import { applyAtOnce } from './testing/apply.ts';
 import { updateManagedFields } from './update.ts';
 
 // The requests of the recorded exchanges and the responses of the reference server.
@@ -46,14 +46,16 @@ class Server {
   }
 
   #type(reset: string) {
-    const normalize = (o: JsonObject) => this.#decode(o);
     const version = {
       schema: this.#schema,
-      writable: (fields: FieldSet) => recursiveDifference(fields, setOf(fieldPath(reset))),
       convert: (o: ApiObject) => o,
-      normalize,
     };
-    return { names, version: (apiVersion: string) => (apiVersion === this.#apiVersion ? version : undefined) };
+    const fieldFilter = { exclude: setOf(fieldPath(reset)) };
+    return {
+      names,
+      fieldFilter,
+      version: (apiVersion: string) => (apiVersion === this.#apiVersion ? version : undefined),
+    };
   }
 
   #decode(object: JsonObject): ApiObject {
@@ -69,7 +71,8 @@ class Server {
     const { force = false, subresource = '' } = options;
     const writer = { manager, apiVersion: this.#apiVersion, subresource, now };
     const type = this.#type(subresource === 'status' ? 'spec' : 'status');
-    this.live = atOnce(applyConfiguration({ type, writer, live: this.live, applyConfig: this.#whole(body), force }));
+    const request = { type, writer, live: this.live, applyConfig: this.#whole(body), force };
+    this.live = applyAtOnce(request, (object) => this.#decode(object));
   }
 
   update(manager: string, body: JsonObject): void {

@@ -1,35 +1,30 @@
 import type { ApiObject, JsonObject, Names } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import { compare } from './compare.ts';
-import { difference, type FieldSet, isEmpty, union } from './field-set.ts';
+import { difference, type FieldFilter, type FieldSet, filterFields, isEmpty, union } from './field-set.ts';
 import { type ManagedEntry, withFields } from './managed-fields.ts';
 import { reconcile } from './reconcile.ts';
 import { objectShape, type StructShape, zeroObject } from './shape.ts';
 
-/** A type as ownership sees it through one endpoint: the resource itself or one of its subresources. */
+/** A type as managed fields need it, for one endpoint: the main resource or a subresource. */
 export interface ManagedType {
   readonly names: Names;
+  /** The fields that a write through this endpoint can own; it does not change the others. */
+  readonly fieldFilter: FieldFilter;
   /** A version of the type; undefined when it is not served, or no longer. */
   version(apiVersion: string): ManagedVersion | undefined;
 }
 
 export interface ManagedVersion {
   readonly schema: StructSchema;
-  /** What of some fields a write through this endpoint can change: nobody comes to own the rest by writing it. */
-  readonly writable: (fields: FieldSet) => FieldSet;
-  /** The object in this version. Asked only for objects in another one. */
+  /** Converts an object of another version to this one. */
   convert(object: ApiObject): ApiObject;
-  /**
-   * An object of this version as it would be stored: decoded, with its defaults. Neither keeps nor changes its
-   * argument.
-   */
-  normalize(object: JsonObject): ApiObject;
 }
 
-/** What every write knows of its writer. */
+/** The writer of a request. */
 export interface Writer {
   readonly manager: string;
-  /** The version of the request, which its objects are in. */
+  /** The version of the request and of its objects. */
   readonly apiVersion: string;
   readonly subresource?: string;
   /** RFC 3339 in UTC, whole seconds. */
@@ -41,21 +36,21 @@ export function shapeIn(type: ManagedType, apiVersion: string): StructShape | un
   return version && objectShape(version.schema, type.names);
 }
 
-/** An object in another version of its type; undefined when there is no such version. */
+/** Converts an object to another version; undefined when there is no such version. */
 export function inVersion(type: ManagedType, object: JsonObject, from: string, to: string): JsonObject | undefined {
   return from === to ? object : type.version(to)?.convert(object as ApiObject);
 }
 
-/** What a write changes of an object, as its owners see it. */
+/** The fields that a write changes, in one version of the type. */
 export interface FieldChanges {
-  /** Whatever it gives a value: that becomes the writer's. */
+  /** Added or modified fields, which the writer owns. */
   readonly assigned: FieldSet;
   readonly removed: FieldSet;
-  /** Both of them. */
+  /** The union of assigned and removed fields. */
   readonly changed: FieldSet;
 }
 
-/** What happens to an object in one write, compared in every version that an owner asks for. */
+/** The changes of one write, compared in each version of the managed fields entries on demand. */
 export class Comparisons {
   readonly #type: ManagedType;
   readonly #apiVersion: string;
@@ -71,7 +66,7 @@ export class Comparisons {
     this.#after = after;
   }
 
-  /** What changes in a version of what can change; undefined when there is no such version. */
+  /** The changes in a version, filtered by the field filter; undefined when there is no such version. */
   in(apiVersion: string): FieldChanges | undefined {
     if (!this.#compared.has(apiVersion)) this.#compared.set(apiVersion, this.#compare(apiVersion));
     return this.#compared.get(apiVersion);
@@ -80,18 +75,18 @@ export class Comparisons {
   #compare(apiVersion: string): FieldChanges | undefined {
     const version = this.#type.version(apiVersion);
     if (version === undefined) return undefined;
-    const { names } = this.#type;
+    const { names, fieldFilter } = this.#type;
     const convert = (object: JsonObject) =>
       apiVersion === this.#apiVersion ? object : version.convert(object as ApiObject);
     const before = this.#before === undefined ? zeroObject(version.schema, names) : convert(this.#before);
     const found = compare(objectShape(version.schema, names), before, convert(this.#after));
-    const removed = version.writable(found.removed);
-    const assigned = union(version.writable(found.modified), version.writable(found.added));
+    const removed = filterFields(fieldFilter, found.removed);
+    const assigned = union(filterFields(fieldFilter, found.modified), filterFields(fieldFilter, found.added));
     return { assigned, removed, changed: union(assigned, removed) };
   }
 }
 
-/** The owners as the schemas of today have them; those of versions that are gone are gone. */
+/** Reconciles entries with the current schemas, and drops those of versions that are no longer served. */
 export function reconcileEntries(type: ManagedType, entries: readonly ManagedEntry[]): ManagedEntry[] {
   return entries.flatMap((entry) => {
     const shape = shapeIn(type, entry.apiVersion);
@@ -99,7 +94,7 @@ export function reconcileEntries(type: ManagedType, entries: readonly ManagedEnt
   });
 }
 
-/** The owners without what a write changes or removes. */
+/** Removes the fields that a write changes or removes from the entries of other managers. */
 export function stripChangedFields(entries: readonly ManagedEntry[], transition: Comparisons): ManagedEntry[] {
   return entries.flatMap((entry) => {
     const changes = transition.in(entry.apiVersion);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, atOnce, type Json, type JsonObject } from '../meta/index.ts';
-import { applyConfiguration } from './apply.ts';
 import { setOf } from './field-set.ts';
 import { sameManagedFields } from './managed-fields.ts';
 import { fieldPath } from './path.ts';
+import { applyAtOnce } from './testing/apply.ts';
 import { apply, entry, forceApply, run, type Step, set, update } from './testing/scenario.ts';
 import { testScenarios } from './testing/test-scenarios.ts';
 import { updateManagedFields } from './update.ts';
@@ -284,7 +284,8 @@ describe('writes that change nothing', () => {
       data: { a: '1' },
       spec: { tags: ['x', 'y'], containers: [{ name: 'a' }] },
     };
-    expect(atOnce(applyConfiguration({ type: fixture.type(), writer, live, applyConfig, force: false }))).toBe(live);
+    const request = { type: fixture.type(), writer, live, applyConfig, force: false };
+    expect(applyAtOnce(request, (object) => fixture.decode(object))).toBe(live);
   });
 
   it('an update returns the same managedFields', () => {

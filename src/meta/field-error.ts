@@ -1,4 +1,4 @@
-import { type Json, MAX_DEPTH } from './json.ts';
+import { escapeHtml, type Json, MAX_DEPTH } from './json.ts';
 import { maxShown, quote, shorten } from './quote.ts';
 
 /** The type of a field error: the `reason` of a Status cause. */
@@ -90,8 +90,7 @@ function quoteValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'string') return shorten(quote(value), maxShown);
-  const json = shorten(jsonText(value, maxShown, MAX_DEPTH), maxShown);
-  return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return escapeHtml(shorten(jsonText(value, maxShown, MAX_DEPTH), maxShown));
 }
 
 /** The JSON of a value; when it is longer than `room` characters, at least its first `room` characters. */

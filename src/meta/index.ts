@@ -30,6 +30,7 @@ export {
   readIp,
 } from './ip.ts';
 export {
+  escapeHtml,
   getKey,
   isJsonObject,
   type Json,

@@ -79,6 +79,10 @@ function nestsDeeper(value: Json, levels: number): boolean {
   return false;
 }
 
+/** JSON with the characters escaped that HTML or JavaScript treat specially, as Go's encoder does. */
+export const escapeHtml = (json: string): string =>
+  json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** A deep copy. */
 export function jsonCopy<T extends Json>(value: T): T;
 export function jsonCopy(value: Json): Json {

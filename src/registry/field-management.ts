@@ -1,19 +1,17 @@
 import {
   anyElement,
-  type FieldSet,
+  type FieldFilter,
   fieldElement,
   fieldPath,
   type ManagedType,
   type ManagedVersion,
   type ReplicasPath,
-  recursiveDifference,
   sameManagedFields,
   setOf,
   toParentManagedFields,
   toScaleManagedFields,
   updateManagedFields,
   type Writer,
-  within,
 } from '../merge/index.ts';
 import {
   type ApiObject,
@@ -30,7 +28,7 @@ import {
 import type { RegistryContext } from './context.ts';
 import { fromStorage, partialWriteOf, projectionOf, requestKind, toStorage, versionOf } from './convert.ts';
 import type { FieldNames } from './definition.ts';
-import type { CompiledVersion, Resource } from './resource.ts';
+import type { Resource } from './resource.ts';
 import type { Target } from './types.ts';
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
@@ -53,7 +51,6 @@ export function managedTypeOf(registry: RegistryContext, target: Target): Manage
 function managedObjectType(registry: RegistryContext, target: Target): ManagedType {
   const { resource } = target;
   const storage = formatGroupResource(resource.definition.storage);
-  const writable = writableIn(target);
   const versions = new Map<string, ManagedVersion>();
   const places = new Map<string, Target>();
   for (const other of registry.resources) {
@@ -64,32 +61,28 @@ function managedObjectType(registry: RegistryContext, target: Target): ManagedTy
       places.set(compiled.apiVersion, place);
       versions.set(compiled.apiVersion, {
         schema: compiled.type.schema,
-        writable,
         convert: (object) => {
           const from = places.get(object.apiVersion);
           return from === undefined ? object : fromStorage(place, toStorage(from, object));
         },
-        normalize: (object) => normalize(registry, place, compiled, object),
       });
     }
   }
-  return { names: registry.names, version: (apiVersion) => versions.get(apiVersion) };
+  const fieldFilter = fieldFilterOf(target);
+  return { names: registry.names, fieldFilter, version: (apiVersion) => versions.get(apiVersion) };
 }
 
-/** The object as it would be stored, with all defaults. */
-function normalize(
-  registry: RegistryContext,
-  place: Target,
-  { apiVersion, type }: CompiledVersion,
-  object: JsonObject,
-): ApiObject {
-  const { definition } = place.resource;
-  const decoded = asObject(type.decode(object).value, definition.kind, apiVersion);
-  const { defaults } = definition.strategy;
-  if (defaults === undefined) return decoded;
-  const stored = toStorage(place, decoded);
+/**
+ * The object of the target as it would be stored: decoded, with all defaults. Neither keeps nor changes its argument.
+ */
+export function normalize(registry: RegistryContext, target: Target, object: JsonObject): ApiObject {
+  const { kind, apiVersion, type } = requestKind(target);
+  const decoded = asObject(type.decode(object).value, kind, apiVersion);
+  const { defaults } = target.resource.definition.strategy;
+  if (defaults === undefined || projectionOf(target) !== undefined) return decoded;
+  const stored = toStorage(target, decoded);
   defaults(stored, { names: registry.names, now: registry.clock.now() });
-  return fromStorage(place, stored);
+  return fromStorage(target, stored);
 }
 
 function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObject {
@@ -97,33 +90,33 @@ function asObject(value: JsonObject, kind: string, apiVersion: string): ApiObjec
   return Object.assign(value, { kind, apiVersion, metadata }) as ApiObject;
 }
 
-/** Reduces a set of fields to those that a write to the target manages. */
-function writableIn(target: Target): ManagedVersion['writable'] {
+/** The fields that a write to the target can own. */
+function fieldFilterOf(target: Target): FieldFilter {
   const { definition, subresources } = target.resource;
   const partial = partialWriteOf(target);
   if (partial?.type === 'partialUpdate' && partial.writableFields !== undefined) {
-    const paths = partial.writableFields.map(fieldPathOf);
-    return (fields) => within(fields, paths);
+    return { include: partial.writableFields.map(fieldPathOf) };
   }
   const whole = target.subresource === '';
   const { resetFields = [] } = whole ? definition : (partial ?? {});
   const reset = whole && subresources.has('status') ? [['status'], ...resetFields] : resetFields;
-  const unmanaged = setOf(...reset.map(fieldPathOf));
-  return (fields: FieldSet) => recursiveDifference(fields, unmanaged);
+  return { exclude: setOf(...reset.map(fieldPathOf)) };
 }
 
 const fieldPathOf = (names: FieldNames) => names.map((name) => (name === anyElement ? name : fieldElement(name)));
 
 /** The type of a projection, which has one version. */
 function managedProjectionType(target: Target): ManagedType {
-  const { kind, apiVersion, type } = requestKind(target);
+  const { apiVersion, type } = requestKind(target);
   const version: ManagedVersion = {
     schema: type.schema,
-    writable: (fields) => fields,
     convert: (object) => object,
-    normalize: (object) => asObject(type.decode(object).value, kind, apiVersion),
   };
-  return { names: type.names, version: (asked) => (asked === apiVersion ? version : undefined) };
+  return {
+    names: type.names,
+    fieldFilter: { exclude: {} },
+    version: (asked) => (asked === apiVersion ? version : undefined),
+  };
 }
 
 export function writerOf({ target, options, context }: WriteRequest): Writer {

@@ -1,11 +1,12 @@
 import {
-  applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   checkMembers,
   checkPatched,
+  mergeApply,
   operationErrors,
   readOperations,
+  settleApply,
   strategicMergePatch,
 } from '../merge/index.ts';
 import {
@@ -21,7 +22,7 @@ import {
 } from '../meta/index.ts';
 import { type Patched, reportStrictErrors } from './body.ts';
 import { requestKind, toStorage } from './convert.ts';
-import { copyOf, managedProjection, managedTypeOf, writerOf } from './field-management.ts';
+import { copyOf, managedProjection, managedTypeOf, normalize, writerOf } from './field-management.ts';
 import type { Change, PatchFormat, Target, WriteOptions } from './types.ts';
 import type { WriteRequest } from './write-request.ts';
 
@@ -101,13 +102,11 @@ export function* applied(request: WriteRequest, old: ApiObject | undefined): Ste
   checkType(target, applyConfig);
   const live = old === undefined ? undefined : managedProjection(target, old);
   const type = managedTypeOf(registry, target);
-  const object = yield* applyConfiguration({
-    type,
-    writer: writerOf(request),
-    live,
-    applyConfig,
-    force: options.force,
-  });
+  const apply = { type, writer: writerOf(request), live, applyConfig, force: options.force };
+  const merged = yield* mergeApply(apply);
+  yield;
+  const normalized = merged.object === live ? live : normalize(registry, target, merged.object);
+  const object = yield* settleApply(apply, merged, normalized);
   reportStrictErrors(findings, options, 'error strict decoding YAML');
   yield;
   return toStorage(target, object === live ? copyOf(object) : object);

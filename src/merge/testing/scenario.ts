@@ -8,11 +8,11 @@ import {
   StatusError,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
-import { applyConfiguration } from '../apply.ts';
-import { type FieldSet, leaf, pathsOf, recursiveDifference } from '../field-set.ts';
+import { type FieldSet, leaf, pathsOf } from '../field-set.ts';
 import { pathText } from '../path.ts';
 import type { ManagedType } from '../transition.ts';
 import { updateManagedFields } from '../update.ts';
+import { applyAtOnce } from './apply.ts';
 import { names, thing } from './thing.ts';
 
 /** One write of a scenario. */
@@ -40,14 +40,13 @@ export class Fixture {
   type(subresource = ''): ManagedType {
     return {
       names,
+      fieldFilter: { exclude: this.kept(subresource) },
       version: (apiVersion) => {
         const schema = this.schemas.get(apiVersion);
         if (schema === undefined) return undefined;
         return {
           schema,
-          writable: (fields) => recursiveDifference(fields, this.kept(subresource)),
           convert: (o) => this.#in(o, apiVersion),
-          normalize: (o) => this.decode(o),
         };
       },
     };
@@ -84,14 +83,15 @@ function applied(manager: string, body: JsonObject, force: boolean, options: Opt
   return (fixture) => {
     const by = writer(fixture, manager, options);
     const type = fixture.type(options.subresource);
-    const object = atOnce(
-      applyConfiguration({
+    const object = applyAtOnce(
+      {
         type,
         writer: by,
         live: fixture.in(by.apiVersion),
         applyConfig: whole(by.apiVersion, body),
         force,
-      }),
+      },
+      (o) => fixture.decode(o),
     );
     fixture.live = object;
   };

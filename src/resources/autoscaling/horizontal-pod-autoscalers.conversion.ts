@@ -1,6 +1,7 @@
 import {
   type ApiObject,
   at,
+  escapeHtml,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -118,9 +119,8 @@ function setAnnotations(metadata: ObjectMeta, entries: readonly (readonly [strin
   else metadata.annotations = Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** JSON with the characters escaped that have a meaning in HTML. */
-const encode = (value: Json): string =>
-  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** JSON as Go encodes it, HTML escaped. */
+const encode = (value: Json): string => escapeHtml(JSON.stringify(value));
 
 /** The decoded entries; undefined when the value is not a list of this type. */
 function readList(value: Json | undefined, schema: StructSchema, names: Names): JsonObject[] | undefined {

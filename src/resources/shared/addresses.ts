@@ -30,19 +30,18 @@ export function addressWarnings(path: string, value: string, { product }: Names)
 
 /** Warnings for a CIDR that is not in canonical form or has host bits set. */
 export function cidrWarnings(path: string, value: string): string[] {
-  const [text = '', length = ''] = value.split('/');
-  const address = readIp(text);
-  if (address === undefined) return [];
-  const rest = BigInt(address.size - Number(length));
-  const start = { ...address, bits: (address.bits >> rest) << rest };
-  const best = JSON.stringify(`${formatIp(start)}/${length}`);
-  if (start.bits !== address.bits) {
+  const range = readRange(value);
+  if (range === undefined) return [];
+  const { address } = range;
+  const start = startOf(range);
+  const best = JSON.stringify(`${formatIp({ ...address, bits: start })}/${value.split('/')[1] ?? ''}`);
+  if (start !== address.bits) {
     const single = JSON.stringify(`${formatIp(address)}/${address.size}`);
     return [
       `${path}: CIDR value ${JSON.stringify(value)} is ambiguous in this context (should be ${best} or ${single}?)`,
     ];
   }
-  if (!text.includes(':') || best === JSON.stringify(value)) return [];
+  if (!value.includes(':') || best === JSON.stringify(value)) return [];
   return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format (${best})`];
 }
 
@@ -55,40 +54,39 @@ export function familyOf(text: string): Family | undefined {
 /** Whether the addresses include both families. */
 export const isDualStack = (texts: readonly string[]): boolean => new Set(texts.map(familyOf)).size === 2;
 
-/** A CIDR. */
+/** A CIDR range; the address may have bits beyond the prefix. */
 interface Range {
-  readonly size: number;
-  readonly start: bigint;
-  /** The number of host bits. */
-  readonly rest: bigint;
+  readonly address: IpNumber;
+  readonly prefix: number;
 }
 
 /** Parses a CIDR; undefined when the text does not begin with an IP address. */
 function readRange(text: string): Range | undefined {
-  const [address = '', length = ''] = text.split('/');
-  const found = readIp(address);
-  if (found === undefined) return undefined;
-  const rest = BigInt(found.size - Number(length));
-  return { size: found.size, start: found.bits >> rest, rest };
+  const [start = '', length = ''] = text.split('/');
+  const address = readIp(start);
+  return address && { address, prefix: Number(length) };
 }
 
-const lies = ({ bits, size }: IpNumber, range: Range | undefined): boolean =>
-  range !== undefined && size === range.size && bits >> range.rest === range.start;
+const hostBits = ({ address, prefix }: Range): bigint => BigInt(address.size - prefix);
 
-/** Whether a valid CIDR lies within another one and is smaller. */
+/** The first address of a range. */
+const startOf = (range: Range): bigint => (range.address.bits >> hostBits(range)) << hostBits(range);
+
+const contains = (range: Range | undefined, { bits, size }: IpNumber): boolean =>
+  range !== undefined &&
+  size === range.address.size &&
+  bits >> hostBits(range) === range.address.bits >> hostBits(range);
+
+/** Whether a CIDR range is a proper part of another. Both must be valid. */
 export function isWithin(inner: string, outer: string): boolean {
-  const [address = '', length = ''] = inner.split('/');
-  const found = readIp(address);
-  return found !== undefined && lies(found, readRange(outer)) && Number(length) > Number(outer.split('/')[1]);
+  const [part, whole] = [readRange(inner), readRange(outer)];
+  return part !== undefined && whole !== undefined && contains(whole, part.address) && part.prefix > whole.prefix;
 }
 
-/** Whether a valid CIDR has no host bits set. */
-export function isAligned(range: string): boolean {
-  const [address = '', length = ''] = range.split('/');
-  const found = readIp(address);
-  if (found === undefined) return false;
-  const rest = BigInt(found.size - Number(length));
-  return (found.bits >> rest) << rest === found.bits;
+/** Whether the address of a CIDR range has no bits beyond the prefix. The range must be valid. */
+export function isAligned(text: string): boolean {
+  const range = readRange(text);
+  return range !== undefined && startOf(range) === range.address.bits;
 }
 
 export const validateIp = (field: string, value: string): FieldError[] => byRule(field, value, ipAddress);
@@ -109,7 +107,7 @@ export function validatePublicIp(field: string, value: string): FieldError[] {
   if (address === undefined) return [fieldError.invalid(field, value, 'must be a valid IP address')];
   const found = address.bits === 0n ? [fieldError.invalid(field, value, `may not be unspecified (${value})`)] : [];
   for (const [ranges, why] of special) {
-    if (ranges.some((range) => lies(address, range))) found.push(fieldError.invalid(field, value, why));
+    if (ranges.some((range) => contains(range, address))) found.push(fieldError.invalid(field, value, why));
   }
   return found;
 }

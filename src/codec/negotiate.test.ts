@@ -61,7 +61,7 @@ describe('Accept', () => {
     expect(accept(header)).toBe(chosen);
   });
 
-  it('refuses what it does not offer, as recorded', () => {
+  it('is 406 for other media types, as recorded', () => {
     const html = refusal(() => accept('text/html'));
     expect([html.code, html.message, html.toStatus().details]).toEqual([
       406,
@@ -78,7 +78,7 @@ describe('Accept', () => {
     expect(refusal(() => accept('application/vnd.kubernetes.protobuf')).code).toBe(406);
   });
 
-  it('names the streams of collections alone, and looks for whole names first', () => {
+  it('lists watch streams for collections only, and compares whole media types first', () => {
     const plain = negotiator({ ...collection, route: 'plain' });
     for (const header of ['application/*', 'application/xml;q=1']) {
       const { code, message, details } = refusal(() => plain(header));
@@ -95,12 +95,12 @@ describe('Accept', () => {
     );
   });
 
-  it('keeps no more than it may, whatever clients send', () => {
+  it('remembers a bounded number of headers', () => {
     for (let i = 0; i < 2000; i++) expect(accept(`application/json;x=${i}`).codec.name).toBe('json');
     expect(accept(`application/yaml;x=${'y'.repeat(5000)}`).codec.name).toBe('yaml');
   });
 
-  it('speaks of the domain in force', () => {
+  it('uses the names of the configured domain', () => {
     const own = namesFor('orch.io');
     const listed = [json, yaml, ownProtobuf];
     const choose = negotiator({ ...collection, listed, transforms: metaTransforms(own) });
@@ -134,7 +134,7 @@ describe('Content-Type', () => {
   ])('%s is %s', (header, type) => {
     expect(bodyCodec(header, collection).name).toBe(type);
   });
-  it('refuses others, as recorded', () => {
+  it('is 415 for others, as recorded', () => {
     for (const header of ['text/plain', 'application/vnd.kubernetes.protobuf']) {
       const { code, message } = refusal(() => bodyCodec(header, collection));
       expect([code, message]).toEqual([
@@ -143,7 +143,7 @@ describe('Content-Type', () => {
       ]);
     }
   });
-  it('tells patches apart, and refuses others as recorded', () => {
+  it('determines the patch format, and is 415 for others as recorded', () => {
     expect(patchFormat('application/merge-patch+json; charset=utf-8', { strategic: true })).toBe('merge');
     expect(patchFormat('application/apply-patch+yaml', { strategic: false })).toBe('apply');
     const plain = refusal(() => patchFormat('application/json', { strategic: true }));

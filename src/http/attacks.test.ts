@@ -93,8 +93,8 @@ const post2 = (session: http2.ClientHttp2Session, path: string, body: string, he
 const answerOf = (response: Partial<ApiResponse>): Handler =>
   (async () => ({ status: 200, headers: text, body: '' as ByteString, ...response })) as Handler;
 
-describe('an upgrade behind a request that is not answered', () => {
-  it('ends its connection and no other', async () => {
+describe('an upgrade pipelined behind a request in flight', () => {
+  it('closes its connection and no other', async () => {
     const { port } = await startServer();
     const other = connect2(port);
     expect(await get2(other, '/version').status).toBe(200);
@@ -107,8 +107,8 @@ describe('an upgrade behind a request that is not answered', () => {
   });
 });
 
-describe('a connection that fails in a listener', () => {
-  it('is closed and logged; others go on', async () => {
+describe('a connection whose listener throws', () => {
+  it('is closed and logged; other connections continue', async () => {
     const { port } = await start(() => {
       throw new Error('broken');
     });
@@ -119,12 +119,12 @@ describe('a connection that fails in a listener', () => {
 });
 
 describe('HTTP/1.1', () => {
-  it('without Host is refused (RFC 9112, 3.2)', async () => {
+  it('requires Host (RFC 9112, 3.2)', async () => {
     const { port } = await start(answerOf({}));
     expect(await received(await raw(port, 'GET / HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('that is used again and again for large objects and large answers loses none', async () => {
+  it('reuses a connection for large bodies and large responses without losing any', async () => {
     const { port } = await start(async (request) => {
       const body = await request.body(1024 * 1024);
       // The answer is written in a phase of the event loop from which the next request arrives before its end was seen.
@@ -154,7 +154,7 @@ describe('HTTP/1.1', () => {
     expect(results).toEqual(['answered']);
   });
 
-  it('pipelined without reading the answers is answered in full once they are read', async () => {
+  it('sends all responses to pipelined requests once the client reads them', async () => {
     const { port } = await start(answerOf({ body: 'x'.repeat(8_000) as ByteString }));
     const one = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
     const socket = await raw(port, one.repeat(50));
@@ -170,7 +170,7 @@ describe('HTTP/1.1', () => {
 });
 
 describe('TLS', () => {
-  it('is spoken with authenticated encryption alone', async () => {
+  it('negotiates AEAD cipher suites only', async () => {
     const { port } = await start(answerOf({}));
     const negotiate = async (ciphers: string) => {
       const socket = tls.connect({ port, host: '127.0.0.1', ca, ciphers, maxVersion: 'TLSv1.2' });
@@ -189,7 +189,7 @@ describe('TLS', () => {
 });
 
 describe('connections', () => {
-  it('of one address are no more than are left free for others', async () => {
+  it('of one address are limited to what remains free for others', async () => {
     const { port } = await start(answerOf({}), { connections: 4 });
     const connected = async (localAddress: string) => {
       const socket = tls.connect({ port, host: '127.0.0.1', ca, localAddress } as tls.ConnectionOptions);
@@ -226,7 +226,7 @@ describe('connections', () => {
     },
   );
 
-  it('carry no more than 250 streams at once', async () => {
+  it('have at most 250 concurrent streams', async () => {
     const { port } = await start(() => new Promise(() => {}));
     const session = connect2(port);
     await once(session, 'remoteSettings');
@@ -235,7 +235,7 @@ describe('connections', () => {
 });
 
 describe('bodies that do not arrive', () => {
-  it('keep no writer out', async () => {
+  it('do not take seats from other mutating requests', async () => {
     const { server, port } = await startServer({ mutating: 2 });
     const session = connect2(port);
     const whole = JSON.stringify(review);
@@ -253,7 +253,7 @@ describe('bodies that do not arrive', () => {
     await expect.poll(() => server.inFlight.counts).toMatchObject({ receiving: 0, mutating: 0 });
   });
 
-  it('take up no more than their share of the memory for all', async () => {
+  it('take no more than the share of their user of the memory for bodies', async () => {
     const megabyte = 1024 * 1024;
     const { server, port } = await startServer({ receiving: 8 * megabyte });
     const session = connect2(port);
@@ -269,7 +269,7 @@ describe('bodies that do not arrive', () => {
     await expect.poll(() => server.inFlight.counts.receiving).toBe(0);
   });
 
-  it('are given up when they come too slowly', async () => {
+  it('fail with 408 when they arrive too slowly', async () => {
     const { server, port } = await startServer({}, { paceMs: 100, paceBytes: 1_000 });
     const session = connect2(port);
     const { stream, status } = post2(session, reviews, '{', jane);
@@ -280,10 +280,10 @@ describe('bodies that do not arrive', () => {
   });
 });
 
-describe('clients that take nothing of their answers', () => {
+describe('clients that do not read their responses', () => {
   const stalled = { initialWindowSize: 0 };
 
-  it('keep their places until they do, and others have theirs', async () => {
+  it('keep their seats until they do, and other users have theirs', async () => {
     const { server, port } = await startServer({ readOnly: 10 });
     const session = connect2(port, stalled);
     const asked = Array.from({ length: 8 }, () => get2(session, '/version', jane));
@@ -296,7 +296,7 @@ describe('clients that take nothing of their answers', () => {
     await expect.poll(() => server.inFlight.counts.readOnly).toBe(0);
   });
 
-  it('share the bytes of a document that they do not read', async () => {
+  it('share the buffer of a document that they do not read', async () => {
     const { server } = await startServer();
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
       const get = async () => (await server.handler(requestOf('GET', '/openapi/v2', { headers }))).body;
@@ -306,7 +306,7 @@ describe('clients that take nothing of their answers', () => {
     }
   });
 
-  it('have no more unread than their share, lists and watches included, and get all of it in the end', async () => {
+  it('have no more unread bytes than their share, lists and watches included, and receive all in the end', async () => {
     const kilobyte = 1024;
     const { server, port } = await startServer({ unread: 1024 * kilobyte });
     for (let i = 0; i < 80; i++) {
@@ -336,7 +336,7 @@ describe('clients that take nothing of their answers', () => {
     await expect.poll(() => server.inFlight.counts).toMatchObject({ unread: 0, readOnly: 0, longRunning: 0 });
   });
 
-  it('are cut off one by one; an answer under way for another stream goes on', async () => {
+  it('are aborted one by one; the response of another stream continues', async () => {
     const { server, port } = await startServer({}, { stallMs: 100 });
     await server.send('POST', configMaps, { body: { metadata: { name: 'x' }, data: { text: 'x'.repeat(100_000) } } });
     const session = connect2(port, stalled);
@@ -347,7 +347,7 @@ describe('clients that take nothing of their answers', () => {
   });
 });
 
-it('a connection that takes nothing at all is closed, whatever its streams are allowed to send', async () => {
+it('a connection that makes no progress is closed, whatever the flow-control windows of its streams allow', async () => {
   const endless = answerOf({
     body: {
       [Symbol.asyncIterator]: () => ({
@@ -372,7 +372,7 @@ it('a connection that takes nothing at all is closed, whatever its streams are a
   await expect.poll(() => listener.connections, { timeout: 20_000 }).toBe(0);
 });
 
-describe('a place', () => {
+describe('a seat', () => {
   const list = `${configMaps}?limit=500`;
   const counts = { readOnly: 0, mutating: 0, longRunning: 0, proxied: 0, receiving: 0, unread: 0 };
 
@@ -429,7 +429,7 @@ describe('a place', () => {
     expect(session.destroyed).toBe(false);
   });
 
-  it('is given back with a connection whose answers wait for the one before them', async () => {
+  it('is released with a connection whose responses wait for an earlier one', async () => {
     const { server, port } = await changed((response) => response);
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer admin\r\n\r\n`;
     const socket = await raw(port, get(`${configMaps}?watch=1`) + get(list) + get('/version'));
@@ -439,7 +439,7 @@ describe('a place', () => {
   });
 });
 
-describe('an answer that breaks off', () => {
+describe('a response that is aborted', () => {
   const broken = () =>
     answerOf({
       body: (async function* () {
@@ -464,7 +464,7 @@ describe('an answer that breaks off', () => {
   });
 });
 
-it('a session that ends with an error while streams still come on it harms nobody', async () => {
+it('an HTTP/2 session that ends with an error while streams arrive does not end the process', async () => {
   const { port } = await start(answerOf({ body: 'fine' as ByteString }));
   const frame = (kind: number, flags: number, stream: number, payload: Buffer) => {
     const head = Buffer.alloc(9);

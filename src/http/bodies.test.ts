@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('the refusal of a body', () => {
+describe('the error of an invalid body', () => {
   const long = 'k'.repeat(1_000_000);
   const twice = Array.from({ length: 100 }, (_, i) => `"a${i}":1,"a${i}":2`).join();
   const strict = '?fieldValidation=Strict';
@@ -36,7 +36,7 @@ describe('the refusal of a body', () => {
     expect(answer.text).toContain('...');
   });
 
-  it('shows what is short in full', async () => {
+  it('quotes short names in full', async () => {
     const body = '{"metadata":{"name":"a","name":"b","odd":1},"bogus":1}';
     const { message } = (await server.send('POST', configMaps + strict, { body })).json() as { message: string };
     expect(message).toBe(
@@ -50,7 +50,7 @@ describe('a body in YAML', () => {
   const apply = (body: string) =>
     server.send('PATCH', `${configMaps}/applied?fieldManager=m`, { body, headers: applyYaml });
 
-  it('that is JSON is read at once, any other by the reader of YAML', async () => {
+  it('is decoded at once if it is JSON, otherwise by the YAML thread', async () => {
     const given: string[] = [];
     const own = await makeFixture({
       readYaml: async (bytes) => {
@@ -68,7 +68,7 @@ describe('a body in YAML', () => {
     await own.close();
   });
 
-  it('is refused with 429 while too many others wait', async () => {
+  it('is rejected with 429 while too many others wait', async () => {
     const own = await makeFixture({ readYaml: () => Promise.reject(statusError.tooManyRequests('too many wait', 1)) });
     for (const [method, url, headers] of [
       ['POST', configMaps, yaml],
@@ -82,7 +82,7 @@ describe('a body in YAML', () => {
     await own.close();
   });
 
-  it('nested beyond the limit is refused, and the server serves on', async () => {
+  it('nested beyond the limit is rejected, and the server continues', async () => {
     const nested = `${'- '.repeat(5_000)}a`;
     const answers = await Promise.all([create(nested), create(nested), apply(nested), apply(nested)]);
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400]);

@@ -27,7 +27,7 @@ export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Of
   return { ...(await decodeObject(codec, bytes, expected, unrecognized)), size: bytes.length };
 }
 
-/** The object in a body. A body in which no kind was found is reported by `unrecognized`, unless the codec has done so. */
+/** The object in a body. An error is completed by `unrecognized`, unless the codec finds the kind itself. */
 async function decodeObject(
   codec: WireCodec,
   bytes: Uint8Array,
@@ -69,7 +69,7 @@ export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): Pa
   return patchFormat(headers['content-type'], { strategic });
 }
 
-/** A patch in that format. One that cannot be parsed is reported later, with the object it is for. Throws 408, 413 or 429. */
+/** A patch in that format. A malformed one is reported later, when its object is known. Throws 408, 413 or 429. */
 export async function readPatch(
   sent: Sent,
   format: PatchFormat,

@@ -13,15 +13,15 @@ import type { Seat } from './seat.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 import type { ReadYaml } from './yaml-codec.ts';
 
-/** A request on its way: who makes it, and what it is about. */
+/** A request with its request info and its user. */
 export interface Call {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly user: User;
   readonly series: Series;
-  /** What the request has of that which is shared. A write enters its lane with its body. */
+  /** The seats and bytes that the request takes. A mutating request takes its seat when its body has arrived. */
   readonly seat: Seat;
-  /** Texts for `Warning` headers, of answers and refusals alike. */
+  /** Texts of `Warning` headers, for success and error responses alike. */
   readonly warnings: Set<string>;
 }
 
@@ -33,24 +33,24 @@ export interface HandlerOptions {
   readonly authenticate: Authenticator;
   readonly authorize: Authorizer;
   readonly clock: Clock;
-  /** Identifies requests. */
+  /** Generates Audit-IDs. */
   readonly random: Pick<Random, 'uuid'>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Everything that is no resource. */
+  /** Serves non-resource requests. */
   readonly nonResource: NonResourceHandler;
-  /** What goes on to nodes. */
+  /** Forwards requests to kubelets, pods and services. */
   readonly nodeProxy: NodeProxy;
   readonly readYaml: ReadYaml;
 }
 
-/** What a handler works with: what it was given, and what it made of that. */
+/** The options of a handler and what it derives from them. */
 export interface Serving extends HandlerOptions {
   readonly codecs: Codecs;
   readonly answerFailure: AnswerFailure;
-  /** Throws 403 unless the requester may do this too to what the call is about. */
+  /** Throws 403 unless the user is also authorized for this verb on the resource of the call. */
   readonly permit: (call: Call, verb: string) => Promise<void>;
 }
 
-/** Answers every path that is no resource. Throws StatusError. */
+/** Serves non-resource requests. Throws StatusError. */
 export type NonResourceHandler = (call: Call) => ApiResponse | Promise<ApiResponse>;

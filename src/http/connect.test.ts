@@ -71,8 +71,8 @@ const node = (name: string, addresses: JsonObject[], agentPort?: number): JsonOb
   },
 });
 
-describe('what goes on to a node', () => {
-  it('is not there without the pod', async () => {
+describe('a connect request', () => {
+  it('is 404 without the pod', async () => {
     for (const place of ['log', 'exec', 'attach', 'portforward', 'proxy']) {
       const answer = await ask('GET', `${pods}/absent/${place}`);
       expect([place, answer.status, answer.body['message']]).toEqual([place, 404, 'pods "absent" not found']);
@@ -85,7 +85,7 @@ describe('what goes on to a node', () => {
     expect(await message('/api/v1/nodes/absent/proxy/')).toBe('nodes "absent" not found');
   });
 
-  it('needs a node', async () => {
+  it('requires a scheduled pod', async () => {
     await make(pods, pod('waits'));
     const log = await server.send('GET', `${pods}/waits/log`);
     expect([log.status, log.text]).toEqual([204, '']);
@@ -96,7 +96,7 @@ describe('what goes on to a node', () => {
     expect(await message(`${pods}/waits/proxy`)).toBe('address not allowed');
   });
 
-  it('needs to know the container', async () => {
+  it('requires the container name if there are several', async () => {
     const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }));
     await make(pods, pod('many', { containers, initContainers: [{ name: 'first', image: 'i' }] }));
     // All containers in the order in which they start (pkg/registry/core/pod/strategy.go of the reference server).
@@ -109,7 +109,7 @@ describe('what goes on to a node', () => {
     expect(await message(`${pods}/many/portforward`)).toBe('pod many does not have a host assigned');
   });
 
-  it('is more than a read where something runs', async () => {
+  it('with exec, attach or portforward requires the verb create', async () => {
     const reader = await makeFixture({ authorize: ({ verb }) => ({ allowed: verb === 'get', reason: '' }) });
     const get = async (place: string) => {
       const { status, text } = await reader.send('GET', `${pods}/absent/${place}`, { token: 'jane' });
@@ -137,7 +137,7 @@ describe('what goes on to a node', () => {
     expect([status, body['message']]).toEqual([422, `PodLogOptions "absent" is invalid: ${why}`]);
   });
 
-  it('needs a node that is there, has an address and can be reached', async () => {
+  it('requires a node that exists, has an address and responds', async () => {
     await make(pods, pod('lost', { nodeName: 'gone' }));
     await make(pods, pod('off', { nodeName: 'nameless' }));
     await make(pods, pod('far', { nodeName: 'down' }));
@@ -169,7 +169,7 @@ describe('what goes on to a node', () => {
     expect((await server.send('GET', `${pods}/far/log/more`)).status).toBe(404);
   });
 
-  it('never leads to a loopback address', async () => {
+  it('is never proxied to a loopback address', async () => {
     await podAt('inside', ['127.0.0.1']);
     await make('/api/v1/nodes', node('itself', [{ type: 'Hostname', address: 'localhost' }]));
     for (const url of [
@@ -191,7 +191,7 @@ describe('what goes on to a node', () => {
   });
 });
 
-describe('a service', () => {
+describe('proxy to a service', () => {
   const endpoints = (name: string, ...subsets: JsonObject[]) =>
     make(`${ns}/endpoints`, { metadata: { name }, subsets });
   const service = (name: string) =>
@@ -207,7 +207,7 @@ describe('a service', () => {
     });
   const target = (name: string, namespace = 'default') => ({ kind: 'Pod', namespace, name });
 
-  it('that nobody serves says so', async () => {
+  it('is 503 without endpoints', async () => {
     await service('empty');
     await endpoints('empty');
     const url = `${ns}/services`;
@@ -218,7 +218,7 @@ describe('a service', () => {
     });
   });
 
-  it('is served by pods of its own namespace alone', async () => {
+  it('uses endpoints in its own namespace only', async () => {
     await service('strays');
     await podAt('elsewhere', ['192.0.2.7']);
     const addresses = [
@@ -286,24 +286,24 @@ describe.skipIf(address === undefined)('a proxy', () => {
     }
   });
 
-  it('asks for a slash at the end of its own path, so that links lead somewhere', async () => {
+  it('redirects to a trailing slash, so that relative links resolve', async () => {
     const short = `${pods}/proxy/proxy`;
     const { status, headers } = await server.send('GET', `${short}?a=b`);
     expect([status, headers['location']]).toEqual([301, `${short}/?a=b`]);
     expect((await server.send('POST', `${short}?a=b`)).headers['x-seen']).toBe('POST /?a=b');
   });
 
-  it('needs a port that is a number', async () => {
+  it('rejects a port that is no number', async () => {
     expect((await server.send('GET', `${url}/`)).status).toBe(503);
   });
 
-  it('is for those who may', async () => {
+  it('is authorized', async () => {
     for (const method of ['GET', 'DELETE', 'OPTIONS']) {
       expect((await server.send(method, `${pods}/proxy/proxy/`, { token: 'jane' })).status).toBe(403);
     }
   });
 
-  it('brings a large body there and back, over both protocols', async () => {
+  it('streams a large body both ways, over HTTP/1.1 and HTTP/2', async () => {
     const { ca, cert, key } = makeCertificates();
     const listener: Listener = await listen({
       handler: server.handler,

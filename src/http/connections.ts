@@ -9,15 +9,15 @@ import type { Peer } from './types.ts';
 /** One accepted connection, of either protocol. */
 export interface Connection {
   readonly peer: Peer;
-  /** Requests under way on it, each told of its end once: when it is answered, or with the connection. */
+  /** Its requests in flight. Each is notified once of its end, with its response or with the connection. */
   readonly requests: ReadonlySet<NodeRequest>;
   begin(request: NodeRequest): void;
   end(request: NodeRequest): void;
-  /** To be called before an HTTP/1.1 connection can fill up with answers: from then on it can be paused. */
+  /** Must be called before responses can fill an HTTP/1.1 connection: from then on Node can pause it. */
   allowPause(): void;
-  /** Breaks off an answer that its client does not take, and all others where none of them moves. */
+  /** Aborts a response that its client does not read, and all others of the connection if none makes progress. */
   cutOff(answer: Sink, clock: Clock): void;
-  /** Takes no further request; closes once those under way are answered. */
+  /** Accepts no more requests; closes once those in flight have ended. */
   finish(): void;
   destroy(): void;
 }
@@ -76,7 +76,7 @@ export function createConnections(): Connections {
       open.set(key, connection);
       key.once('close', () => {
         open.delete(key);
-        // Answers that waited for their turn on an HTTP/1.1 connection learn nothing of its end by themselves.
+        // Responses that wait for their turn on an HTTP/1.1 connection are not notified of its end by Node.
         for (const request of requests) end(request);
         if (open.size === 0) whenEmpty?.();
       });
@@ -126,12 +126,12 @@ function endsOfSession(session: ServerHttp2Session, socket: TLSSocket, requests:
     cutOff(answer, clock) {
       const { bytesWritten } = socket;
       breakOff(answer);
-      // Not even the end of the stream could be told: what the session holds is held in vain.
+      // Not even the end of the stream could be sent: nothing that the session holds will be.
       clock.after(reactMs, () => {
         if (socket.bytesWritten === bytesWritten) socket.destroy();
       });
     },
-    // Tells the client with a GOAWAY, and ends with the last stream: what is being written is written first.
+    // Sends a GOAWAY and ends with the last stream: pending writes are finished first.
     finish() {
       if (session.destroyed) return;
       if (!goingAway) session.goaway();
@@ -142,26 +142,26 @@ function endsOfSession(session: ServerHttp2Session, socket: TLSSocket, requests:
     },
     destroy() {
       session.destroy();
-      // By itself a session waits for what it is writing.
+      // A session would wait for its pending writes.
       socket.destroy();
     },
   };
 }
 
-/** From now on the session is destroyed in a later turn than the one that asks for it. */
+/** From now on the session is destroyed in a later turn of the event loop. */
 function destroyLater(session: ServerHttp2Session): void {
   const destroy = session.destroy.bind(session);
   session.destroy = (...why) => void setImmediate(() => destroy(...why));
 }
 
-/** How soon the end of a stream is on its way where anything moves (ms). */
+/** How long the end of a stream may take on a connection that makes progress (ms). */
 const reactMs = 1_000;
 
 const ignore = () => {};
 
 /**
- * Address and certificate of the other side. A certificate counts only when the client CA signed it and it was really
- * shown: a resumed TLS 1.3 session without one is `authorized`, too.
+ * Address and certificate of the client. A certificate is used only if it was presented and the client CA signed it:
+ * a resumed TLS 1.3 session without one is `authorized`, too.
  */
 function peerOf(socket: TLSSocket): Peer {
   const { subject, raw } = (socket.authorized ? socket.getPeerCertificate() : undefined) ?? {};

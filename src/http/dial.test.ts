@@ -38,6 +38,6 @@ describe('a guarded connection', () => {
   });
 });
 
-it('leads to the agent of a node wherever that is', () => {
+it('connects to the kubelet of a node at any address', () => {
   for (const host of ['127.0.0.1', '::1', ...others]) expect(() => begin(host, false)).not.toThrow();
 });

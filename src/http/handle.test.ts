@@ -30,7 +30,7 @@ const wrongMethod = failure(
 
 const reviews = '/apis/authorization.k8s.io/v1';
 
-describe('paths that lead nowhere, as recorded', () => {
+describe('unknown paths, as recorded', () => {
   it.each([
     ['an unknown resource', 'GET', '/api/v1/namespaces/default/widgets', noSuchResource],
     ['an unknown version of a known group', 'GET', '/apis/apps/v7', noSuchResource],
@@ -63,7 +63,7 @@ describe('paths that lead nowhere, as recorded', () => {
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
   });
 
-  it('HEAD tells no more than 405 of an object, and the length of a document', async () => {
+  it('HEAD of an object is 405, of a document its length', async () => {
     const object = await server.send('HEAD', `${configMaps}/x`);
     expect([object.status, object.text]).toEqual([405, '']);
     expect((await server.send('HEAD', '/version')).status).toBe(405);
@@ -74,7 +74,7 @@ describe('paths that lead nowhere, as recorded', () => {
   });
 });
 
-describe('who may not, as recorded', () => {
+describe('authorization, as recorded', () => {
   it.each([
     [
       '/api/v1/namespaces/a/configmaps',
@@ -108,7 +108,7 @@ describe('who may not, as recorded', () => {
     expect(answer.json()).toEqual(failure(403, 'Forbidden', message, details));
   });
 
-  it('takes the name of a selector for the object of a list or watch only', async () => {
+  it('authorizes a metadata.name selector as the object name for lists and watches only', async () => {
     const url = '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx';
     for (const method of ['POST', 'DELETE', 'PATCH', 'LIST', 'watch']) {
       const { details } = (await server.send(method, url, { token: 'jane' })).json() as JsonObject;
@@ -130,7 +130,7 @@ describe('who may not, as recorded', () => {
       expect((await server.send(method, url)).json()).toEqual(wrongMethod);
   });
 
-  it('knows no one by a wrong token, and someone without one', async () => {
+  it('rejects a wrong token, and serves requests without one as anonymous', async () => {
     const wrong = await server.send('GET', configMaps, { token: 'wrong' });
     expect(wrong.json()).toEqual(failure(401, 'Unauthorized', 'Unauthorized'));
     const none = await server.send('GET', '/api/v1/namespaces', { token: '' });
@@ -157,7 +157,7 @@ describe('bodies and options, as recorded', () => {
     expect((await post(body)).json()).toEqual(failure(400, 'BadRequest', message));
   });
 
-  it('reads JSON and YAML 1.1, and no other type', async () => {
+  it('decodes JSON and YAML 1.1, and no other media type', async () => {
     const yaml = await post('metadata: {name: from-yaml}\ndata: {n: "1"}\n', '?dryRun=All', {
       'content-type': 'application/yaml',
     });
@@ -168,7 +168,7 @@ describe('bodies and options, as recorded', () => {
     expect(other.json()).toEqual(failure(415, 'UnsupportedMediaType', message));
   });
 
-  it('refuses more than 3 MiB', async () => {
+  it('rejects bodies over 3 MiB', async () => {
     const answer = await post({ metadata: { name: 'huge' }, data: { a: 'x'.repeat(3 * 1024 * 1024) } });
     expect(answer.json()).toMatchObject({ code: 413, message: 'Request entity too large: limit is 3145728' });
   });
@@ -191,7 +191,7 @@ describe('bodies and options, as recorded', () => {
     );
   });
 
-  it('warns of duplicate and unknown fields, each in a header of its own', async () => {
+  it('warns of duplicate and unknown fields, each in its own header', async () => {
     const answer = await post('{"metadata":{"name":"fv","name":"fv"},"bogus":1}', '?dryRun=All');
     expect(answer.status).toBe(201);
     expect(answer.headers['warning']).toEqual([
@@ -201,8 +201,8 @@ describe('bodies and options, as recorded', () => {
   });
 });
 
-describe('the life of an object', () => {
-  it('is told by the statuses of the field', async () => {
+describe('the lifecycle of an object', () => {
+  it('has the status codes of the API', async () => {
     const make = await server.send('POST', configMaps, { body: { metadata: { name: 'one' }, data: { a: '1' } } });
     expect(make.status).toBe(201);
     const made = make.json() as { metadata: { uid: string; resourceVersion: string } };
@@ -230,7 +230,7 @@ describe('the life of an object', () => {
     expect((await server.send('GET', `${configMaps}/one`)).status).toBe(404);
   });
 
-  it('deletes a collection and answers with what was in it', async () => {
+  it('deletes a collection and responds with its objects', async () => {
     for (const name of ['dc-a', 'dc-b']) {
       await server.send('POST', configMaps, { body: { metadata: { name, labels: { in: name } } } });
     }
@@ -246,7 +246,7 @@ describe('the life of an object', () => {
   });
 });
 
-describe('forms of an answer', () => {
+describe('representations', () => {
   beforeAll(async () => {
     await server.send('POST', configMaps, {
       body: { metadata: { name: 'shown', labels: { form: 'yes' } }, data: { a: '"{}"' } },
@@ -255,7 +255,7 @@ describe('forms of an answer', () => {
   const list = `${configMaps}?labelSelector=form`;
   const accept = (type: string) => ({ headers: { accept: type } });
 
-  it('is one line of JSON without being asked, and many for people', async () => {
+  it('is compact JSON by default, and pretty for curl and browsers', async () => {
     const plain = await server.send('GET', `${configMaps}/shown`);
     expect(plain.text.trimEnd().split('\n')).toHaveLength(1);
     for (const url of [`${configMaps}/shown`, list, '/api/v1/nodes']) {
@@ -268,7 +268,7 @@ describe('forms of an answer', () => {
     }
   });
 
-  it('is YAML when that is wanted, lists in the recorded order of keys', async () => {
+  it('is YAML if accepted, lists in the recorded order of keys', async () => {
     const one = await server.send('GET', list, accept('application/yaml'));
     expect(one.headers['content-type']).toBe('application/yaml');
     expect(one.text).toMatch(
@@ -284,7 +284,7 @@ describe('forms of an answer', () => {
     ]);
   });
 
-  it('is a table, or metadata alone', async () => {
+  it('is a Table or PartialObjectMetadata', async () => {
     const asTable = accept('application/json;as=Table;g=meta.k8s.io;v=v1, application/json');
     expect((await server.send('GET', list, asTable)).json()).toMatchObject({
       kind: 'Table',
@@ -316,7 +316,7 @@ describe('forms of an answer', () => {
     expect(answer.json()).toEqual(failure(406, 'NotAcceptable', why));
   });
 
-  it('of a failure is chosen among all that the client takes', async () => {
+  it('of an error is negotiated among all media types', async () => {
     const of = async (header: string) =>
       (await server.send('GET', `${configMaps}/absent`, accept(header))).headers['content-type'];
     expect(await of('text/html, application/yaml')).toBe('application/yaml');
@@ -324,7 +324,7 @@ describe('forms of an answer', () => {
     expect(await of('application/yaml;as=Table;g=meta.k8s.io;v=v1')).toBe('application/json');
   });
 
-  it('is none of those that are not there, as recorded', async () => {
+  it('is 406 for unknown ones, as recorded', async () => {
     const html = await server.send('GET', list, accept('text/html'));
     expect(html.json()).toEqual(
       failure(
@@ -344,14 +344,14 @@ describe('forms of an answer', () => {
     expect((await server.send('GET', `${list}&watch=1`, accept('application/yaml'))).status).toBe(406);
   });
 
-  it('leaves kind and version out of the items of a list, as recorded', async () => {
+  it('has no kind and apiVersion in the items of a list, as recorded', async () => {
     const body = (await server.send('GET', list)).json() as { items: { [key: string]: unknown }[] };
     expect(Object.keys(body.items[0] ?? {})).toEqual(['metadata', 'data']);
   });
 });
 
-describe('limits and failures', () => {
-  it('lets so many requests in and no more, watches apart, health always', async () => {
+describe('limits and errors', () => {
+  it('limits requests in flight, watches separately, and health checks not at all', async () => {
     const busy = await makeFixture({ limits: { readOnly: 0, mutating: 5, longRunning: 1 } });
     const answer = await busy.send('GET', configMaps);
     expect([answer.status, answer.headers['retry-after']]).toEqual([429, '1']);
@@ -367,7 +367,7 @@ describe('limits and failures', () => {
     await busy.close();
   });
 
-  it('tells an unexpected failure to the log, and of it to the client only a number', async () => {
+  it('logs an unexpected error and gives the client its number only', async () => {
     const errors: unknown[] = [];
     const broken = await makeFixture();
     const secret = new TypeError('token abc');
@@ -411,7 +411,7 @@ describe('Audit-Id', () => {
   const idOf = async (url: string, headers = {}, token = 'admin') =>
     (await server.send('GET', url, { headers, token })).headers['audit-id'];
 
-  it('is a new UUID on every answer', async () => {
+  it('is a new UUID on every response', async () => {
     const urls = [configMaps, `${configMaps}/none`, '/apis/apps/v1', '/version', '/nothing', '/healthz', '/openapi/v2'];
     const ids = await Promise.all(urls.map((url) => idOf(url)));
     for (const id of ids) expect(id).toMatch(uuid);
@@ -420,7 +420,7 @@ describe('Audit-Id', () => {
     expect(await idOf('/%')).toMatch(uuid);
   });
 
-  it('is what the client gave, unless no header can hold that', async () => {
+  it('is that of the client, if it is a valid header value', async () => {
     expect(await idOf(configMaps, { 'audit-id': 'mine: 1' })).toBe('mine: 1');
     expect(await idOf(configMaps, { 'audit-id': 'x'.repeat(256) })).toBe('x'.repeat(256));
     for (const bad of ['', 'x'.repeat(257), 'ü', 'a\tb'])

@@ -39,19 +39,19 @@ export function createHandler(options: HandlerOptions): Handler {
     let seat: Seat | undefined;
     let response: ApiResponse;
     try {
-      // Identify: what is asked for?
+      // Request info: verb, resource, path.
       const info = identify(request.method, request.url);
       progress.info = info;
-      // Authenticate: who asks?
+      // Authenticate.
       let user = await authenticated(request, options);
       progress.user = user;
-      // Impersonate: for whom? (Audit comes after this.)
+      // Impersonate.
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, accessDenied);
-      // Limit: is there room for one more? A write asks when its body is there.
+      // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
       const flowClass = flowClassFor(info);
       seat = new Seat(metrics.inFlight, user, flowClass);
       if (flowClass !== 'mutating' || info.resource === undefined) seat.enter();
-      // Authorize: may they?
+      // Authorize.
       await authorized(info, user, authorize, metrics);
       // Dispatch.
       const series = metrics.series(info);
@@ -60,13 +60,13 @@ export function createHandler(options: HandlerOptions): Handler {
       response = await (info.resource === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);
-        if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / placeBytes));
+        if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
       }
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
     response = withWarnings(withAuditId(response, request, random), warnings);
-    // Respond: the request is under way until its last byte was taken.
+    // Respond. The request is in flight until the client has read the last byte.
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
       trace(request, progress, response.status, size, error);
@@ -74,10 +74,10 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** What a client may name its request, for others to find it by. */
+/** An Audit-ID that a client may choose. */
 const auditId = /^[\x20-\x7e]{1,256}$/;
 
-/** The answer with the identifier of its request: the client's own, or a new one. What an agent says of another protocol stays. */
+/** Adds the Audit-ID: that of the client, or a new one. The response of a kubelet to an upgrade is left as it is. */
 function withAuditId(response: ApiResponse, { headers }: ApiRequest, random: HandlerOptions['random']): ApiResponse {
   if (response.tunnel !== undefined) return response;
   const given = headers['audit-id'];
@@ -87,10 +87,10 @@ function withAuditId(response: ApiResponse, { headers }: ApiRequest, random: Han
 
 type Ended = (size: number, error: unknown) => void;
 
-/** Longer answers go out piece by piece, and what is unread of them is counted (bytes). */
+/** Longer responses are sent in chunks, and their unread bytes are counted (bytes). */
 const wholeBytes = 64 * 1024;
 
-/** The answer; `ended` is called once, when the client has taken it or is gone. */
+/** The response; `ended` is called once, when the client has read it or has disconnected. */
 function delivered(request: ApiRequest, response: ApiResponse, seat: Seat | undefined, ended: Ended): ApiResponse {
   const { body, tunnel } = response;
   if (tunnel !== undefined) {
@@ -120,10 +120,10 @@ function tracked(
   return made;
 }
 
-/** An answer that is made for one client takes one more seat in its flowClass for each so many bytes. */
-const placeBytes = 512 * 1024;
+/** A response that is built for one client takes one more seat in its flow class for each of these (bytes). */
+const seatBytes = 512 * 1024;
 
-/** What is known of a request so far. */
+/** What is known of a request so far, for metrics and the log. */
 interface Progress {
   readonly started: number;
   info: RequestInfo;
@@ -134,7 +134,7 @@ interface Progress {
 const isStreamed = (body: ApiResponse['body']): body is AsyncIterable<Chunk> =>
   typeof body !== 'string' && !(body instanceof Uint8Array);
 
-// Below this size nothing is compressed anyway, and nobody need look at the request for it.
+// Smaller responses are never compressed.
 const isLarge = ({ body }: ApiResponse) => isStreamed(body) || body.length > 64 * 1024;
 
 async function compressed(response: ApiResponse, { method, headers }: ApiRequest): Promise<ApiResponse> {
@@ -157,7 +157,7 @@ async function compressed(response: ApiResponse, { method, headers }: ApiRequest
 
 const documents = new WeakMap<Uint8Array, ReturnType<typeof compressBody>>();
 
-/** Bodies that are bytes are served again and again. */
+/** Bodies that are bytes are documents that many requests share: each is compressed once. */
 function compressedOnce(body: ApiResponse['body']): ReturnType<typeof compressBody> {
   if (!(body instanceof Uint8Array)) return compressBody(body);
   let made = documents.get(body);
@@ -192,7 +192,7 @@ async function authenticated(
 
 const proxiedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-/** Health is answered however busy the server is. */
+/** The flow class of a request; undefined for health checks, which are served at any load. */
 function flowClassFor(info: RequestInfo): FlowClass | undefined {
   if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
   return proxiedSubresources.has(info.resource?.subresource ?? '') ? 'proxied' : flowClassOf(info.verb);
@@ -220,7 +220,7 @@ function attributesOf(info: RequestInfo, user: User): Attributes {
 
 type Trace = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
 
-/** Counts and logs each request when it is over. */
+/** Counts and logs each request when it has ended. */
 function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
   return (request, { started, info, user, series = metrics.series(info) }, status, size, error) => {
     const milliseconds = clock.now() - started;
@@ -242,7 +242,7 @@ function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
 
 let failures = 0;
 
-/** The answer to a failure. What is not meant for the client goes to the log, under a number that the client gets. */
+/** The response to an error. Of an unexpected one the client gets a number only, under which it is logged. */
 function failed({ log, answerFailure }: Serving, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
   if (error instanceof StatusError) {
     if (error.code >= 500 && error.cause !== undefined) {
@@ -256,7 +256,7 @@ function failed({ log, answerFailure }: Serving, request: ApiRequest, info: Requ
   return answerFailure(statusError.internal(`unexpected failure ${id}`), request.headers);
 }
 
-/** What HEAD is answered with: the same, without the body. */
+/** The response to HEAD: that to GET without its body. */
 function withoutBody(response: ApiResponse, length: number): ApiResponse {
   return { ...response, headers: { ...response.headers, 'content-length': String(length) }, body: emptyBody };
 }

@@ -3,36 +3,36 @@ import { statusError, type User } from '../meta/index.ts';
 import { Shares } from './shares.ts';
 
 /**
- * How much may be under way at once. Of each, a user may have no more than is left free for all others; members of
- * `system:masters` may have all of it.
+ * Limits of what is in flight. A user may take no more of each than remains free for all others; members of
+ * `system:masters` may take all of it.
  */
 export interface InFlightLimits {
-  /** Gets and lists, until the client has taken the answer; a large answer counts as several. */
+  /** Gets and lists, until the client has read the response; a large response takes several seats. */
   readonly readOnly: number;
-  /** Writes, from when the body has arrived until the client has taken the answer. */
+  /** Mutating requests, from the arrival of the body until the client has read the response. */
   readonly mutating: number;
   /** Watches. */
   readonly longRunning: number;
-  /** What goes on to nodes, which may last as long as what runs there. */
+  /** Requests that are proxied to nodes, which may be long-running. */
   readonly proxied: number;
-  /** Bytes of request bodies, from when they begin to arrive until the request is over. */
+  /** Bytes of request bodies, from their first byte until the end of the request. */
   readonly receiving: number;
-  /** Bytes of answers that were handed to connections and that clients have not taken yet. */
+  /** Bytes of responses that were handed to connections and that clients have not read yet. */
   readonly unread: number;
 }
 
-/** What requests are counted in. */
+/** The flow class in which a request is counted. */
 export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
 
 /** Counts what is under way. */
 export interface InFlight {
   readonly counts: { readonly [what in keyof InFlightLimits]: number };
-  /** Throws the 429 StatusError when a user may have no more. */
+  /** @throws StatusError 429 when the share of the user is used up */
   check(what: keyof InFlightLimits, user: User, amount?: number): void;
-  /** `leave` must follow once. Throws like `check`. */
+  /** Takes seats; `leave` must follow once. Throws like `check`. */
   enter(what: keyof InFlightLimits, user: User, amount?: number): void;
   leave(what: keyof InFlightLimits, user: User, amount?: number): void;
-  /** Enters at once, or calls `entered` when there is room; the result then ends the wait. */
+  /** Enters at once, or calls `entered` when there is room. The result cancels the wait. */
   wait(what: keyof InFlightLimits, user: User, amount: number, entered: () => void): (() => void) | undefined;
 }
 

@@ -102,7 +102,7 @@ const echo: Handler = async (request: ApiRequest): Promise<ApiResponse> => {
   return { status: 200, headers: text, body: `${request.method} ${request.url} by ${who}: ${body}` as ByteString };
 };
 
-it('says of a connection only when it ends', async () => {
+it('sends a Connection header only with the last response of a connection', async () => {
   const { port } = await serve(echo);
   const ask = (version: string, connection: string) =>
     raw(
@@ -118,7 +118,7 @@ it('says of a connection only when it ends', async () => {
   expect(lines(await ask('1.0', 'Connection: keep-alive\r\n'))?.[0]).toBe('Connection: keep-alive');
 });
 
-describe('over both protocols', () => {
+describe('over HTTP/1.1 and HTTP/2', () => {
   let server: Fixture;
   let port: number;
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('over both protocols', () => {
   afterAll(() => server.close());
   const headers = { authorization: 'Bearer admin' };
 
-  it('an object is the same', async () => {
+  it('an object has the same bytes', async () => {
     const expected = (await server.send('GET', `${configMaps}/x`)).text;
     const one = await get(port, `${configMaps}/x`, { headers });
     expect([one.status, one.body]).toEqual([200, expected]);
@@ -148,7 +148,7 @@ describe('over both protocols', () => {
     session.close();
   });
 
-  it('a long list is whole', async () => {
+  it('a long list is complete', async () => {
     const path = '/api/v1/namespaces/default/secrets';
     const expected = (await server.send('GET', path)).text;
     expect(expected.length).toBeGreaterThan(512 * 1024);
@@ -189,7 +189,7 @@ describe('over both protocols', () => {
     session.close();
   });
 
-  it('a body over 3 MiB is refused with an answer that arrives, and the connection goes on', async () => {
+  it('a body over 3 MiB gets a 413 that arrives, and the connection stays usable', async () => {
     const body = Buffer.alloc(3.2 * 1024 * 1024, 0x20);
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca });
     const one = await get(port, configMaps, { method: 'POST', headers, body, agent });
@@ -198,7 +198,7 @@ describe('over both protocols', () => {
     agent.destroy();
   });
 
-  it('answers keep the order of requests that were sent at once (RFC 9112, 9.3.2)', async () => {
+  it('responses to pipelined requests keep their order (RFC 9112, 9.3.2)', async () => {
     const request = (path: string, last = false) =>
       `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin\r\n${last ? 'Connection: close\r\n' : ''}\r\n`;
     const received = await raw(port, request(`${configMaps}/x`) + request('/healthz') + request('/version', true));
@@ -211,7 +211,7 @@ describe('over both protocols', () => {
 describe('client certificates', () => {
   const { clientCert, clientKey } = certificates;
 
-  it('tell name and groups when the client CA signed them', async () => {
+  it('give user name and groups when the client CA signed them', async () => {
     const { port } = await serve(echo);
     const shown = await get(port, '/a', { cert: clientCert, key: clientKey });
     expect(shown.body).toBe('GET /a by jane of team-a,team-b: ');
@@ -220,7 +220,7 @@ describe('client certificates', () => {
     session.close();
   });
 
-  it('tell nothing when another CA signed them, or when none is shown, resumed sessions included', async () => {
+  it('give no user when another CA signed them or none is presented, in resumed sessions too', async () => {
     const { port } = await serve(echo);
     const other = makeCertificates();
     const strange = await get(port, '/a', { cert: other.clientCert, key: other.clientKey });
@@ -240,8 +240,8 @@ describe('client certificates', () => {
   });
 });
 
-describe('clients that do harm', () => {
-  it('get a 400 for what is no HTTP', async () => {
+describe('misbehaving clients', () => {
+  it('get a 400 for malformed HTTP', async () => {
     const { port } = await serve(echo);
     expect(await raw(port, 'NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     expect(
@@ -258,7 +258,7 @@ describe('clients that do harm', () => {
     expect(await raw(port, `GET / HTTP/1.1\r\nHost: x\r\n${many}\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  it('are not waited for when a body comes too slowly, is cut off or too long', async () => {
+  it('time out with a body that is too slow, incomplete or too long', async () => {
     const { port } = await serve(echo, { bodyMs: 100 });
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
     expect(await raw(port, `${head}Content-Length: 10\r\n\r\nabc`)).toContain(
@@ -280,7 +280,7 @@ describe('clients that do harm', () => {
     expect(await outcome).toBe(400);
   });
 
-  it('may take their time with a body that is read as it comes, but not with one that nobody reads', async () => {
+  it('may send a streamed body slowly, but not one that nobody reads', async () => {
     const limits = { headersMs: 50, bodyMs: 50 };
     const { port } = await serve(async (request) => {
       let size = 0;
@@ -307,7 +307,7 @@ describe('clients that do harm', () => {
     expect(await raw(unread.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')).toMatch(/done$/);
   });
 
-  it('are not waited for when headers come too slowly', async () => {
+  it('time out with headers that arrive too slowly', async () => {
     const { port } = await serve(echo, { headersMs: 100, bodyMs: 100 });
     expect(await raw(port, 'GET / HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 |^$/);
   });
@@ -346,7 +346,7 @@ describe('clients that do harm', () => {
     },
   );
 
-  it('are turned away when there are too many of them', async () => {
+  it('are refused beyond the limit of connections', async () => {
     const { port } = await serve(echo, { connections: 1 });
     const first = tls.connect({ port, host: '127.0.0.1', ca });
     await once(first, 'secureConnect');
@@ -354,7 +354,7 @@ describe('clients that do harm', () => {
     first.destroy();
   });
 
-  it('do not bring the server down with a broken handshake or plain HTTP', async () => {
+  it('do not end the server with a broken TLS handshake or plain HTTP', async () => {
     const { port } = await serve(echo);
     const socket = (await import('node:net')).connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -363,14 +363,14 @@ describe('clients that do harm', () => {
     expect((await get(port, '/')).status).toBe(200);
   });
 
-  it('lose their connection when the handler breaks its word', async () => {
+  it('lose their connection when the handler rejects', async () => {
     const { port } = await serve(() => Promise.reject(new Error('broken')));
     await expect(get(port, '/')).rejects.toThrow();
   });
 });
 
 describe('close', () => {
-  it('finishes requests under way, ends with the watches, and takes no more', async () => {
+  it('finishes requests in flight, resolves after the watches, and accepts no more', async () => {
     const server = await makeFixture();
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -409,7 +409,7 @@ describe('close', () => {
     await server.close();
   });
 
-  it('cuts off what is left after the grace time', async () => {
+  it('aborts what is left after the grace period', async () => {
     let gone = false;
     const listener = await serve(async (request) => {
       request.signal.addEventListener('abort', () => {

@@ -16,29 +16,29 @@ import { Shares } from './shares.ts';
 import { sendMessages, upgradeConnection } from './tunnel.ts';
 import type { ApiResponse, Handler } from './types.ts';
 
-/** What a client can make the listener hold on to, and for how long. Times in milliseconds. */
+/** Limits of what one client can use, and for how long. Times in milliseconds. */
 export interface ListenerLimits {
   /**
-   * Connections. An idle one takes up about 32 KB over HTTP/1.1 and 55 KB over HTTP/2, nearly all of it Node's own. One
-   * address may have no more of them than are left free for all others.
+   * Connections. An idle one takes about 32 KB over HTTP/1.1 and 55 KB over HTTP/2, nearly all of it in Node. One
+   * address may have no more of them than remain free for all others.
    */
   readonly connections: number;
-  /** Streams at once on one HTTP/2 connection. */
+  /** Concurrent streams of an HTTP/2 connection. */
   readonly streams: number;
   /** Header fields of a request; their size has Node's limit of 16 KiB. */
   readonly headers: number;
   /** From a connection to the end of its TLS handshake. */
   readonly handshakeMs: number;
-  /** From a connection, or the end of the last request on it, to the end of the next head. */
+  /** From the connection, or the end of its previous request, to the end of the next request's headers. */
   readonly headersMs: number;
-  /** For a body that is read as a whole, and for what still comes of one when the answer is out. */
+  /** For a body that is read as a whole, and for the rest of one after the response was sent. */
   readonly bodyMs: number;
-  /** A body that is read as a whole brings `paceBytes` in each `paceMs`, or is given up. */
+  /** A body that is read as a whole fails with 408 unless `paceBytes` arrive in each `paceMs`. */
   readonly paceMs: number;
   readonly paceBytes: number;
-  /** Without a request. */
+  /** How long a connection may be idle. */
   readonly keepAliveMs: number;
-  /** How long a client may take nothing of an answer that is under way. */
+  /** How long a client may read nothing of a response that is being sent. */
   readonly stallMs: number;
 }
 
@@ -60,7 +60,7 @@ export interface ListenerOptions {
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
-  /** PEM. Client certificates are asked for when there is a client CA. */
+  /** PEM. Client certificates are requested if there is a client CA. */
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCa?: string };
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
@@ -70,18 +70,18 @@ export interface ListenerOptions {
 export interface Listener {
   readonly address: string;
   readonly port: number;
-  /** Connections that are open. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Replaces certificate and client CA for connections to come. */
+  /** Replaces the certificate and the client CA for new connections. */
   renew(tls: ListenerOptions['tls']): void;
   /**
-   * Accepts no more connections, lets the requests under way finish, tells HTTP/2 clients to go away, closes idle
-   * connections; what is left after `graceMs` is cut off. Watches must be ended by their owner.
+   * Accepts no more connections, lets the requests in flight finish, sends GOAWAY over HTTP/2 and closes idle
+   * connections. What is left after `graceMs` is aborted. Watches must be closed by the caller.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects when the port cannot be had. */
+/** Serves HTTP/1.1 and HTTP/2 over TLS 1.2 or later on one port. Rejects if it cannot listen there. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...defaultLimits, ...options.limits };
   const server = createSecureServer({ ...serverOptions(limits), ...tlsOptions(options.tls) });
@@ -110,14 +110,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
-/** What a request is served with. */
+/** What requests are served with. */
 interface Serving extends Pick<ListenerOptions, 'handler' | 'clock' | 'log'> {
   readonly limits: ListenerLimits;
   readonly connections: Connections;
   readonly bodies: NodeRequestOptions;
 }
 
-/** Serves what connects. What goes wrong with one connection ends that one. */
+/** Serves new connections. An error on one closes that one only. */
 function accept(server: Http2SecureServer, serving: Serving): void {
   const { limits, connections, log } = serving;
   const guarded = (owner: { destroy(): void }, work: () => void) => {
@@ -144,7 +144,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
   });
   server.on('secureConnection', (socket: TLSSocket) =>
     guarded(socket, () => {
-      // The session of this socket has just been told of.
+      // The `session` event of this socket was emitted just before.
       const session = socket.alpnProtocol === 'h2' ? opened : undefined;
       opened = undefined;
       if (socket.destroyed) return;
@@ -167,7 +167,7 @@ function accept(server: Http2SecureServer, serving: Serving): void {
   server.on('upgrade', (message: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     const connection = connections.of(socket);
     socket.on('error', ignore);
-    // An answer that is under way would mix with the other protocol.
+    // A response that is being sent would mix with the new protocol.
     if (connection === undefined || connection.requests.size > 0) socket.destroy();
     else guarded(connection, () => serveUpgrade(serving, connection, message, socket, head));
   });
@@ -185,7 +185,7 @@ function serve(
   const answer = 'stream' in out ? out.stream : out;
   answer.once('close', () => connection.end(request));
   if ('rstCode' in answer) {
-    // A stream that its client has reset without an error would wait for its request to be read.
+    // A stream that its client reset without an error would wait until its request is read.
     answer.once('aborted', () => process.nextTick(() => answer.destroy()));
     if (answer.endAfterHeaders) answer.resume();
   }
@@ -193,7 +193,7 @@ function serve(
   const respond = (response: ApiResponse, last = connections.closing) => {
     if (!message.complete) {
       answer.once('finish', () => {
-        // A stream stays open while its client goes on sending, which concerns nobody any more.
+        // A stream stays open while its client goes on sending, but the request has ended.
         if ('rstCode' in answer) connection.end(request);
         dismiss(message, clock, limits.bodyMs);
       });
@@ -219,7 +219,7 @@ function serve(
     });
 }
 
-/** The answer to a head that is too long, or that names several hosts (RFC 9112, 3.2). */
+/** The error response to too many headers or to several Host headers (RFC 9112, 3.2). */
 function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiResponse | undefined {
   if (rawHeaders.length > 2 * limits.headers) return tooManyHeaders;
   let hosts = 0;
@@ -230,11 +230,11 @@ function refusedHead({ rawHeaders }: NodeMessage, limits: ListenerLimits): ApiRe
   return undefined;
 }
 
-/** Whether an answer fits into a connection at once. */
+/** Whether a response fits into the buffers of a connection. */
 const isSmall = ({ body }: ApiResponse): boolean =>
   (typeof body === 'string' || body instanceof Uint8Array) && body.length <= 8 * 1024;
 
-/** What still comes of a body when all is answered, nobody waits for long. */
+/** Closes the connection unless the rest of the body arrives in time after the response. */
 function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
   if (message.complete) return;
   message.once(
@@ -243,7 +243,7 @@ function dismiss(message: NodeMessage, clock: Clock, bodyMs: number): void {
   );
 }
 
-/** A request after which the connection may go over to another protocol: it is the last one in this protocol anyway. */
+/** Serves a request for an upgrade, which is the last HTTP request of its connection. */
 function serveUpgrade(
   { handler, clock, limits, bodies, log }: Serving,
   connection: Connection,
@@ -259,12 +259,12 @@ function serveUpgrade(
   try {
     out.assignSocket(socket);
   } catch {
-    // Another answer has it still: it would mix with the other protocol.
+    // Another response still uses it and would mix with the new protocol.
     socket.destroy();
     return;
   }
   out.once('finish', () => socket.destroySoon());
-  // The server itself no longer looks after the socket.
+  // The HTTP server no longer handles the events of the socket.
   socket.on('drain', () => out.emit('drain'));
   const options = { clock, stallMs: limits.stallMs, last: true, connection, request };
   const respond = (response: ApiResponse) => {
@@ -319,7 +319,7 @@ function serverOptions(limits: ListenerLimits) {
     ciphers: cipherSuites,
     handshakeTimeout: limits.handshakeMs,
     noDelay: true,
-    // Clients that have vanished while they waited for something are noticed.
+    // Detects clients that have vanished during a long-running request.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     maxHeaderListPairs: limits.headers + 4,
@@ -329,7 +329,7 @@ function serverOptions(limits: ListenerLimits) {
   } as const;
 }
 
-/** Authenticated encryption alone, with a key agreed on for each connection. */
+/** AEAD ciphers with forward secrecy only. */
 const cipherSuites = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -343,7 +343,7 @@ const cipherSuites = [
 ].join(':');
 
 function tlsOptions(tls: ListenerOptions['tls']) {
-  // Without a client CA no certificate is asked for: the machine's own authorities sign nobody's clients here.
+  // Without a client CA no certificate is requested: Node would verify it against the system's certificate authorities.
   if (tls.clientCa === undefined) return { cert: tls.cert, key: tls.key };
   return { cert: tls.cert, key: tls.key, ca: tls.clientCa, requestCert: true, rejectUnauthorized: false };
 }
@@ -352,15 +352,15 @@ function tlsOptions(tls: ListenerOptions['tls']) {
 function configureHttp1(server: Http2SecureServer, limits: ListenerLimits): void {
   Object.assign(server, {
     headersTimeout: limits.headersMs,
-    // A body has the time that its reader gives it.
+    // NodeRequest has its own timeouts for bodies.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(5_000, limits.headersMs),
     keepAliveTimeout: limits.keepAliveMs,
     requireHostHeader: true,
-    // They are counted when they are there. Node's own count drops what is too much in silence, or, in newer versions,
-    // refuses it in another way than HTTP/2.
+    // Counted by `refusedHead`. Node's own limit silently drops headers or, in newer versions, responds otherwise
+    // than over HTTP/2.
     maxHeadersCount: 0,
-    // Some versions (22.21.0) ask this of every server, and fail where it is one of two protocols that has no answer.
+    // Some versions (22.21.0) call this on every server and fail on one for two protocols, which does not have it.
     shouldUpgradeCallback: () => true,
   });
 }

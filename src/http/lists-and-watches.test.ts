@@ -23,7 +23,7 @@ interface List {
 }
 
 describe('lists', () => {
-  it('go out piece by piece, and all pieces together are the list', async () => {
+  it('are sent in chunks that together are the list', async () => {
     const answer = await server.send('GET', configMaps);
     expect(answer.pieces.length).toBeGreaterThan(2);
     expect(Math.max(...answer.pieces.map((piece) => piece.length))).toBeLessThan(512 * 1024);
@@ -34,7 +34,7 @@ describe('lists', () => {
     expect(answer.text).toContain('üü');
   });
 
-  it('let others run between two pieces', async () => {
+  it('yield to the event loop between two chunks', async () => {
     const response = await server.handler(requestOf('GET', configMaps));
     let turns = 0;
     const order: string[] = [];
@@ -47,7 +47,7 @@ describe('lists', () => {
     expect(order.slice(0, 4)).toEqual(['piece', 'other', 'piece', 'other']);
   });
 
-  it('come in one piece when they are small', async () => {
+  it('are one chunk if small', async () => {
     const response = await server.handler(requestOf('GET', `${configMaps}?limit=3`));
     expect(typeof response.body).toBe('string');
     const { metadata, items } = JSON.parse(bufferOf(response.body as never).toString()) as List;
@@ -59,7 +59,7 @@ describe('lists', () => {
     expect((next.json() as unknown as List).items[0]?.metadata.name).toBe('c0003');
   });
 
-  it('are the same in lines and in YAML, piece by piece', async () => {
+  it('are sent in chunks as pretty JSON and as YAML', async () => {
     const plain = await server.send('GET', configMaps);
     const lines = await server.send('GET', `${configMaps}?pretty=1`);
     expect(lines.text).toBe(JSON.stringify(plain.json(), undefined, 2));
@@ -69,7 +69,7 @@ describe('lists', () => {
     expect(yaml.pieces.length).toBeGreaterThan(2);
   });
 
-  it('are compressed for those who ask when they are large, as recorded', async () => {
+  it('are compressed for clients that accept gzip when large, as recorded', async () => {
     const headers = { 'accept-encoding': 'gzip' };
     const large = await server.send('GET', configMaps, { headers });
     expect(large.headers['content-encoding']).toBe('gzip');
@@ -78,7 +78,7 @@ describe('lists', () => {
     expect((await server.send('GET', `${configMaps}/c0001`, { headers })).headers['content-encoding']).toBeUndefined();
   });
 
-  it('are under way until their last piece was taken', async () => {
+  it('are in flight until their last chunk was read', async () => {
     const response = await server.handler(requestOf('GET', configMaps));
     expect(server.inFlight.counts.readOnly).toBe(1);
     const body = (response.body as AsyncIterable<Chunk>)[Symbol.asyncIterator]();
@@ -110,7 +110,7 @@ describe('watches', () => {
   }
   const make = (name: string) => server.send('POST', configMaps, { body: { metadata: { name, labels: { w: '' } } } });
 
-  it('begin with what is there, tell what changes, and end cleanly', async () => {
+  it('begin with the initial events, send changes, and end cleanly', async () => {
     await make('w-old');
     const { response, events } = await watch(`${configMaps}?watch=1&labelSelector=w`, 3, async () => {
       await make('w-new');
@@ -128,7 +128,7 @@ describe('watches', () => {
     await server.send('DELETE', `${configMaps}/w-new`);
   });
 
-  it('show tables whose columns are told once, as recorded', async () => {
+  it('send Tables with column definitions in the first event only, as recorded', async () => {
     const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
     await make('w-a');
     const { events } = await watch(`${configMaps}?watch=1&labelSelector=w`, 2, () => make('w-b'), headers);
@@ -162,7 +162,7 @@ describe('watches', () => {
     },
   );
 
-  it('tell a failure as their last event', async () => {
+  it('send an error as their last event', async () => {
     const broken = await makeFixture();
     const next = () => Promise.reject(new StatusError(410, 'Expired', 'too old resource version'));
     const stream = { close: () => {}, [Symbol.asyncIterator]: () => ({ next }) };

@@ -42,8 +42,8 @@ async function textOf(body: ApiResponse['body']): Promise<string> {
   return text;
 }
 
-describe('the text of an agent', () => {
-  it('is asked for by the server alone, and passed on', async () => {
+describe('the log of a kubelet', () => {
+  it('is requested without the headers of the client, and forwarded', async () => {
     answer = (request, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(`${request.method} ${request.url} ${request.headers.authorization}`);
@@ -75,7 +75,7 @@ describe('the text of an agent', () => {
     await expect(relay.text(get, agent('/'), 'web')).rejects.toMatchObject({ code, reason, message });
   });
 
-  it('says where nobody was', async () => {
+  it('reports the address that did not respond', async () => {
     // Port 1 is one that nobody listens on.
     await expect(relay.text(get, { ...agent('/log'), port: '1' }, 'web')).rejects.toMatchObject({
       code: 500,
@@ -83,7 +83,7 @@ describe('the text of an agent', () => {
     });
   });
 
-  it('ends with the client', async () => {
+  it('ends when the client disconnects', async () => {
     answer = (_, response) => response.write('a piece');
     const gone = new AbortController();
     const { body } = await relay.text(requestOf('GET', '/', { signal: gone.signal }), agent('/'), 'web');
@@ -92,7 +92,7 @@ describe('the text of an agent', () => {
   });
 });
 
-describe('an agent over TLS', () => {
+describe('a kubelet over TLS', () => {
   const { ca, cert, key, clientCert, clientKey } = makeCertificates();
   let secure: Awaited<ReturnType<typeof startSecure>>;
   const startSecure = async () => {
@@ -141,7 +141,7 @@ describe('an agent over TLS', () => {
 });
 
 describe.skipIf(address === undefined)('a proxied request', () => {
-  it('goes on with method, path, body and headers, but not with who asks', async () => {
+  it('gets method, path, body and headers, but not the credentials of the client', async () => {
     answer = (request, response) => {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
@@ -181,7 +181,7 @@ describe.skipIf(address === undefined)('a proxied request', () => {
     });
   });
 
-  it('may have a body of any length, in pieces', async () => {
+  it('may get a body of any length, in chunks', async () => {
     answer = (request, response) => void request.pipe(response);
     async function* stream() {
       for (let i = 0; i < 64; i++) yield Buffer.alloc(256 * 1024, i);
@@ -209,14 +209,14 @@ describe.skipIf(address === undefined)('a proxied request', () => {
     expect([status, headers['location']]).toEqual([302, expected]);
   });
 
-  it('goes over to no other protocol unasked', async () => {
+  it('cannot upgrade a request that asked for none', async () => {
     answer = (request) =>
       request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
     await expect(proxy(get, '/')).rejects.toMatchObject({ message: 'error trying to reach service: EOF' });
     await expect(relay.text(get, agent('/log'), 'web')).rejects.toMatchObject({ code: 500 });
   });
 
-  it('tells that nobody answers there', async () => {
+  it('is reported when it does not respond', async () => {
     const path = { prefix, there: '/' };
     await expect(relay.proxy(get, { ...there(), port: '1' }, path)).rejects.toMatchObject({
       code: 503,
@@ -249,15 +249,15 @@ it.each([
   await expect(relay.upgrade(get, { ...there(), host }, '/', true)).rejects.toMatchObject(refused);
 });
 
-describe('another protocol', () => {
+describe('an upgrade', () => {
   const request = { ...requestOf('GET', '/', { headers: { upgrade: 'websocket' } }), upgrades: true };
 
-  it('may be refused, which is passed on', async () => {
+  it('may be refused, and the response is forwarded', async () => {
     const { status, headers, body } = await relay.upgrade(request, agent(''), '/403', false);
     expect([status, headers['x-why'], await textOf(body)]).toEqual([403, 'it', 'no']);
   });
 
-  it('is agreed to by status 101 alone', async () => {
+  it('is accepted by status 101 only', async () => {
     await expect(relay.upgrade(request, agent(''), '/200', false)).rejects.toMatchObject({
       code: 500,
       message: 'invalid upgrade response: status code 200',

@@ -38,7 +38,7 @@ beforeEach(async () => {
   await fixture.send('POST', maps, { body: map({ a: '1' }) });
 });
 
-describe('a body that is no patch', () => {
+describe('a malformed patch', () => {
   const notObject = (type: string) => `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   it.each<[Format, string, string, string]>([
     ['json', '', '', 'error decoding patch: unexpected end of JSON input'],
@@ -99,7 +99,7 @@ describe('a body that is no patch', () => {
   });
 });
 
-describe('odd fields', () => {
+describe('unknown and duplicate fields', () => {
   const json = '[{"op":"add","op":"add","path":"/data/b","value":"2","more":1}]';
   const merge = '{"data":{"b":"1","b":"2"},"more":1}';
   const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {b: "1", b: "2"}\n';
@@ -124,7 +124,7 @@ describe('odd fields', () => {
     expect(message.endsWith(`": strict decoding error: ${odd.join(', ')}`)).toBe(true);
     expect(details.causes).toMatchObject([{ reason: 'FieldValueInvalid', field: 'patch' }]);
   });
-  it('in an apply: twice the same key', async () => {
+  it('are reported in an apply configuration with a duplicate key', async () => {
     const text = 'error converting YAML to JSON: yaml: unmarshal errors:\n  line 4: key "b" already set in map';
     const strict = await send('apply', yaml, '?fieldManager=m&fieldValidation=Strict');
     expect([strict.status, strict.body['message']]).toEqual([400, `error strict decoding YAML: ${text}`]);
@@ -132,7 +132,7 @@ describe('odd fields', () => {
   });
 });
 
-describe('a patch that makes another object of it', () => {
+describe('a patch of immutable metadata', () => {
   const merges: Format[] = ['merge', 'strategic'];
   it.each(merges)('of another name: %s', async (format) => {
     const { status, body } = await send(format, { metadata: { name: 'd' } });
@@ -162,7 +162,7 @@ describe('a patch that makes another object of it', () => {
     const { status, body } = await send(format, { metadata: { resourceVersion: '1' } });
     expect([status, body['reason']]).toEqual([409, 'Conflict']);
   });
-  it('shows what came of it, in order along the way of the patch', async () => {
+  it('reports the resulting errors in order', async () => {
     const ops = [{ op: 'add', path: '/metadata/labels', value: 'text' }];
     const { status, body } = await send('json', ops);
     expect(status).toBe(422);
@@ -195,11 +195,11 @@ describe('options', () => {
   });
 });
 
-describe('rule 8: who creates by apply needs to be allowed to', () => {
+describe('an apply or update that creates is authorized for the verb create', () => {
   const forbidden = (name: string, resource = 'configmaps', group = '') =>
     `${group === '' ? resource : `${resource}.${group}`} "${name}" is forbidden: User "jane" cannot create resource "${resource}" in API group "${group}" in the namespace "default"`;
 
-  it('is refused for what is not there, and not for what is', async () => {
+  it('is forbidden for a missing object, and allowed for an existing one', async () => {
     const refused = await send('apply', map({}, { name: 'fresh' }), '', 'fresh', 'jane');
     expect([refused.status, refused.body['reason'], refused.body['message']]).toEqual([
       403,
@@ -210,12 +210,12 @@ describe('rule 8: who creates by apply needs to be allowed to', () => {
     expect((await send('apply', map({ b: '1' }), '', 'c', 'jane')).status).toBe(200);
   });
 
-  it('is refused in a rehearsal too', async () => {
+  it('is forbidden with dry run too', async () => {
     const query = '?fieldManager=m&dryRun=All';
     expect((await send('apply', map({}, { name: 'fresh' }), query, 'fresh', 'jane')).status).toBe(403);
   });
 
-  it('is refused for a replacement that creates', async () => {
+  it('is forbidden for an update that creates', async () => {
     const url = '/apis/coordination.k8s.io/v1/namespaces/default/leases/l';
     const body = { metadata: { name: 'l' }, spec: {} };
     const refused = await fixture.send('PUT', url, { token: 'jane', body });
@@ -227,11 +227,11 @@ describe('rule 8: who creates by apply needs to be allowed to', () => {
   });
 });
 
-describe('owners that are named twice', () => {
+describe('duplicate owner references', () => {
   const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: uid, uid });
   const advice =
     'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u';
-  it('count once, and the writer is told', async () => {
+  it('are dropped with a warning', async () => {
     const ownerReferences = [owner('u'), owner('v'), owner('u')];
     const made = await fixture.send('POST', `${maps}?dryRun=All`, { body: map({}, { name: 'd', ownerReferences }) });
     expect((made.json() as JsonObject)['metadata']).toMatchObject({ ownerReferences: [owner('u'), owner('v')] });

@@ -39,7 +39,7 @@ const entries = (body: JsonObject): JsonObject[] => {
   return ((isJsonObject(metadata) ? metadata['managedFields'] : undefined) ?? []) as JsonObject[];
 };
 
-describe('who is taken for the manager', () => {
+describe('the default field manager', () => {
   it.each([
     ['the parameter', '?fieldManager=me', 'tool/1.0', 'me'],
     ['else the program', '', 'tool/1.0 (linux)', 'tool'],
@@ -93,7 +93,7 @@ describe('strategic merge patch', () => {
 });
 
 describe('scale', () => {
-  it('its writers own the replicas of what they scale', async () => {
+  it('its field managers own the replicas of the scaled object', async () => {
     await send('POST', deployments, deployment('z', [{ name: 'a', image: 'i' }]));
     const scale = `${deployments}/z/scale`;
     const { body } = await send('PATCH', `${scale}?fieldManager=one`, { spec: { replicas: 3 } }, 'strategic');
@@ -138,7 +138,7 @@ describe('apply', () => {
     expect(answer).toMatchObject({ status, body: { message: expect.stringContaining(message) as string } });
   });
 
-  it('has no other form than YAML', async () => {
+  it('accepts YAML only', async () => {
     const headers = { 'content-type': 'application/apply-patch+cbor' };
     expect((await fixture.send('PATCH', url('x'), { token: 'admin', headers, body: {} })).status).toBe(415);
   });

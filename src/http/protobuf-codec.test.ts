@@ -60,7 +60,7 @@ it('every built-in type is found by the kind and version that its objects say', 
 });
 
 describe('objects', () => {
-  it('are got as the same object that JSON shows', async () => {
+  it('are the same as in JSON', async () => {
     const got = await send('GET', `${configMaps}/c0001`);
     // Recorded in surface.encodings: 200, the media type alone, the prefix.
     expect([got.status, got.type, got.body.subarray(0, 4).toString('hex')]).toEqual([200, media, '6b387300']);
@@ -86,14 +86,14 @@ describe('objects', () => {
     expect(read(known('meta/v1.Status'), deleted.body)).toMatchObject({ kind: 'Status', status: 'Success' });
   });
 
-  it('of another kind are refused as in JSON', async () => {
+  it('of another kind are rejected as in JSON', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } };
     const inJson = await server.send('POST', configMaps, { body: pod });
     const { status, answer } = await send('POST', configMaps, write(known('core/v1.Pod'), pod), {});
     expect([status, answer.text]).toEqual([inJson.status, inJson.text]);
   });
 
-  it('that are none are refused with the beginning of the body', async () => {
+  it('that are malformed are rejected with the beginning of the body', async () => {
     const { status, answer } = await send('POST', configMaps, Buffer.from('{"a":1}'), {});
     expect([status, (answer.json() as JsonObject)['message']]).toEqual([
       400,
@@ -101,14 +101,14 @@ describe('objects', () => {
     ]);
   });
 
-  it('show failures as a Status', async () => {
+  it('represent errors as a Status', async () => {
     const { status, type, body } = await send('GET', `${configMaps}/nobody`);
     expect([status, type]).toEqual([404, media]);
     const inJson = await server.send('GET', `${configMaps}/nobody`);
     expect(read(known('meta/v1.Status'), body)).toEqual(inJson.json());
   });
 
-  it('are shown as metadata, but never as a table', async () => {
+  it('are available as PartialObjectMetadata, but not as a Table', async () => {
     const as = (kind: string) => `;as=${kind};g=meta.k8s.io;v=v1`;
     const partial = await send('GET', `${configMaps}/c0001`, undefined, {
       accept: media + as('PartialObjectMetadata'),
@@ -126,7 +126,7 @@ describe('objects', () => {
 });
 
 describe('lists', () => {
-  it('hold what they hold in JSON', async () => {
+  it('have the same items as in JSON', async () => {
     const all = await send('GET', configMaps);
     expect([all.status, all.type]).toEqual([200, media]);
     expect(all.answer.pieces.length).toBeGreaterThan(3);
@@ -142,7 +142,7 @@ describe('lists', () => {
     expect(read(known('meta/v1.PartialObjectMetadataList'), partial.body)['items']).toHaveLength(count);
   });
 
-  it('have the right length in whatever form the objects were asked for before, and after a change', async () => {
+  it('have the right length after requests for another representation, and after a change', async () => {
     const all = async () => (await send('GET', configMaps)).body;
     const before = await all();
     await send('GET', configMaps, undefined, { accept: `${media};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1` });
@@ -175,7 +175,7 @@ describe('watches', () => {
     }
   }
 
-  it('tell the same events in the same order, to each watcher', async () => {
+  it('send the same events in the same order to each watcher', async () => {
     const start = (await json(`${configMaps}?limit=1`))['metadata'] as JsonObject;
     const url = `${configMaps}?watch=1&resourceVersion=${start['resourceVersion'] as string}`;
     const watchers = [events(url), events(url)];
@@ -201,7 +201,7 @@ describe('watches', () => {
     expect(seen).toEqual([expected, expected]);
   });
 
-  it('mark how far they are', async () => {
+  it('send bookmarks', async () => {
     const query = 'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
     let initial = 0;
     for await (const { type, object } of events(`${configMaps}?${query}`)) {
@@ -217,7 +217,7 @@ describe('watches', () => {
     }
   });
 
-  it('tell a failure as their last event', async () => {
+  it('send an error as their last event', async () => {
     const broken = await makeFixture();
     const next = () => Promise.reject(new StatusError(410, 'Expired', 'too old resource version'));
     const stream = { close: () => {}, [Symbol.asyncIterator]: () => ({ next }) };

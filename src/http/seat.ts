@@ -2,14 +2,14 @@ import type { User } from '../meta/index.ts';
 import type { FlowClass, InFlight } from './in-flight.ts';
 import type { ApiRequest } from './types.ts';
 
-/** A body counts as so much at least (bytes): what a request takes up besides its body. */
+/** The least that a body counts (bytes): a request takes memory besides its body. */
 const leastBody = 16 * 1024;
 
-/** What one request has of that which is shared, given back all at once. */
+/** What one request takes of the shared limits: seats, body bytes, unread bytes. All is released at once. */
 export class Seat {
   readonly #inFlight: InFlight;
   readonly #user: User;
-  /** Undefined: the request is served however busy the server is. */
+  /** Undefined: the request is served at any load. */
   readonly #lane: FlowClass | undefined;
   #places = 0;
   #bytes = 0;
@@ -20,7 +20,7 @@ export class Seat {
     this.#lane = lane;
   }
 
-  /** Takes so many places of the lane. @throws StatusError 429 */
+  /** Takes seats of the flow class. @throws StatusError 429 */
   enter(places = 1): void {
     if (this.#lane === undefined || places === 0) return;
     this.#inFlight.enter(this.#lane, this.#user, places);
@@ -28,7 +28,7 @@ export class Seat {
   }
 
   /**
-   * The whole body; the request enters its lane when that is there, so that who sends slowly keeps nobody out.
+   * The whole body. The request takes its seat when it has arrived, so that slow senders hold none.
    * @throws StatusError 429, and those of `ApiRequest.body`
    */
   async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
@@ -44,17 +44,20 @@ export class Seat {
     return body;
   }
 
-  /** So many bytes go out unread: at once, or when the user may have them, and then calls `granted`; the result ends the wait. */
+  /**
+   * Counts bytes that are sent and not yet read: at once, or, with a call of `granted`, when the share of the user allows
+   * it. The result cancels the wait.
+   */
   send(bytes: number, granted: () => void): (() => void) | undefined {
     return this.#inFlight.wait('unread', this.#user, bytes, granted);
   }
 
-  /** They were read. */
+  /** The client has read these bytes. */
   sent(bytes: number): void {
     this.#inFlight.leave('unread', this.#user, bytes);
   }
 
-  /** Must be called once, when the request is over. */
+  /** Must be called once, when the request has ended. */
   leave(): void {
     if (this.#lane !== undefined && this.#places > 0) this.#inFlight.leave(this.#lane, this.#user, this.#places);
     if (this.#bytes > 0) this.#inFlight.leave('receiving', this.#user, this.#bytes);

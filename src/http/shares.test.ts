@@ -13,13 +13,13 @@ function takeAll(shares: Shares, key: string, exempt = false): number {
 }
 
 describe('shares', () => {
-  it('give a holder no more than they leave free for the others', () => {
+  it('give a holder no more than remains free for the others', () => {
     const shares = new Shares(200);
     expect(['a', 'b', 'c', 'd'].map((key) => takeAll(shares, key))).toEqual([100, 50, 25, 13]);
     expect(shares.used).toBe(188);
   });
 
-  it('give all to who is exempt, and never more than there is', () => {
+  it('give an exempt holder all, and never more than the limit', () => {
     const shares = new Shares(10);
     takeAll(shares, 'a');
     expect(takeAll(shares, 'admin', true)).toBe(5);
@@ -28,7 +28,7 @@ describe('shares', () => {
     expect(takeAll(new Shares(0), 'a', true)).toBe(0);
   });
 
-  it('are granted in turn to those who wait, once there is room for them', () => {
+  it('are granted to waiting holders in turn, once there is room', () => {
     const shares = new Shares(8);
     const granted: string[] = [];
     const wait = (name: string, amount: number) =>
@@ -44,13 +44,13 @@ describe('shares', () => {
     expect(shares.used).toBe(1);
   });
 
-  it('are granted to who wants more than there is when nobody else has any', () => {
+  it('are granted beyond the limit to a holder that is alone', () => {
     const shares = new Shares(8);
     expect(shares.wait('a', { amount: 10, exempt: false, granted: () => {} })).toBeUndefined();
     expect(shares.wait('a', { amount: 1, exempt: false, granted: () => {} })).toBeDefined();
   });
 
-  it('are all there again when all were given back', () => {
+  it('are all free again when all were released', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 9 }))), (asked) => {
         const shares = new Shares(20);

@@ -5,14 +5,14 @@ interface Waiter {
 }
 
 /**
- * So much of something, shared by holders that are known by a key. A holder may have no more than is left free for all
- * others: one alone gets half, a second one a quarter, and none can lock out the rest. Who is exempt may have all.
+ * A limited amount that is shared by holders with a key. A holder may take no more than remains free for all others:
+ * the first gets half, the second a quarter, and none can starve the rest. An exempt holder may take all.
  */
 export class Shares {
   readonly #limit: number;
   #used = 0;
   readonly #held = new Map<string, number>();
-  /** By holder, first come first served. */
+  /** Waiting requests by holder, in the order of their arrival. */
   readonly #waiting = new Map<string, Set<Waiter>>();
 
   constructor(limit: number) {
@@ -23,19 +23,19 @@ export class Shares {
     return this.#used;
   }
 
-  /** Whether a holder may have so much more. */
+  /** Whether a holder may take an amount. */
   fits(key: string, amount: number, exempt: boolean): boolean {
     const free = this.#limit - this.#used;
     return amount <= free && (exempt || (this.#held.get(key) ?? 0) + amount <= free);
   }
 
-  /** Adds to what a holder has; `give` must follow. */
+  /** Takes an amount for a holder; `give` must follow. */
   take(key: string, amount: number): void {
     this.#used += amount;
     this.#held.set(key, (this.#held.get(key) ?? 0) + amount);
   }
 
-  /** Takes back what was taken, and lets those have it who wait. */
+  /** Releases an amount and grants it to those who wait. */
   give(key: string, amount: number): void {
     const left = (this.#held.get(key) ?? 0) - amount;
     this.#used -= amount;
@@ -45,8 +45,8 @@ export class Shares {
   }
 
   /**
-   * Takes at once, or when there is room, and then calls `granted`; the result ends the wait. Who alone has something
-   * may have more than there is.
+   * Takes an amount at once, or when there is room, with a call of `granted`. The result cancels the wait. A holder
+   * that is alone may take more than the limit.
    */
   wait(key: string, waiter: Waiter): (() => void) | undefined {
     if (this.#grants(key, waiter)) {

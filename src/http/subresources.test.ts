@@ -52,7 +52,7 @@ describe('scale', () => {
     });
   };
 
-  it('shows replicas and selector as an object of its own', async () => {
+  it('represents replicas and selector as a Scale', async () => {
     await made('shown');
     const { status, body } = await ask('GET', scale('shown'));
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe('scale', () => {
     ]);
   });
 
-  it('has a table of its own', async () => {
+  it('has a Table of its own', async () => {
     await made('tabled');
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
     const { body } = await ask('GET', scale('tabled'), undefined, { accept });
@@ -90,7 +90,7 @@ describe('scale', () => {
     expect(Object.keys(rows[0]?.object.metadata ?? {})).not.toContain('generation');
   });
 
-  it('changes the replicas and nothing else, and counts as a change of the object', async () => {
+  it('changes the replicas only, and increments the generation of the object', async () => {
     await made('changed');
     expect((await patch(scale('changed'), { spec: { replicas: 3 } })).body['spec']).toEqual({ replicas: 3 });
     const { body } = await ask('GET', `${deployments}/changed`);
@@ -104,7 +104,7 @@ describe('scale', () => {
     expect((await ask('GET', `${deployments}/changed`)).body['spec']).toMatchObject({ replicas: 0 });
   });
 
-  it('refuses a negative number before it looks at the version', async () => {
+  it('rejects negative replicas before it checks the resourceVersion', async () => {
     await made('negative');
     const body = { metadata: { name: 'negative', resourceVersion: '1' }, spec: { replicas: -4 } };
     expect(await ask('PUT', scale('negative'), body)).toMatchObject({
@@ -117,7 +117,7 @@ describe('scale', () => {
     });
   });
 
-  it('refuses another object or an old version of this one', async () => {
+  it('rejects another name or uid and a stale resourceVersion', async () => {
     await made('old');
     const put = (metadata: JsonObject) =>
       ask('PUT', scale('old'), { metadata: { name: 'old', ...metadata }, spec: { replicas: 2 } });
@@ -131,19 +131,19 @@ describe('scale', () => {
     });
   });
 
-  it('is not there for an absent object', async () => {
+  it('is 404 for a missing object', async () => {
     expect((await ask('GET', scale('absent'))).body['message']).toBe('deployments.apps "absent" not found');
     expect((await patch(scale('absent'), {})).body['message']).toBe('deployments.apps "absent" not found');
   });
 
-  it('takes the plain labels of a replication controller as its selector', async () => {
+  it('uses the selector labels of a replication controller', async () => {
     const url = `${ns}/replicationcontrollers`;
     await make(url, { metadata: { name: 'rc' }, spec: { selector: { app: 'x' }, template } });
     expect((await ask('GET', `${url}/rc/scale`)).body['status']).toEqual({ replicas: 0, selector: 'app=x' });
   });
 });
 
-describe('a new object that claims to have a version', () => {
+describe('a new object with a resourceVersion', () => {
   // Version 0 is none, and any other is looked at only when the object is kept.
   it.each(['0', '5'])('is judged as a new one: %s', async (resourceVersion) => {
     const answer = await ask('POST', `${ns}/persistentvolumeclaims`, { metadata: { name: 'v', resourceVersion } });
@@ -153,7 +153,7 @@ describe('a new object that claims to have a version', () => {
 });
 
 describe('status', () => {
-  it('of a deployment leaves its labels alone', async () => {
+  it('of a deployment does not change its labels', async () => {
     await make(deployments, {
       ...deployment('labelled'),
       metadata: { name: 'labelled', labels: { a: '1' } },
@@ -179,7 +179,7 @@ describe('binding', () => {
     target: { kind: 'Node', name: node },
   });
 
-  it('gives a pod its node, once', async () => {
+  it('assigns a pod to a node, once', async () => {
     await make(pods, pod('b'));
     expect(await ask('POST', `${pods}/b/binding`, to('b'))).toMatchObject({ status: 201, body: done });
     const { body } = await ask('GET', `${pods}/b`);
@@ -196,7 +196,7 @@ describe('binding', () => {
     });
   });
 
-  it('is served beside the pods too', async () => {
+  it('is served as the resource bindings too', async () => {
     await make(pods, pod('beside'));
     expect((await ask('POST', `${ns}/bindings`, to('beside'))).status).toBe(201);
     expect((await ask('GET', `${pods}/beside`)).body['spec']).toMatchObject({ nodeName: 'node-9' });
@@ -205,13 +205,13 @@ describe('binding', () => {
     expect(await message('../x')).toBe(`Name parameter invalid: "../x": may not contain '/'`);
   });
 
-  it('of a rehearsal is not kept', async () => {
+  it('with dry run is not stored', async () => {
     await make(pods, pod('dry'));
     expect((await ask('POST', `${pods}/dry/binding?dryRun=All`, to('dry'))).status).toBe(201);
     expect((await ask('GET', `${pods}/dry`)).body['spec']).not.toHaveProperty('nodeName');
   });
 
-  it('refuses pods that are not there, that wait at a gate, and another name', async () => {
+  it('rejects missing pods, pods with scheduling gates, and another name', async () => {
     await make(pods, pod('gated', { schedulingGates: [{ name: 'example.com/g' }] }));
     const message = async (url: string, body: JsonObject) => (await ask('POST', url, body)).body['message'];
     expect(await message(`${pods}/absent/binding`, to('absent'))).toBe('pods "absent" not found');
@@ -243,14 +243,14 @@ describe('eviction', () => {
     await patch(`${budgets}/${name}/status`, { status });
   };
 
-  it('deletes a pod that no budget guards', async () => {
+  it('deletes a pod that no PodDisruptionBudget selects', async () => {
     await make(pods, pod('free'));
     expect(await evict('free')).toMatchObject({ status: 201, body: { status: 'Success', code: 201 } });
     expect((await ask('GET', `${pods}/free`)).status).toBe(404);
     expect((await evict('free')).body['message']).toBe('pods "free" not found');
   });
 
-  it('takes the former version of an eviction, and no other', async () => {
+  it('accepts v1beta1 of Eviction, and no other version', async () => {
     await make(pods, pod('former'));
     const asked = await evict('former', { apiVersion: 'policy/v1alpha1' });
     expect(asked).toMatchObject({ status: 400, body: { reason: 'BadRequest' } });
@@ -258,7 +258,7 @@ describe('eviction', () => {
     expect((await ask('GET', `${pods}/former`)).status).toBe(404);
   });
 
-  it('waits for a budget that nobody has looked at', async () => {
+  it('is 429 while the status of the budget is not observed', async () => {
     await running('unseen', 'unseen');
     await budget('unseen', 'unseen', { observedGeneration: 0, disruptionsAllowed: 1 });
     const answer = await evict('unseen');
@@ -281,7 +281,7 @@ describe('eviction', () => {
     });
   });
 
-  it('takes a pod off its budget until nothing is left', async () => {
+  it('decrements disruptionsAllowed until none is left', async () => {
     for (const name of ['one', 'two']) await running(name, 'kept');
     const counts = {
       observedGeneration: 1,
@@ -331,14 +331,14 @@ describe('eviction', () => {
     expect((await evict('one')).status).toBe(201);
   });
 
-  it('lets a pod go that is not healthy while enough are', async () => {
+  it('evicts an unhealthy pod while enough are healthy', async () => {
     await running('sick', 'sick', false);
     await budget('sick', 'sick', { observedGeneration: 1, currentHealthy: 2, desiredHealthy: 2 });
     expect((await evict('sick')).status).toBe(201);
     expect((await ask('GET', `${budgets}/sick`)).body['status']).not.toHaveProperty('disruptedPods');
   });
 
-  it('does not choose between budgets', async () => {
+  it('is 500 with several budgets', async () => {
     await running('torn', 'torn');
     await budget('torn-1', 'torn', { observedGeneration: 1 });
     await budget('torn-2', 'torn', { observedGeneration: 1 });
@@ -350,7 +350,7 @@ describe('eviction', () => {
     });
   });
 
-  it('deletes with the options that it holds', async () => {
+  it('deletes with its deleteOptions', async () => {
     await running('quick', 'quick');
     const preconditions = { uid: 'another' };
     expect((await evict('quick', { deleteOptions: { preconditions } })).status).toBe(409);
@@ -370,8 +370,8 @@ describe('eviction', () => {
   });
 });
 
-describe('parts of a pod', () => {
-  it('take containers for a look, which stay', async () => {
+describe('ephemeralcontainers and resize', () => {
+  it('ephemeral containers are added and cannot be removed', async () => {
     await make(pods, pod('looked', {}, { a: '1' }));
     const url = `${pods}/looked/ephemeralcontainers`;
     const debug = { name: 'debug', image: 'sh' };
@@ -388,7 +388,7 @@ describe('parts of a pod', () => {
     });
   });
 
-  it('take other amounts of processor and memory within a class', async () => {
+  it('resize changes cpu and memory within the QoS class', async () => {
     const resources = (cpu: string) => ({ requests: { cpu, memory: '1Mi' } });
     const spec = (cpu: string, image = 'i') => ({ containers: [{ name: 'c', image, resources: resources(cpu) }] });
     await make(pods, pod('resized', spec('1')));
@@ -411,7 +411,7 @@ describe('parts of a pod', () => {
 describe('deletion of pods', () => {
   const remove = (name: string, query = '') => ask('DELETE', `${pods}/${name}${query}`);
 
-  it('gives one that runs time to end, and less of it, never more', async () => {
+  it('gives a running pod its grace period, which can be shortened only', async () => {
     await make(pods, pod('runs', { nodeName: 'n' }));
     const { status, body } = await remove('runs');
     expect(status).toBe(200);
@@ -431,7 +431,7 @@ describe('deletion of pods', () => {
     expect((await remove('runs')).status).toBe(404);
   });
 
-  it('takes the time of its spec, one second at the least', async () => {
+  it('defaults to terminationGracePeriodSeconds, at least one second', async () => {
     await make(pods, pod('own', { nodeName: 'n', terminationGracePeriodSeconds: 7 }));
     expect((await remove('own')).body['metadata']).toMatchObject({ deletionGracePeriodSeconds: 7 });
     await make(pods, pod('below', { nodeName: 'n' }));
@@ -440,7 +440,7 @@ describe('deletion of pods', () => {
     });
   });
 
-  it('removes at once what runs nowhere or no more', async () => {
+  it('removes a pod at once that is unscheduled or terminated', async () => {
     await make(pods, pod('nowhere'));
     await make(pods, pod('over', { nodeName: 'n' }));
     await patch(`${pods}/over/status`, { status: { phase: 'Succeeded' } });

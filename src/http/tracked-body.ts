@@ -1,16 +1,16 @@
 import type { Seat } from './seat.ts';
 import type { Chunk } from './types.ts';
 
-/** Smaller pieces are not counted (bytes): a connection takes so much without waiting for its client. */
+/** Smaller chunks are not counted (bytes): the buffers of a connection take them without waiting for the client. */
 const leastCounted = 16 * 1024;
 
 /**
- * A body that tells, once, when it is over: read to its end, left, or broken. A piece is unread until the next one is
- * asked for; the next one waits while its user may have no more unread.
+ * A response body that reports its end once: read completely, abandoned, or failed. A chunk counts as unread until the
+ * next one is requested; that waits while the user's share of unread bytes is used up.
  */
 export class TrackedBody implements AsyncIterableIterator<Chunk> {
   readonly #inner: AsyncIterator<Chunk>;
-  readonly #place: Seat | undefined;
+  readonly #seat: Seat | undefined;
   readonly #ended: (size: number, error: unknown) => void;
   readonly #take: (result: IteratorResult<Chunk>) => IteratorResult<Chunk> | Promise<IteratorResult<Chunk>>;
   readonly #fail: (error: unknown) => never;
@@ -19,10 +19,10 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   #over = false;
   #stopWaiting: (() => void) | undefined;
 
-  /** `ended` gets the bytes that were asked for, and why the body broke if it did. */
-  constructor(inner: AsyncIterator<Chunk>, place: Seat | undefined, ended: (size: number, error: unknown) => void) {
+  /** `ended` gets the number of bytes that were requested, and the error if the body failed. */
+  constructor(inner: AsyncIterator<Chunk>, seat: Seat | undefined, ended: (size: number, error: unknown) => void) {
     this.#inner = inner;
-    this.#place = place;
+    this.#seat = seat;
     this.#ended = ended;
     this.#take = (result) => {
       if (this.#over) return done;
@@ -55,10 +55,10 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
     return this;
   }
 
-  /** The piece, once it may be unread. */
+  /** The chunk, once it fits into the share of unread bytes. */
   #counted(piece: IteratorResult<Chunk>, length: number): IteratorResult<Chunk> | Promise<IteratorResult<Chunk>> {
     let resolve: (piece: IteratorResult<Chunk>) => void = () => {};
-    this.#stopWaiting = this.#place?.send(length, () => {
+    this.#stopWaiting = this.#seat?.send(length, () => {
       this.#stopWaiting = undefined;
       this.#unread = length;
       resolve(piece);
@@ -73,7 +73,7 @@ export class TrackedBody implements AsyncIterableIterator<Chunk> {
   }
 
   #taken(): void {
-    if (this.#unread > 0) this.#place?.sent(this.#unread);
+    if (this.#unread > 0) this.#seat?.sent(this.#unread);
     this.#unread = 0;
   }
 

@@ -15,28 +15,28 @@ export interface Peer {
     | undefined;
 }
 
-/** A request, whatever carried it. */
+/** A request, independent of its transport. */
 export interface ApiRequest {
   readonly method: string;
   /** Path and query as received. */
   readonly url: string;
   readonly headers: RequestHeaders;
-  /** Every value of a header, in UTF-8, as it was sent: what `headers` joins. Absent: no header was sent twice. */
+  /** The values of a header in UTF-8, one for each time it was sent. Absent: no header was sent twice. */
   headerValues?(name: string): readonly string[];
   readonly peer: Peer;
-  /** The whole body. Throws the 413 StatusError past `limit` bytes, the 408 one when it comes too slowly, the 400 one when it is cut off. */
+  /** The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. */
   body(limit: number): Promise<Uint8Array>;
-  /** Bytes of the body, as far as they are known, when it has still to arrive; else 0, or absent. */
+  /** The length of a body that has yet to arrive, as far as it is known (bytes); otherwise 0 or absent. */
   readonly coming?: number;
-  /** The body piece by piece as it comes, however long; in place of `body`, and once. Undefined: there is none. */
+  /** The body in chunks as it arrives, of any length; once, instead of `body`. Undefined: there is none. */
   stream(): AsyncIterable<Uint8Array> | undefined;
-  /** Asks for another protocol, over a connection that can go over to it. */
+  /** Requests an upgrade over a connection that supports it. */
   readonly upgrades: boolean;
-  /** Aborts when the client goes away. Made on first use. */
+  /** Aborts when the client disconnects. Created on first use. */
   readonly signal: AbortSignal;
   /**
-   * Calls once when all is over: the client has taken the last byte of the answer, or is gone. Absent in process, where
-   * an answer is taken as soon as it is there.
+   * Calls once when the client has read the last byte of the response or has disconnected. Absent in process, where a
+   * response is read at once.
    */
   whenOver?(listener: () => void): void;
 }
@@ -46,13 +46,13 @@ export type Chunk = ByteString | Uint8Array;
 export interface ApiResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: string | readonly string[] };
-  /** All at once, or piece by piece: the next piece is asked for when the last one has been taken. */
+  /** One chunk, or several: the next is requested when the previous one was read. */
   readonly body: Chunk | AsyncIterable<Chunk>;
-  /** A client may take nothing of the body for as long as it likes: nothing piles up meanwhile. */
+  /** The client may pause reading without limit: nothing is buffered meanwhile. */
   readonly waits?: true;
   /**
-   * With status 101, to a request that `upgrades`: the connection with which the client speaks from there on. Without it
-   * the body is a stream of WebSocket frames, none of them divided between two pieces.
+   * With status 101, for a request that `upgrades`: the connection to which the client's is joined. Without it the body
+   * is a stream of WebSocket frames, each within one chunk.
    */
   readonly tunnel?: Socket;
 }

@@ -70,14 +70,14 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
   };
 }
 
-/** What the path names. Throws 404 when there is nothing of that name. */
+/** The target of the path. Throws 404 if there is no such resource. */
 function targetOf(registry: Registry, path: ResourcePath): Target {
   const { version, name, subresource } = path;
   const resource = registry.find(path.group, version, path.resource);
   if (resource === undefined || (path.rest !== '' && subresource !== 'proxy')) throw statusError.noSuchResource();
   const { definition } = resource;
   if (!definition.namespaced) {
-    // A namespace is named by its own name.
+    // The request info of a namespace has its own name as its namespace.
     const own = definition.group === '' && definition.plural === 'namespaces' && path.namespace === name;
     if (path.namespace !== '' && !own) throw statusError.noSuchResource();
     return { resource, version, namespace: '', name, subresource };
@@ -86,7 +86,7 @@ function targetOf(registry: Registry, path: ResourcePath): Target {
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
-/** The verb of a request, if the target serves it. Throws 404 where no verb is served at all, 405 for another verb. */
+/** The verb, if the target has it. Throws 404 where no verb is served at all, otherwise 405. */
 function allowedVerb({ request: { method }, info: { verb } }: Call, target: Target): string {
   const proxies = connectionOf(target)?.answers === 'proxy' && target.name !== '' && proxyMethods.has(method);
   if (proxies && verb !== 'watch') return verb;
@@ -99,7 +99,7 @@ const isRead = (target: Target): boolean => verbsOf(target).includes('get');
 
 const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
-/** What who deletes an object that cannot be read must be allowed to do besides. */
+/** The verb that a user needs in addition to delete an object that cannot be decoded. */
 const unsafeVerb = 'unsafe-delete-ignore-read-errors';
 
 type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
@@ -188,7 +188,7 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 };
 
-/** Makes the change and shows what came of it. */
+/** Makes the change and responds with its result. */
 async function written(
   verbs: Verbs,
   call: Call,
@@ -200,7 +200,7 @@ async function written(
   const view = viewOf(verbs, call, form);
   const result = await verbs.registry.write(target, change, options);
   const { created, deleted } = result;
-  // Who wants the dependents gone too, in the old way of saying so, is told when that has only begun.
+  // With the deprecated orphanDependents, a deletion that has only begun has status 202.
   const begun = change.verb === 'delete' && deleted === undefined && change.options['orphanDependents'] === false;
   const status = created ? 201 : begun ? 202 : 200;
   if (result.object === undefined)
@@ -211,10 +211,10 @@ async function written(
   return { status, headers: headersOf(form), body };
 }
 
-/** What is told of something that was done instead of kept. */
+/** The response to the creation of a virtual object. */
 const doneStatus: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-/** What is told of an object that is gone. */
+/** The response to the deletion of an object. */
 function deletedStatus({ resource }: Target, { deleted }: WriteResult): JsonObject {
   const { group, plural } = resource.definition;
   const details = {
@@ -226,7 +226,7 @@ function deletedStatus({ resource }: Target, { deleted }: WriteResult): JsonObje
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-/** The kind that is sent to a target, and its version. */
+/** The apiVersion and kind of the objects that a target accepts. */
 function typeOf({ resource, version, subresource }: Target): TypeMeta {
   const { definition, versions } = resource;
   const served = definition.subresources.find(({ name }) => name === subresource);
@@ -260,7 +260,7 @@ function viewOf({ clock }: Verbs, { info }: Call, { as }: Negotiated): Represent
   return { as: 'table', version, includeObject, now: clock.now() };
 }
 
-/** Metadata is asked for as what it is of. @throws StatusError 406, once it is known that there is something */
+/** PartialObjectMetadata is for objects, PartialObjectMetadataList for lists. @throws StatusError 406 */
 function checkShape(target: Target, { as }: Negotiated, shape: 'object' | 'list'): void {
   if (as === undefined || as.kind === 'Table') return;
   const list = shape === 'list';
@@ -296,7 +296,7 @@ function pick(query: Query, names: readonly string[]): { [name: string]: string 
 const readOptions = (query: Query): ReadOptions => (query.size === 0 ? noOptions : pick(query, readNames));
 const watchOptions = (query: Query): WatchOptions => pick(query, watchNames);
 
-/** Throws 422 for parameters without a meaning. */
+/** @throws StatusError 422 for invalid parameters */
 function writeOptions(
   { names }: Verbs,
   { request, info, user, warnings }: Call,
@@ -311,7 +311,7 @@ function writeOptions(
   return readWriteOptions(verb, parameters, { requester: user, warnings, attributes: info.resource }, names);
 }
 
-/** The options of a delete request: its body, or else its query. A dry run stays one wherever it is asked for. */
+/** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
   const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.negotiation.bodies.builtIn);
   const { query } = call.info;
@@ -333,7 +333,7 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
   return {
     requester: user,
     dryRun: Array.isArray(dryRun) && dryRun.includes('All'),
-    // Who deletes an object comes to own nothing of it.
+    // A deletion is not recorded in managedFields.
     fieldManager: '',
     fieldValidation: 'Ignore',
     force: false,
@@ -341,7 +341,7 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
   };
 }
 
-/** Warns that the version will go away. */
+/** Adds the warning of a deprecated version. */
 function warnOfEnd({ warnings }: Call, { resource, version }: Target): void {
   const deprecated = resource.versions.get(version)?.declared.deprecated;
   if (deprecated === undefined) return;

@@ -1,10 +1,10 @@
 /**
- * A wire codec reads request bodies and writes responses in one encoding. Negotiation picks it by the media types that it
- * has; all else that depends on the encoding is behind this contract. A new one is a file that exports a `WireCodec`, and
- * a line in `codecs.ts`.
+ * A wire codec reads request bodies and writes responses in one encoding. Negotiation picks it by its media types; all
+ * else that depends on the encoding is behind this contract. A new one is a file that exports a `WireCodec`, and a line
+ * in `codecs.ts`.
  *
- * - Objects come as the JSON bytes that are stored or that a representation has made: a JSON codec copies them and parses
- *   nothing.
+ * - Objects come as the JSON bytes that are stored or that a representation has made: a JSON codec copies them and
+ *   parses nothing.
  * - Nothing holds the event loop: what encodes a large object or list does it in steps, with a turn for others between.
  * - A list is written as its head, its items and its tail. It is one chunk if small, otherwise an iterable of chunks,
  *   each of which is made when the one before was taken.

@@ -11,7 +11,7 @@ export type ReadYaml = (bytes: Uint8Array) => ParsedBody | Promise<ParsedBody>;
 const encode = (value: JsonObject) => encodeText(stringifyYaml(value));
 const encodeLarge = async (value: JsonObject) => encodeText(await inTurns(stringifyYamlInSteps(value), nextTurn));
 
-/** YAML cannot be watched: its documents have no framing. A body that is JSON is read at once, any other with `read`. */
+/** YAML has no framing and cannot be watched. A body that is JSON is read at once, any other with `read`. */
 export const yamlCodec = (read: ReadYaml = parseYaml): TextCodec => ({
   mediaTypes: ['application/yaml'],
   tables: true,

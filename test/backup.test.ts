@@ -65,7 +65,7 @@ async function listAt(from: RunningServer, revision: number) {
 }
 
 describe('orch backup', { timeout: 60_000 }, () => {
-  it('copies the state of one revision while the server is written, and a server starts on it', async () => {
+  it('copies the state of one revision while writes run, and a server starts on the copy', async () => {
     let done = false;
     const writers = [0, 1, 2, 3].map((writer) => write(writer, () => done));
     const written = async () => (await server.request('GET', configMaps)).body.items.length as number;
@@ -93,7 +93,7 @@ describe('orch backup', { timeout: 60_000 }, () => {
     }
   });
 
-  it('tells what is wrong in a sentence, and leaves nothing behind', () => {
+  it('reports an error in a sentence, and leaves no files', () => {
     const full = join(folder, 'full');
     mkdirSync(full);
     writeFileSync(join(full, 'file'), '');

@@ -5,21 +5,20 @@ import { Arena, caseOf, judgeCase } from '../fuzz/requests.ts';
 import { inputOf, judge } from '../fuzz/target.ts';
 import { targets } from '../fuzz/targets/index.ts';
 
-// A short run of what `npm run fuzz` does for as long as it is told to, always with the same inputs: they are judged by
-// what comes of them, not by how long it takes.
+// A short run of `npm run fuzz` with fixed seeds. Inputs are judged by their outcome, not by time.
 const seed = 1;
 const inputs = 150;
 const cases = 80;
 
 describe.each(targets)('$name', (target) => {
-  it('accepts or refuses whatever it is given', async () => {
+  it('accepts or rejects every input', async () => {
     for (let index = 0; index < inputs; index++) {
       const fault = await judge(target, inputOf(target, seed, index));
       expect(fault, `input ${index}`).toBeUndefined();
     }
   }, 120_000);
 
-  it('accepts or refuses what has failed once', async () => {
+  it('accepts or rejects every input of the corpus', async () => {
     for (const [name, input] of kept(target.name)) expect(await judge(target, input), name).toBeUndefined();
   }, 120_000);
 });
@@ -28,21 +27,21 @@ describe.each(generators)('$name', (generator) => {
   const arena = new Arena();
   afterAll(() => arena.leave());
 
-  it('does no harm', async () => {
+  it('leaves the server healthy', async () => {
     for (let index = 0; index < cases; index++) {
       const fault = await judgeCase(arena, generator, caseOf(generator, seed, index), false);
       expect(fault, `case ${index}`).toBeUndefined();
     }
   }, 120_000);
 
-  it('does no harm any more where it did once', async () => {
+  it('leaves the server healthy with every input of the corpus', async () => {
     for (const [name, input] of kept(generator.name)) {
       expect(await judgeCase(arena, generator, JSON.parse(input.toString()), false), name).toBeUndefined();
     }
   }, 120_000);
 });
 
-it('knows the target of every input that is kept', () => {
+it('every input of the corpus has a target', () => {
   const known = [...targets, ...generators].map(({ name }) => name);
   expect(keptTargets().filter((name) => !known.includes(name))).toEqual([]);
 });

@@ -22,7 +22,7 @@ const everyWay = new Set([
   'ClusterRole rules',
 ]);
 
-describe('while a large object is under way others have turns', () => {
+describe('the write of a large object yields to the event loop', () => {
   let world: World;
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('while a large object is under way others have turns', () => {
   });
 });
 
-describe('the work of writing an object grows with its entries and no faster', () => {
+describe('the work of a write is linear in the entries of the object', () => {
   let world: World;
   let counter: WorkCounter;
 

@@ -105,7 +105,7 @@ describe('the types of the package', () => {
     expect(check(name, source, options)).toBe('');
   });
 
-  it('hold for the programs of the README', () => {
+  it('compile the programs of the README', () => {
     const programs = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(
       ([, code]) => code,
     );
@@ -117,7 +117,7 @@ describe('the types of the package', () => {
     expect(check('options.mts', source, { module: 'nodenext' })).toBe('');
   });
 
-  it('are one file, and import nothing', () => {
+  it('are one file without imports', () => {
     const declarations = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.d\.[cm]?ts$/.test(path),
     );
@@ -141,13 +141,13 @@ describe('the package', () => {
     return execFileSync(process.execPath, [name], { cwd, timeout: 20_000, encoding: 'utf8', stdio: 'pipe' });
   };
 
-  it('can be required', () => {
+  it('can be loaded with require', () => {
     const source = `const { createServer, version } = require('orch');
       createServer().then(async (server) => { console.log(typeof version); await server.close(); });`;
     expect(runProgram('program.cjs', source)).toBe('string\n');
   });
 
-  it('keeps the process alive while a watch is iterated, and no longer', () => {
+  it('keeps the process alive only while a watch is iterated', () => {
     const source = `import { createServer } from 'orch';
       const server = await createServer();
       const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };

@@ -119,7 +119,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     expect(code).toBe(3);
   });
 
-  it('has its input come back through a command, however much it is', async () => {
+  it('streams any amount of stdin and stdout of a command', async () => {
     const sent = randomBytes(5 * 1024 * 1024);
     const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 60_000 });
     const pieces: Buffer[] = [];
@@ -135,7 +135,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     expect(agent.seen.at(-1)).toBe('GET /attach/default/web/main?error=1&output=1');
   });
 
-  it('tries another protocol when the agent knows none that it likes best', async () => {
+  it('lets kubectl fall back to SPDY when the kubelet does not support its WebSocket protocol', async () => {
     const child = spawn('kubectl', ['port-forward', 'pod/web', ':80'], { env: env(), timeout: 20_000 });
     let told = '';
     child.stderr.on('data', (piece: Buffer) => {
@@ -157,7 +157,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     child.kill();
   });
 
-  it('leaves nothing behind when it is killed', async () => {
+  it('closes its connections when kubectl is killed', async () => {
     const child = spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 });
     child.stdin.write('still here\n');
     await new Promise((done) => child.stdout.once('data', done));
@@ -166,7 +166,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     await expect.poll(() => agent.streams.size).toBe(0);
   });
 
-  it('ends when the server is told to', async () => {
+  it('ends when the server shuts down', async () => {
     const children = [
       spawn('kubectl', ['exec', '-i', 'web', '--', 'cat'], { env: env(), timeout: 20_000 }),
       spawn('kubectl', ['logs', '-f', 'web', '--limit-bytes=7'], { env: env(), timeout: 20_000 }),

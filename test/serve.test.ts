@@ -60,7 +60,7 @@ function watch(server: RunningServer) {
 }
 
 describe('orch serve', () => {
-  it('says where it is, and writes a kubeconfig that opens it', async () => {
+  it('prints its address, and writes a kubeconfig that works', async () => {
     const server = await start();
     const path = join(server.folder, 'admin.kubeconfig');
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -113,7 +113,7 @@ describe('orch serve', () => {
     expect(server.output()).not.toContain('curl');
   });
 
-  it('finishes on a signal while a watch is open, and keeps its data for the next start', async () => {
+  it('shuts down on a signal while a watch is open, and has its data after a restart', async () => {
     const first = await start();
     expect((await first.request('POST', configMaps, configMap('kept'))).status).toBe(201);
     const watching = watch(first);
@@ -130,7 +130,7 @@ describe('orch serve', () => {
     expect(readFileSync(second.kubeconfig, 'utf8')).toContain(`server: ${second.url}\n`);
   });
 
-  it('serves on during the delay of a shutdown, and ends at once on a second signal', async () => {
+  it('serves requests during the shutdown delay, and exits immediately on a second signal', async () => {
     const server = await start(['--shutdown-delay-duration=1h', '--store=memory']);
     await expect.poll(async () => (await server.request('GET', '/readyz')).status).toBe(200);
     server.process.kill('SIGTERM');
@@ -140,7 +140,7 @@ describe('orch serve', () => {
     expect(await end(server, 'SIGTERM')).toBe(143);
   });
 
-  it('has every answered create after being killed among 64 creators', async () => {
+  it('has every answered create after a kill during 64 concurrent creators', async () => {
     const server = await start();
     const answered: string[] = [];
     let running = true;
@@ -164,7 +164,7 @@ describe('orch serve', () => {
     expect(answered.length).toBeGreaterThan(300);
   });
 
-  it('tells what is wrong in a sentence, and does not start', async () => {
+  it('reports an invalid setting in a sentence, and does not start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-test-'));
     const run = (...flags: string[]) => {
       const { status, stderr, stdout } = spawnSync(

@@ -43,8 +43,8 @@ const inOrder = (texts: readonly string[]) => [...texts].sort((a, b) => (a < b ?
 const byNumber = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
 const cidr = (address: string, prefix: number) => ({ serviceClusterIpRange: `${address}/${prefix}` });
 
-describe('an address', () => {
-  it('is taken with the service, has an object of its own, and is free once the service is gone', async () => {
+describe('a cluster IP', () => {
+  it('is allocated with the service, has an IPAddress object, and is released when the service is deleted', async () => {
     const server = await start();
     const { spec } = await create(server, 'a', { clusterIP: '10.0.0.9' });
     expect(spec).toMatchObject({ clusterIPs: ['10.0.0.9'], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
@@ -62,7 +62,7 @@ describe('an address', () => {
     await create(server, 'b', { clusterIP: '10.0.0.9' });
   });
 
-  it('is kept as long as the service is there', async () => {
+  it('is kept until the finalizers of a deleted service are removed', async () => {
     const server = await start();
     const { client } = server;
     const place = { ...services, name: 'a' };
@@ -72,13 +72,13 @@ describe('an address', () => {
     await client.delete(place);
     expect(await addressNames(server)).toEqual(['10.0.0.1', '10.0.0.9']);
     const { metadata } = await client.get<Service>(place);
-    // What was given to it need not be told once more.
+    // The update need not repeat the allocated cluster IP.
     await client.update(place, { ...body('a', {}), metadata: { ...metadata, finalizers: [] } });
     await expect(client.get(place)).rejects.toMatchObject({ code: 404 });
     expect(await addressNames(server)).toEqual(['10.0.0.1']);
   });
 
-  it('is free once the service goes with others, or to another type', async () => {
+  it('is released by deletecollection and by a change of type', async () => {
     const server = await start();
     await Promise.all([create(server, 'a'), create(server, 'b'), create(server, 'c')]);
     const external = { type: 'ExternalName', externalName: 'example.com' };
@@ -91,10 +91,10 @@ describe('an address', () => {
   it.each([
     ['10.0.0.1', 'provided IP is already allocated'],
     ['10.0.1.1', 'the provided network does not match the current range'],
-    // Nobody has the first and the last address of a block.
+    // The network and the broadcast address of the range are never allocated.
     ['10.0.0.0', 'the provided network does not match the current range'],
     ['10.0.0.255', 'the provided network does not match the current range'],
-  ])('%s is not to be had', async (clusterIP, why) => {
+  ])('%s is rejected', async (clusterIP, why) => {
     const server = await start();
     await expect(create(server, 'a', { clusterIP })).rejects.toMatchObject({
       code: 422,
@@ -102,7 +102,7 @@ describe('an address', () => {
     });
   });
 
-  it('is given out of the upper part first', async () => {
+  it('is allocated from the upper band first', async () => {
     // Of 32 addresses 16 are kept for who asks for a certain one: .1 to .16; .31 means all of them.
     const server = await start(cidr('10.0.0.0', 27));
     const made = await Promise.all(Array.from({ length: 14 }, (_, i) => create(server, `s${i}`)));
@@ -112,7 +112,7 @@ describe('an address', () => {
     expect(Number(spec.clusterIP?.split('.')[3])).toBeLessThan(17);
   });
 
-  it('comes out of every range that is ready', async () => {
+  it('is allocated from every range that is ready', async () => {
     const server = await start(cidr('10.0.0.0', 29));
     const { client } = server;
     // The server itself has one of six.
@@ -131,7 +131,7 @@ describe('an address', () => {
     await expect(create(server, 'less')).rejects.toMatchObject({ code: 500 });
   });
 
-  it('of both families', async () => {
+  it('is allocated for both IP families', async () => {
     const server = await start({ serviceClusterIpRange: ['10.0.0.0/24', 'fd00::/112'] });
     const { spec } = await create(server, 'a', { ipFamilyPolicy: 'RequireDualStack' });
     expect(spec.clusterIPs).toEqual([expect.stringMatching(/^10\.0\.0\./), expect.stringMatching(/^fd00::/)]);
@@ -141,7 +141,7 @@ describe('an address', () => {
   });
 });
 
-it('takes its endpoints along', async () => {
+it('the endpoints of a service are deleted with it', async () => {
   const server = await start();
   const { client } = server;
   const endpoints = { ...services, resource: 'endpoints' };
@@ -154,17 +154,17 @@ it('takes its endpoints along', async () => {
 });
 
 describe('a write that is not stored', () => {
-  it('takes nothing', async () => {
+  it('allocates nothing', async () => {
     const server = await start();
     await create(server, 'a');
     const before = await addressNames(server);
-    // The type is judged once the address has been found.
+    // The type is validated after the allocation.
     await expect(create(server, 'b', { type: 'Odd' })).rejects.toMatchObject({ code: 422 });
     await expect(create(server, 'a', { type: 'NodePort' })).rejects.toMatchObject({ code: 409 });
     expect(await addressNames(server)).toEqual(before);
   });
 
-  it('is rehearsed with made up values, as recorded', async () => {
+  it('as a dry run returns made-up values, like the recorded exchange', async () => {
     const store = openMemoryStore({ clock: systemClock });
     const server = await start({}, { store });
     const two = {
@@ -184,7 +184,7 @@ describe('a write that is not stored', () => {
 });
 
 describe('a node port', () => {
-  it('is taken with the service, and free once it needs it no more', async () => {
+  it('is allocated with the service, and released when it is no longer needed', async () => {
     const server = await start({ serviceNodePortRange: '31000-31099' });
     const port = (nodePort: number) => ({ type: 'NodePort', ports: [{ port: 80, nodePort }] });
     await create(server, 'a', port(31080));
@@ -203,7 +203,7 @@ describe('a node port', () => {
     await create(server, 'c', port(31080));
   });
 
-  it('is given out of the upper part first', async () => {
+  it('is allocated from the upper band first', async () => {
     // Of 40 ports 16 are kept for who asks for a certain one.
     const server = await start({ serviceNodePortRange: '30000-30039' });
     const ports = Array.from({ length: 24 }, (_, i) => ({ port: i + 1, name: `p${i}` }));
@@ -212,7 +212,7 @@ describe('a node port', () => {
     expect((await create(server, 'b', { type: 'NodePort' })).spec.ports[0]?.nodePort).toBeLessThan(30016);
   });
 
-  it('is there for many ports of one service', async () => {
+  it('is allocated for each of many ports of a service', async () => {
     const server = await start();
     const ports = Array.from({ length: 500 }, (_, i) => ({ port: i + 1, name: `p${i}` }));
     const { spec } = await create(server, 'a', { type: 'NodePort', ports });
@@ -221,11 +221,11 @@ describe('a node port', () => {
   });
 });
 
-describe('many at a time', () => {
+describe('concurrent creates', () => {
   const creators = (server: OrchServer, from: number, count: number, spec: Spec = {}) =>
     Array.from({ length: count }, (_, i) => create(server, `s${from + i}`, spec));
 
-  it('have addresses of their own', async () => {
+  it('get distinct cluster IPs', async () => {
     // 62 addresses, of which the server has one.
     const server = await start(cidr('10.0.0.0', 26));
     const outcomes = await Promise.allSettled(creators(server, 0, 64));
@@ -238,7 +238,7 @@ describe('many at a time', () => {
     expect(await addressNames(server)).toEqual(inOrder(['10.0.0.1', ...made]));
   });
 
-  it('have addresses and node ports of their own on several servers over one store', async () => {
+  it('get distinct cluster IPs and node ports on several servers over one store', async () => {
     const store: Store = openMemoryStore({ clock: systemClock });
     const settings = { serviceNodePortRange: '30000-30063' };
     const [one, two] = [await start(settings, { store }), await start(settings, { store })];
@@ -252,7 +252,7 @@ describe('many at a time', () => {
     });
   });
 
-  it('get one that they all ask for only once', async () => {
+  it('with the same requested cluster IP succeed once', async () => {
     const server = await start();
     const spec = { type: 'NodePort', clusterIP: '10.0.0.77', ports: [{ port: 80, nodePort: 30077 }] };
     const outcomes = await Promise.allSettled(creators(server, 0, 16, spec));
@@ -261,7 +261,7 @@ describe('many at a time', () => {
 });
 
 describe('after a restart', () => {
-  it('everything belongs to whom it belonged', async () => {
+  it('every allocation is kept', async () => {
     const settings = { store: 'lmdb', dataDir: join(mkdtempSync(join(tmpdir(), 'orch-')), 'data') } as const;
     const first = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...settings });
     await create(first, 'a', { type: 'NodePort', clusterIP: '10.0.0.50', ports: [{ port: 80, nodePort: 30050 }] });
@@ -299,7 +299,7 @@ describe('repair', () => {
     spec: { parentRef: { resource: 'services', namespace: 'default', name: service } },
   });
 
-  it('frees what no service has, and gives services what is theirs', async () => {
+  it('releases what no service has, and restores the allocations of services', async () => {
     const { clock, store, server } = await damaged();
     const { client } = server;
     await client.delete({ ...addresses, name: '10.0.0.50' });
@@ -322,7 +322,7 @@ describe('repair', () => {
     });
   });
 
-  it('frees no port while there is a service that nobody can read', async () => {
+  it('releases no node port while a service cannot be decoded', async () => {
     const { clock, store, server } = await damaged();
     await store.commit([], [{ key: '/services/default/odd', value: Buffer.from('{') }]);
     // The port that is known is entered again, the one that may be theirs stays.

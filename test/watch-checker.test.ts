@@ -304,7 +304,9 @@ class Run {
 
 const seed = Number(process.env['WATCH_CHECKER_SEED'] ?? Date.now() % 1_000_000_000);
 
-it(`tells every watcher everything once, in order, whatever happens (seed ${seed})`, { timeout: 120_000 }, async () => {
+it(`delivers every event to every watch once and in order, through delays and failures (seed ${seed})`, {
+  timeout: 120_000,
+}, async () => {
   const world = await startWorld({ featureGates: { WatchList: true } }, seed);
   for (const name of namespaces) await world.send('POST', '/api/v1/namespaces', { metadata: { name } });
   const journal = new Journal(world.store.under, await world.store.revision());

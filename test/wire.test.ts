@@ -16,7 +16,7 @@ describe('the API under orch.io', () => {
   const get = async (path: string, accept?: string) =>
     (await server.request('GET', path, undefined, accept === undefined ? {} : { accept })).body;
 
-  it('has its own names in discovery', async () => {
+  it('uses its API domain in discovery', async () => {
     const groups: string[] = (await get('/apis')).groups.map((g: { name: string }) => g.name);
     expect(groups).toContain('networking.orch.io');
     expect(groups).toContain('rbac.authorization.orch.io');
@@ -24,14 +24,14 @@ describe('the API under orch.io', () => {
     expect((await get('/apis/apps/v1')).resources.map((r: { name: string }) => r.name)).toContain('deployments');
   });
 
-  it('has its own names in OpenAPI', async () => {
+  it('uses its API domain in OpenAPI', async () => {
     const document = await get('/openapi/v3/apis/apps/v1');
     const schema = document.components.schemas['io.orch.api.apps.v1.Deployment'];
     expect(schema['x-orch-group-version-kind']).toEqual([{ group: 'apps', kind: 'Deployment', version: 'v1' }]);
     expect(JSON.stringify(document)).not.toMatch(/k8s|kubernetes/i);
   });
 
-  it('has the system namespaces, labelled', async () => {
+  it('has the labelled system namespaces', async () => {
     const list = await get('/api/v1/namespaces');
     expect(list.items.map((n: { metadata: { name: string } }) => n.metadata.name)).toEqual([
       'default',
@@ -64,7 +64,7 @@ describe('the API under orch.io', () => {
     }
   });
 
-  it('takes and gives YAML', async () => {
+  it('reads and writes YAML', async () => {
     const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: from-yaml }\ndata: { a: b }\n';
     const created = await server.request('POST', `${shop}/configmaps`, manifest, {
       'content-type': 'application/yaml',
@@ -76,7 +76,7 @@ describe('the API under orch.io', () => {
     await server.request('DELETE', `${shop}/configmaps/from-yaml`);
   });
 
-  it('answers tables, selectors and metadata alone', async () => {
+  it('serves tables, selectors and PartialObjectMetadata', async () => {
     const table = await get(
       '/apis/apps/v1/namespaces/shop/deployments',
       'application/json;as=Table;g=meta.orch.io;v=v1',
@@ -90,7 +90,7 @@ describe('the API under orch.io', () => {
     expect(partial.data).toBeUndefined();
   });
 
-  it('refuses an unknown field by its path when told to be strict', async () => {
+  it('rejects an unknown field by its path under strict field validation', async () => {
     const answer = await server.request('POST', `${shop}/configmaps?fieldValidation=Strict`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -101,7 +101,7 @@ describe('the API under orch.io', () => {
     expect(answer.body.message).toContain('strict decoding error: unknown field "datum"');
   });
 
-  it('tells unknown and duplicate fields in the order of the text', async () => {
+  it('reports unknown and duplicate fields in the order of the text', async () => {
     const text = '{"bogus":1,"metadata":{"name":"odd","name":"odd"},"also":2}';
     const { body } = await server.request('POST', `${shop}/configmaps?fieldValidation=Strict`, text);
     expect(body.message).toContain(
@@ -128,7 +128,7 @@ describe('the API under orch.io', () => {
     ]);
   });
 
-  it('replaces, patches and deletes', async () => {
+  it('updates, patches and deletes', async () => {
     const path = `${shop}/configmaps/settings`;
     const replaced = await server.request('PUT', path, { ...(await get(path)), data: { color: 'red' } });
     expect([replaced.status, replaced.body.data]).toEqual([200, { color: 'red' }]);

@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from './support/server.ts';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const yaml = { 'content-type': 'application/yaml' };
 
-describe('a server that is sent YAML', () => {
+describe('YAML bodies', () => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await startServer();
@@ -15,7 +15,7 @@ describe('a server that is sent YAML', () => {
   afterAll(() => server.stop());
   const create = (body: string) => server.request('POST', configMaps, body, yaml);
 
-  it('reads it, small and large', async () => {
+  it('are read, small and large', async () => {
     const data = Array.from({ length: 5_000 }, (_, i) => `  key-${i}: value ${i}\n`).join('');
     for (const [name, text] of [
       ['small', '  a: b\n'],
@@ -29,7 +29,7 @@ describe('a server that is sent YAML', () => {
     }
   });
 
-  it('lives on after bodies that nest, that are large, and that are many', async () => {
+  it('do not stop the server when they are deeply nested, large or many', async () => {
     const nested = `${'- '.repeat(5_000)}a`;
     const wide = `a:\n${'- []\n'.repeat(5_000)}`;
     const faulty = `a: "${'\\q'.repeat(1_500_000)}"`;
@@ -44,8 +44,8 @@ describe('a server that is sent YAML', () => {
   });
 });
 
-describe('a server in a process of its user', () => {
-  it('reads YAML there, and does not keep the process alive for it', async () => {
+describe('an embedded server', () => {
+  it('reads YAML, and does not keep the process alive', async () => {
     const program = `
       import { createServer } from './dist/server/index.js';
       const { handler } = await createServer();

@@ -31,16 +31,16 @@ const drivers: { [name: string]: (settings?: Settings) => Promise<Store> } = {
 };
 const reopen = (path: string, settings: Settings = {}) => openLmdbStore({ path, clock, ...settings });
 
-/** Lets time pass in steps, with whatever the store does in each. */
+/** Advances the time in steps, with the background work of the store in each. */
 async function pass(store: Store, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     clock.advance(Math.min(left, 5_000));
-    // A commit that writes nothing is answered behind all that was asked before it.
+    // Commits are answered in order, so this one waits for those before it.
     await store.commit([], [{ key: 'absent' }]);
   }
 }
 
-/** The first revision that can be read. */
+/** The first revision that is not compacted. */
 async function oldest(store: Store): Promise<number> {
   try {
     await store.list({ prefix: '', revision: 1, limit: 0 });
@@ -50,7 +50,7 @@ async function oldest(store: Store): Promise<number> {
   }
 }
 
-/** How many records are in the file of a store that is closed. */
+/** The number of records in the file of a closed store. */
 async function recordsIn(path: string): Promise<number> {
   const file = open({ path, noSubdir: false });
   const count = file.openDB({ name: 'records', keyEncoding: 'binary' }).getKeysCount();
@@ -66,7 +66,7 @@ describe.each(Object.entries(drivers))('history: %s', (_, openStore) => {
   }
   const write = async (store: Store) => (await store.commit([], [{ key: 'a', value }])).revision;
 
-  test.each([0, hour, -hour])('is kept for five minutes, also when the wall clock is set by %i ms', async (ms) => {
+  test.each([0, hour, -hour])('is kept for five minutes, also when the wall clock is adjusted by %i ms', async (ms) => {
     const store = await opening();
     const first = await write(store);
     await pass(store, minute);
@@ -86,7 +86,7 @@ describe.each(Object.entries(drivers))('history: %s', (_, openStore) => {
     expect(await oldest(store)).toBe(third);
   });
 
-  test('is kept as long as the setting says', async () => {
+  test('is kept for historyMs', async () => {
     const store = await opening({ historyMs: minute });
     const revision = await write(store);
     await pass(store, minute);
@@ -95,7 +95,7 @@ describe.each(Object.entries(drivers))('history: %s', (_, openStore) => {
     expect(await oldest(store)).toBe(revision);
   });
 
-  test('is kept for ever when the setting is 0', async () => {
+  test('is kept forever when historyMs is 0', async () => {
     const store = await opening({ historyMs: 0 });
     await write(store);
     await pass(store, hour);
@@ -105,7 +105,7 @@ describe.each(Object.entries(drivers))('history: %s', (_, openStore) => {
 });
 
 describe('history in a file', () => {
-  /** Lets a store take ten updates in each of 20 minutes, and start anew after each. Gives the records of each minute. */
+  /** Makes ten updates a minute for 20 minutes, with a restart after each. Returns the number of records after each. */
   async function restartEveryMinute(restart: (store: Store, path: string) => Promise<string>): Promise<number[]> {
     const counts: number[] = [];
     let path = join(root, 'data');
@@ -117,7 +117,7 @@ describe('history in a file', () => {
       }
       const { revision } = await store.get('a');
       expect(revision).toBe(1 + 10 * (i + 1));
-      // What was written in the last five minutes, and less than a quarter of a minute before, can be read.
+      // The last five minutes can be read, and at most a quarter of a minute before them.
       const kept = revision - (await oldest(store));
       expect(kept).toBeGreaterThanOrEqual(Math.min(50, revision - 1));
       expect(kept).toBeLessThanOrEqual(53);
@@ -127,7 +127,7 @@ describe('history in a file', () => {
     return counts;
   }
 
-  test('is kept for five minutes of the time that the store is open, over restarts', async () => {
+  test('is kept for five minutes of open time, over restarts', async () => {
     const counts = await restartEveryMinute(async (store, path) => {
       await store.close();
       return path;
@@ -135,7 +135,7 @@ describe('history in a file', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(55);
   });
 
-  test('is kept so too when the process ends without closing the store', async () => {
+  test('is kept for five minutes of open time, also after a crash', async () => {
     let copies = 0;
     const counts = await restartEveryMinute(async (store) => {
       const path = join(root, `copy-${++copies}`);
@@ -160,7 +160,7 @@ describe('history in a file', () => {
     expect(await oldest(store)).toBe(revision);
   });
 
-  test('passes time when nothing is written, so that restarts do not keep it', async () => {
+  test('ages while nothing is written, over restarts', async () => {
     const path = join(root, 'data');
     for (let i = 0; i < 12; i++) {
       const store = await reopen(path);
@@ -173,13 +173,13 @@ describe('history in a file', () => {
     expect(await oldest(store)).toBe(2);
   });
 
-  test.each([1, 128])('is removed at least as fast as commits of %i writes add to it', async (size) => {
+  test.each([1, 128])('is removed at least as fast as it grows, under commits of %i writes', async (size) => {
     const path = join(root, 'data');
     const store = await reopen(path, { historyMs: 30_000 });
     const perRound = 512;
     const writes = Array.from({ length: size }, (_, i) => ({ key: `a/${i}`, value }));
     const round = () => Promise.all(Array.from({ length: perRound / size }, () => store.commit([], writes)));
-    // There is always a commit that waits: nothing is removed but along with commits.
+    // There is always a waiting commit, so history is removed only in the transactions of commits.
     let running = round();
     for (let i = 0; i < 90; i++) {
       const next = round();
@@ -189,7 +189,7 @@ describe('history in a file', () => {
     }
     const last = running;
     await Promise.all([last, store.close()]);
-    // Thirty seconds, the second between two marks, and what commits under way have still to remove.
+    // Thirty seconds, the second between two marks, and what is left for later transactions to remove.
     expect(await recordsIn(path)).toBeLessThanOrEqual(size + 35 * perRound);
   });
 });

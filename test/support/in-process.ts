@@ -10,15 +10,15 @@ import {
 } from '../../src/server/index.ts';
 import { type DrivenClock, drivenClock } from '../../src/store/testing/driven-clock.ts';
 
-/** A whole server in this process whose time is driven, over a store that can hold its news back. */
+/** A server in this process with a driven clock, over a store whose watches can be held back. */
 export interface World {
   readonly server: OrchServer;
   readonly client: Client;
   readonly clock: DrivenClock;
   readonly store: HeldStore;
-  /** Sends a request with all rights and reads the whole answer. */
+  /** Sends a request as a member of system:masters and reads the whole response. */
   readonly send: (method: string, url: string, body?: unknown, headers?: { [name: string]: string }) => Promise<Answer>;
-  /** Opens a watch and reads it from then on; resolves when everything that is to be had at once has been read. */
+  /** Opens a watch and reads it in the background; resolves once the initial events have been read. */
   readonly watch: (url: string, headers?: { [name: string]: string }) => Promise<Watching>;
   readonly close: () => Promise<void>;
 }
@@ -86,14 +86,14 @@ export interface Event {
   readonly object: any;
 }
 
-/** A watch that is read as fast as it comes. */
+/** A watch that is read without delay. */
 export class Watching {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
   readonly events: Event[] = [];
-  /** The answer to a request that was refused. */
+  /** The response of a failed request. */
   refusal: Status | undefined;
-  /** The stream has ended, or the request was refused. */
+  /** The stream has ended, or the request failed. */
   ended = false;
   readonly close: () => void;
 
@@ -104,7 +104,7 @@ export class Watching {
     void this.#read(response.body);
   }
 
-  /** Type and name of each event; `END` for the bookmark that closes the initial events. */
+  /** Type and name of each event; `END` for the bookmark that ends the initial events. */
   get seen(): string[] {
     return this.events.map(({ type, object }) => {
       const { name, annotations } = object.metadata ?? {};
@@ -127,12 +127,12 @@ export class Watching {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs pending tasks of the event loop. */
 export async function turns(count = 12): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** Whether it is settled once everything has run that can without time passing. */
+/** Whether the promise settles without the clock advancing. */
 export async function isSettled(work: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const over = () => {
@@ -143,7 +143,7 @@ export async function isSettled(work: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** The result of `work`, while time passes. */
+/** The result of `work`, while the clock advances. */
 export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, ms = 10): Promise<T> {
   let settled = false;
   const over = () => {
@@ -158,14 +158,14 @@ export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, m
   return work;
 }
 
-/** A store whose watches can be told late, or be cut off. */
+/** A store whose watches can be delayed or interrupted. */
 export interface HeldStore extends Store {
-  /** The store itself, which holds nothing back. */
+  /** The underlying store, without delays. */
   readonly under: Store;
-  /** Watchers hear of nothing until `release`. */
+  /** Holds the deliveries of watches back until `release`. */
   hold(): void;
   release(): void;
-  /** Every watch fails now, as when a network fails. */
+  /** Fails every watch, like a network failure. */
   cut(): void;
 }
 
@@ -233,7 +233,7 @@ function heldStore(store: Store): HeldStore {
   };
 }
 
-/** A generator that always runs the same way: mulberry32. */
+/** A deterministic random generator: mulberry32. */
 export function seededRandom(seed: number) {
   let state = seed >>> 0;
   const next = () => {

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningServer, startServer } from './server.ts';
 
-/** No call of kubectl lasts longer. */
+/** Timeout of a call of kubectl (ms). */
 const callMs = 20_000;
 
 /** A real kubectl against the real command in the spelling that it knows. Calls start in a folder of their own. */
 export interface Kubectl {
   readonly server: RunningServer;
-  /** What it prints. Fails when it ends with an error. */
+  /** Its stdout. Rejects when it exits with an error. */
   run(...args: string[]): Promise<string>;
-  /** What it tells as warning or log beside a success. */
+  /** Its stderr on success: warnings and logs. */
   warns(...args: string[]): Promise<string>;
-  /** What it tells as an error. Fails when it ends well. */
+  /** Its stderr on an error. Rejects when it succeeds. */
   fails(...args: string[]): Promise<string>;
-  /** However it ends. */
+  /** Its result, with any exit code. */
   ends(args: readonly string[], environment?: { [name: string]: string }): Promise<End>;
-  /** What the object of a name such as `cm/a` holds at a JSONPath, as text. */
+  /** The value of an object such as `cm/a` at a JSONPath, as text. */
   read(object: string, path: string, ...args: string[]): Promise<string>;
-  /** Starts it, and gives back what it prints as it comes. */
+  /** Starts it, and streams its output. */
   start(...args: string[]): Started;
-  /** Writes a file into its folder and gives back its name. */
+  /** Writes a file into its folder and returns its name. */
   file(name: string, content: string): string;
 }
 
@@ -33,7 +33,7 @@ export interface End {
 }
 
 export interface Started {
-  /** Resolves when what it has printed, as output or as error, matches. */
+  /** Resolves once its stdout or stderr matches. */
   until(pattern: RegExp): Promise<void>;
   printed(): string;
   /** Its exit code. */

@@ -8,9 +8,9 @@ function moment(): Moment {
   return { clock: performance.now(), computed: (user + system) / 1000 };
 }
 
-/** Watches the event loop of this process from its making until it is stopped. */
+/** Observes the event loop of this process until it is stopped. */
 export class LoopWatcher {
-  /** How many turns the loop has had. */
+  /** The number of turns so far. */
   turns = 0;
   /**
    * How long the longest turn was (ms): as long as it took or as long as the process computed in it, whichever is less,

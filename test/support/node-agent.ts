@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** The agent of a node, as small as a client of its streams needs it: it knows WebSocket, and no other protocol. */
+/** A minimal kubelet for streaming clients: it supports WebSocket and no other protocol. */
 export interface NodeAgent {
   readonly port: number;
   /** `METHOD URL` of every request, in order. */
   readonly seen: string[];
-  /** Connections that have gone over to another protocol and are still open. */
+  /** Upgraded connections that are open. */
   readonly streams: ReadonlySet<Socket>;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ function handshake({ headers }: IncomingMessage, protocol: string): string {
   return `Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Protocol: ${protocol}\r\n`;
 }
 
-/** Runs what was asked for over a WebSocket; each message begins with its channel. */
+/** Runs a command over a WebSocket; each message begins with its channel. */
 function run(socket: Socket, query: URLSearchParams): void {
   const [command, text] = query.getAll('command');
   const say = (to: number, data: Buffer | string) =>
@@ -87,7 +87,7 @@ function run(socket: Socket, query: URLSearchParams): void {
     const details = { causes: [{ reason: 'ExitCode', message: '3' }] };
     leave({ status: 'Failure', reason: 'NonZeroExitCode', message: 'exit 3', details });
   } else if (!query.has('input')) {
-    // What has no input to wait for is over.
+    // A command without stdin ends.
     leave({ status: 'Success' });
   }
 }
@@ -102,7 +102,7 @@ function frame(opcode: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Hands on each frame that a client sends, unmasked. */
+/** Emits each frame of the client, unmasked. */
 function readFrames(socket: Socket, take: (opcode: number, data: Buffer) => void): void {
   let held = Buffer.alloc(0);
   socket.on('data', (piece: Buffer) => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** A server as a person starts it: the built command, its own process, a data directory of its own. */
+/** A server as a user starts it: the built command in its own process, with its own data directory. */
 export interface RunningServer {
   readonly url: string;
   readonly folder: string;
@@ -15,10 +15,10 @@ export interface RunningServer {
   /** Token of a member of `system:masters`. */
   readonly token: string;
   readonly process: ChildProcess;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
   request(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<Answer>;
-  /** Ends it with a signal and waits; removes the data directory. */
+  /** Sends a signal, waits for the exit, and removes the data directory. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -94,7 +94,7 @@ export async function startServer(
               text += piece;
             });
             response.on('end', () => {
-              // A watch is a sequence of documents: its reader takes the text.
+              // A watch is a sequence of documents, which the caller parses.
               const json = response.headers['content-type']?.includes('json') === true && !/[?&]watch=/.test(path);
               resolve({
                 status: response.statusCode ?? 0,

@@ -24,7 +24,7 @@ interface Answer {
   readonly before: number;
 }
 
-/** Numbers from 0 to 1 that depend on nothing but the seed. */
+/** A deterministic generator of numbers from 0 to 1. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -35,7 +35,7 @@ function generator(seed: number): () => number {
 
 const ended = (process: ChildProcess) => new Promise((resolve) => process.once('exit', resolve));
 
-/** Lets a process write until it is killed at some moment; gives what it was answered. */
+/** Kills a writing process at a random moment; returns the commits that were answered. */
 async function crash(path: string, output: string, n: number, random: () => number): Promise<Answer[]> {
   const out = openSync(output, 'w');
   const writer = spawn(process.execPath, [child, door, path, 'write', String(n)], {
@@ -43,7 +43,7 @@ async function crash(path: string, output: string, n: number, random: () => numb
   });
   closeSync(out);
   const exit = ended(writer);
-  // Now and then it does not even get to open the store.
+  // Sometimes it is killed before it has opened the store.
   if (random() > 0.15) while (statSync(output).size === 0) await sleep(2);
   await sleep(random() * 250);
   expect(writer.exitCode).toBeNull();
@@ -53,7 +53,7 @@ async function crash(path: string, output: string, n: number, random: () => numb
   const events = lines.map((line) => JSON.parse(line) as Answer | 'open' | { code: string });
   for (const event of events) expect(event).not.toHaveProperty('code');
   const answers = events.filter((event): event is Answer => typeof event === 'object' && 'revision' in event);
-  // To delete an absent key alone is no change, and takes no revision.
+  // Deleting only an absent key takes no revision.
   return answers.filter(({ deletes, before, keys }) => !deletes || before > 0 || keys.length > 1);
 }
 
@@ -65,7 +65,7 @@ async function firstKept(store: Store): Promise<number> {
   return error instanceof StoreError ? (error.revision ?? 0) : 1;
 }
 
-/** The whole history that is kept: the changes of each commit. */
+/** The changes of every commit after revision `first`. */
 async function history(store: Store, first: number): Promise<Map<number, readonly Change[]>> {
   const commits = new Map<number, readonly Change[]>();
   const latest = await store.revision();
@@ -91,8 +91,8 @@ const same = (a: Entry | undefined, b: Entry | undefined) =>
     ? a === b
     : a.key === b.key && a.revision === b.revision && Buffer.compare(a.value, b.value) === 0;
 
-/** What is wrong with a commit of the history, given what was answered for it. */
-function wrong(answer: Answer, changes: readonly Change[]): unknown[] {
+/** The commit, when it differs from what was answered for it. */
+function differences(answer: Answer, changes: readonly Change[]): unknown[] {
   // Deleting an absent key is no change.
   const keys = answer.keys.filter((_, i) => i > 0 || !answer.deletes || answer.before > 0);
   const fine = changes.every(({ key, entry }) =>
@@ -104,14 +104,14 @@ function wrong(answer: Answer, changes: readonly Change[]): unknown[] {
   return fine && keys.toSorted().join() === found.toSorted().join() ? [] : [{ answer, changes }];
 }
 
-/** Everything that was answered is there, and the history has no hole and no contradiction. */
+/** Every answered commit is there, and the history is complete and consistent. */
 async function check(store: Store, answers: readonly Answer[], last: ReadonlyMap<string, Answer>) {
   const first = await firstKept(store);
   const latest = await store.revision();
   const commits = await history(store, first);
   expect(Math.max(0, ...answers.map(({ revision }) => revision))).toBeLessThanOrEqual(latest);
   const kept = answers.filter(({ revision }) => revision > first);
-  expect(kept.flatMap((answer) => wrong(answer, commits.get(answer.revision) ?? []))).toEqual([]);
+  expect(kept.flatMap((answer) => differences(answer, commits.get(answer.revision) ?? []))).toEqual([]);
   const state = new Map((await store.list({ prefix: '', revision: first })).entries.map((entry) => [entry.key, entry]));
   for (const change of [...commits.values()].flat()) {
     if (!same(change.previous, state.get(change.key))) expect(change.previous).toEqual(state.get(change.key));
@@ -122,14 +122,14 @@ async function check(store: Store, answers: readonly Answer[], last: ReadonlyMap
   expect(entries.filter((entry) => !same(entry, state.get(entry.key)))).toEqual([]);
   expect(entries.length).toBe(state.size);
   for (const [key, answer] of last) {
-    // Nothing older than what was answered; if newer, then by a commit that was under way.
+    // The entry is not older than the answered commit; a newer one is of a commit in flight.
     const entry = state.get(key);
     if (entry === undefined) expect(answer.deletes || latest > answer.revision).toBe(true);
     else expect(entry.revision).toBeGreaterThanOrEqual(answer.revision);
   }
 }
 
-test('whatever was answered survives the death of the process at any moment', { timeout: 120_000 }, async () => {
+test('every answered commit survives a kill of the process at any moment', { timeout: 120_000 }, async () => {
   const seed = Number(process.env['STORE_CRASH_SEED'] ?? Date.now() % 2 ** 31);
   const random = generator(seed);
   const directory = mkdtempSync(join(tmpdir(), 'store-crash-'));

@@ -15,7 +15,7 @@ import { type Entry, type GetResult, type Store, StoreError } from '../store.ts'
 import { drivenClock } from '../testing/driven-clock.ts';
 import { openLmdbStore } from './lmdb-store.ts';
 
-// Sizes of pages as the library chooses them on this machine.
+// Offsets in a meta page.
 const pageSizeAt = 48;
 const lastPageAt = 144;
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
     );
     await store.compact(await store.revision());
   }
-  // History is swept step by step.
+  // Compacted history is removed in steps.
   for (let i = 0; i < 20; i++) await store.commit([{ key: 'none', revision: 0 }], []);
   entries = (await store.list({ prefix: '' })).entries;
   await store.close();
@@ -54,7 +54,7 @@ beforeEach(() => {
   copyFileSync(join(whole, 'data.mdb'), file);
 });
 
-/** Reads every key: each is as it was, or fails as damaged. */
+/** Reads every key: each has its entry or fails as damaged. */
 async function readAll(store: Store): Promise<{ right: number; damaged: number }> {
   let [right, damaged] = [0, 0];
   for (const entry of entries) {
@@ -71,7 +71,7 @@ async function readAll(store: Store): Promise<{ right: number; damaged: number }
   return { right, damaged };
 }
 
-test('a file that has lost its end is refused as damaged, whatever is left of it', async () => {
+test('a truncated file is rejected as damaged, at any size', async () => {
   const size = statSync(file).size;
   const sizes = [1, 10, 27, 28, 100, 159, 160, 500, 4095, 4096, 4097, 8191, 8192, 8193, 12_288, 16_384, 65_536];
   for (let i = 1; i < 40; i++) sizes.push(Math.floor((size * i) / 40));
@@ -86,7 +86,7 @@ test('a file that has lost its end is refused as damaged, whatever is left of it
       expect(statSync(file).size).toBe(left);
       continue;
     }
-    // Only free pages can be missing from one that opens.
+    // A truncated file that opens has lost only free pages.
     const store = opening as Store;
     expect(await readAll(store)).toEqual({ right: entries.length, damaged: 0 });
     expect(left).toBeGreaterThan(size / 2);
@@ -94,7 +94,7 @@ test('a file that has lost its end is refused as damaged, whatever is left of it
   }
 });
 
-test('a file that ends before pages that nothing uses is whole', async () => {
+test('a file that lacks only unused pages opens', async () => {
   const bytes = readFileSync(file);
   const pageSize = bytes.readUInt32LE(pageSizeAt);
   for (const meta of [0, pageSize]) {
@@ -107,13 +107,13 @@ test('a file that ends before pages that nothing uses is whole', async () => {
   await store.close();
 });
 
-test('pages that have been lost inside the file fail what needs them as damaged, and nothing else', async () => {
+test('reads that need a corrupt page fail as damaged, others succeed', async () => {
   const size = statSync(file).size;
   const zeros = Buffer.alloc(4096);
   let [right, damaged] = [0, 0];
   for (let page = 2; page < size / 4096; page += 11) {
     const bytes = readFileSync(join(whole, 'data.mdb'));
-    // The pages of a long value after the first one are nothing but the value.
+    // Overflow pages after the first one have no header.
     if (bytes.readUInt32LE(page * 4096) !== page) continue;
     zeros.copy(bytes, page * 4096);
     writeFileSync(file, bytes);
@@ -131,7 +131,7 @@ test('pages that have been lost inside the file fail what needs them as damaged,
   expect(right).toBeGreaterThan(damaged);
 });
 
-test('a commit whose previous value is damaged succeeds, and watches end instead of missing it', async () => {
+test('a commit over a corrupt previous value succeeds, and watches end as damaged', async () => {
   const bytes = readFileSync(file);
   const longValuePage = 4;
   for (let page = 2; page < bytes.length / 4096; page++) {

@@ -10,7 +10,7 @@ import { openLmdbStore } from './lmdb-store.ts';
 const value = Buffer.of(1);
 const long = 'k'.repeat(5000);
 
-describe.skipIf(!canFailMetaWrites)('a transaction of which the library could not tell the disk', () => {
+describe.skipIf(!canFailMetaWrites)('a transaction whose meta page could not be written', () => {
   let directory: string;
   let path: string;
   let file: string;
@@ -18,7 +18,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
   const clock = drivenClock();
 
   beforeEach(async () => {
-    // The library tells it there as well.
+    // The library logs the error too.
     vi.spyOn(console, 'error').mockImplementation(() => undefined);
     directory = mkdtempSync(join(tmpdir(), 'store-disk-'));
     path = join(directory, 'data');
@@ -35,18 +35,18 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
 
   const put = (key: string) => store.commit([], [{ key, value }]);
   const keys = async () => (await store.list({ prefix: '' })).entries.map(({ key }) => key);
-  /** What a watch tells: revisions, and the code of the error that ends it. */
+  /** What a watch delivers: revisions, and the code of the error that ends it. */
   function follow(after: number): (number | string)[] {
-    const told: (number | string)[] = [];
+    const delivered: (number | string)[] = [];
     store.watch('', after, {
-      batch: (revision) => told.push(revision),
-      error: (error) => told.push(error.code),
+      batch: (revision) => delivered.push(revision),
+      error: (error) => delivered.push(error.code),
     });
-    return told;
+    return delivered;
   }
 
-  test('is uncertain; then everything goes on, and watches miss nothing', async () => {
-    const told = follow(2);
+  test('is uncertain; later commits succeed, and watches miss no change', async () => {
+    const delivered = follow(2);
     for (let round = 0; round < 3; round++) {
       failMetaWrites(file);
       await expect(put('lost')).rejects.toMatchObject({
@@ -56,13 +56,13 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
       expect(await keys()).toEqual(['a', ...Array.from({ length: round }, (_, i) => `b${i}`), long]);
       expect(await put(`b${round}`)).toEqual({ ok: true, revision: 3 + round });
     }
-    await expect.poll(() => told, { timeout: 10_000 }).toEqual([3, 4, 5]);
+    await expect.poll(() => delivered, { timeout: 10_000 }).toEqual([3, 4, 5]);
     await store.close();
     store = await openLmdbStore({ path, clock });
     expect(await keys()).toEqual(['a', 'b0', 'b1', 'b2', long]);
   });
 
-  test('is uncertain for everyone in it, and those who wait behind it are served', async () => {
+  test('is uncertain for every commit in it; the commits behind it succeed', async () => {
     failMetaWrites(file);
     const first = [put('x'), put('y')];
     await new Promise(setImmediate);
@@ -73,7 +73,7 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
     expect(await keys()).toEqual(['a', long, 'z']);
   });
 
-  test('fails everything as unavailable while the files cannot be opened again, and a commit of nothing tells when they can', async () => {
+  test('makes every call fail as unavailable until the files can be reopened, which a commit without writes tries', async () => {
     failMetaWrites(file);
     renameSync(path, `${path}.away`);
     await expect(put('b')).rejects.toMatchObject({ code: 'uncertain' });
@@ -93,8 +93,8 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
     expect(await keys()).toEqual(['a', 'b', long]);
   });
 
-  test('may be there after all: watches end, and begin anew with it', async () => {
-    const told = follow(2);
+  test('may have been written: watches end, and new ones deliver it', async () => {
+    const delivered = follow(2);
     failMetaWrites(file);
     renameSync(path, `${path}.away`);
     await expect(put('b')).rejects.toMatchObject({ code: 'uncertain' });
@@ -103,13 +103,13 @@ describe.skipIf(!canFailMetaWrites)('a transaction of which the library could no
     await other.close();
     renameSync(`${path}.away`, path);
     expect(await put('c')).toEqual({ ok: true, revision: 4 });
-    expect(told).toEqual(['unavailable']);
+    expect(delivered).toEqual(['unavailable']);
     const anew = follow(2);
     await expect.poll(() => anew, { timeout: 10_000 }).toEqual([3, 4]);
     expect(await keys()).toEqual(['a', 'c', long, `${long}2`]);
   });
 
-  test('never goes on from less than what was answered', async () => {
+  test('is followed by damaged when an answered commit is missing in the file', async () => {
     copyFileSync(file, join(directory, 'older'));
     await put('b');
     failMetaWrites(file);

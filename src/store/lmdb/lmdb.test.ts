@@ -28,7 +28,7 @@ storeContract('lmdb', async () => {
 });
 
 const value = new Uint8Array([1]);
-// Nothing is read-only to the superuser.
+// The superuser can write read-only files.
 const unprivileged = { env: { ...process.env, ...(process.getuid?.() === 0 ? { STORE_USER: '65534' } : {}) } };
 const child = fileURLToPath(new URL('../testing/child.mjs', import.meta.url));
 const door = new URL('../../../dist/server/store.js', import.meta.url).href;
@@ -49,7 +49,7 @@ describe('lmdb', () => {
     for (const store of opened.splice(0)) await store.close();
     rmSync(path, { recursive: true, force: true });
   });
-  /** The heads and records in the file: [keys, records]. */
+  /** The numbers of heads, records and leases in the file. */
   async function stored(): Promise<number[]> {
     const root = open({ path, noSubdir: false });
     const counts = ['heads', 'records', 'leases'].map((name) =>
@@ -63,7 +63,7 @@ describe('lmdb', () => {
     expect(await (await reopen()).revision()).toBe(1);
   });
 
-  test('a directory that is missing is made', async () => {
+  test('a missing directory is created', async () => {
     path = join(path, 'deep', 'er');
     await (await reopen()).commit([], [{ key: 'a', value }]);
     expect(existsSync(path)).toBe(true);
@@ -89,7 +89,7 @@ describe('lmdb', () => {
     expect(await store.revision()).toBe(second.revision + 1);
   });
 
-  test('a restart keeps what has been compacted', async () => {
+  test('a restart keeps the compacted revision', async () => {
     const before = await reopen();
     await before.commit([], [{ key: 'a', value }]);
     const { revision } = await before.commit([], [{ key: 'a', value }]);
@@ -100,7 +100,7 @@ describe('lmdb', () => {
     expect((await store.get('a')).entry?.revision).toBe(revision);
   });
 
-  test('a key expires after a restart, at its time or at once when that has passed', async () => {
+  test('a lease expires after a restart, immediately when its time has passed', async () => {
     const before = await reopen();
     await before.commit([], [{ key: 'a', value, ttl: 10 }]);
     await before.commit([], [{ key: 'b', value, ttl: 100 }]);
@@ -129,23 +129,23 @@ describe('lmdb', () => {
     expect((await stored())[2]).toBe(0);
   });
 
-  test('what has been given up takes no room', async () => {
+  test('compacted history is removed from the file', async () => {
     const store = await reopen();
     for (let round = 0; round < 10; round++) {
       await Promise.all(Array.from({ length: 100 }, (_, i) => store.commit([], [{ key: `a/${i}`, value }])));
     }
     await Promise.all(Array.from({ length: 90 }, (_, i) => store.commit([], [{ key: `a/${i}` }])));
     await store.compact(await store.revision());
-    // The rest is removed step by step, with or without other work.
+    // History is removed in steps, with or without other commits.
     for (let i = 0; i < 10; i++) await store.commit([], [{ key: 'other', value }]);
     await store.compact(await store.revision());
     for (let i = 0; i < 10; i++) await store.commit([{ key: 'other', revision: 0 }], []);
     await store.close();
-    // 10 keys and the other one, and what it held since the compaction before.
+    // The 10 keys that are left and `other`.
     expect(await stored()).toEqual([11, 11, 0]);
   });
 
-  test('the file grows beyond the first map', async () => {
+  test('the file grows beyond the initial map size', async () => {
     const store = await reopen({ mapSize: 1 << 20 });
     const big = new Uint8Array(1_000_000).fill(7);
     for (let i = 0; i < 12; i++) await store.commit([], [{ key: `big/${i}`, value: big }]);
@@ -154,7 +154,7 @@ describe('lmdb', () => {
     expect(entries.map((entry) => entry.value.length)).toEqual(Array.from({ length: 12 }, () => 1_000_000));
   });
 
-  describe('a store that cannot be opened tells why and what to do', () => {
+  describe('a store that cannot be opened fails with the cause and what to do', () => {
     const refused = (message: RegExp) => ({
       name: 'StoreError',
       code: 'unavailable',
@@ -169,7 +169,7 @@ describe('lmdb', () => {
       expect((await (await reopen()).get('a')).entry).toBeDefined();
     });
 
-    test('used by another process, until that is killed', async () => {
+    test('in use by another process, until that is killed', async () => {
       const other = run('hold');
       expect(await other.next()).toBe('open');
       await expect(reopen()).rejects.toMatchObject(refused(/in use by another process: stop/));
@@ -253,7 +253,7 @@ describe('lmdb', () => {
       },
     );
 
-    test('a directory that cannot be made', async () => {
+    test('a directory that cannot be created', async () => {
       mkdirSync(join(path, 'locked'), { mode: 0o555 });
       path = join(path, 'locked');
       const other = run('open', unprivileged, join(path, 'data'));
@@ -262,7 +262,7 @@ describe('lmdb', () => {
     });
   });
 
-  test('its files are for their owner alone, whatever they were before and whatever the umask', async () => {
+  test('its files are accessible to their owner only, whatever their mode and the umask were', async () => {
     const names = ['', 'data.mdb', 'lock.mdb'];
     const modes = () => names.map((name) => statSync(join(path, name)).mode & 0o777);
     const umask = process.umask(0);
@@ -284,8 +284,8 @@ describe('lmdb', () => {
     }
   });
 
-  test('when the disk is full commits fail as unavailable, and everything answered stays', async () => {
-    // A limit on the size of files stands in for a disk: 8,000 blocks of 512 or 1,024 bytes.
+  test('when the disk is full commits fail as unavailable, and every answered commit is kept', async () => {
+    // Simulated with a limit on the file size: 8,000 blocks of 512 or 1,024 bytes.
     const limited = 'trap "" XFSZ; ulimit -f 8000; exec "$@"';
     const full = run('fill', {}, path, ['/bin/sh', '-c', limited, 'sh', process.execPath]);
     expect(await full.next()).toBe('open');
@@ -293,7 +293,7 @@ describe('lmdb', () => {
     expect(event).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/no room left.*free some/) });
     expect(event).toMatchObject({ last: 100_000 });
     expect(event.committed).toBeGreaterThan(5);
-    // A small commit may still find room; either way it is told.
+    // A small commit may still succeed.
     expect(await full.next()).toHaveProperty('again', expect.stringMatching(/^(worked|unavailable)$/));
     expect(await full.next()).toBe('closed');
     await full.kill();
@@ -303,7 +303,7 @@ describe('lmdb', () => {
     expect((await store.commit([], [{ key: 'a', value }])).ok).toBe(true);
   });
 
-  /** Starts a process that uses the store; `next` gives what it tells, one event after the other. */
+  /** Starts a process that opens the store; `next` returns its events one by one. */
   function run(task: string, options: object = {}, place = path, shell: string[] = []) {
     const [program = process.execPath, ...before] = shell;
     const running = spawn(program, [...before, child, door, place, task], {

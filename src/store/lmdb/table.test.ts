@@ -15,7 +15,7 @@ afterEach(async () => {
   rmSync(path, { recursive: true, force: true });
 });
 
-test('bytes are exactly those of the value, whatever was read before', async () => {
+test('bytes returns exactly the bytes of the value, whatever was read before', async () => {
   const { root, records } = environment;
   const sizes = [40_000, 3, 0, 5_000, 1, 200_000, 2];
   await root.batch(() => {

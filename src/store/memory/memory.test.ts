@@ -15,7 +15,7 @@ test('an empty store is at revision 1', async () => {
   expect(await openMemoryStore({ clock: drivenClock() }).revision()).toBe(1);
 });
 
-test('a change is delivered before its commit is answered', async () => {
+test('a change is delivered to watches before its commit is answered', async () => {
   const store = openMemoryStore({ clock: drivenClock() });
   const seen: number[] = [];
   store.watch('', 1, { batch: (revision) => seen.push(revision), error: () => undefined });

@@ -1,5 +1,5 @@
-// A process that uses a store of its own: node child.mjs <url of the store's door> <directory> <what to do>.
-// Writes one line of JSON for each event to its standard output, at once.
+// A process that opens a store: node child.mjs <url of the store module> <directory> <task>.
+// Writes one line of JSON for each event to its standard output, unbuffered.
 import { writeSync } from 'node:fs';
 
 const [, , door = '', path = '', task = '', from = '0'] = process.argv;
@@ -17,7 +17,7 @@ const clock = {
 const say = (/** @type {unknown} */ event) => writeSync(1, `${JSON.stringify(event)}\n`);
 const value = (/** @type {string} */ text, size = 0) => Buffer.from(text.padEnd(size, '.'));
 
-/** Commits again and again to keys of its own, and tells every answered commit. */
+/** Commits to keys of its own in a loop, and reports every answered commit. */
 async function write(/** @type {import('../index.ts').Store} */ store, /** @type {number} */ writer) {
   for (let n = Number(from); ; n++) {
     const key = `${writer}/${n % 3}`;
@@ -45,7 +45,7 @@ async function compact(/** @type {import('../index.ts').Store} */ store) {
   }
 }
 
-/** Commits until there is no room; tells how often that worked and how it ended, and whether it goes on after it. */
+/** Commits until the disk is full; reports the number of commits, the error, and the outcome of one more commit. */
 async function fill(/** @type {import('../index.ts').Store} */ store) {
   for (let n = 0; n < 1000; n++) {
     try {
@@ -64,7 +64,7 @@ async function fill(/** @type {import('../index.ts').Store} */ store) {
   say('closed');
 }
 
-// By itself and not by its parent: the program that runs it may be in a place that only the superuser can reach.
+// Switches the user itself and not by its parent: only the superuser may be able to read the Node binary.
 const user = Number(process.env['STORE_USER']);
 if (user > 0) {
   process.setgid?.(user);

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { CommitResult } from '../store.ts';
 import { absent, bytes, put, type Tools, text } from './tools.ts';
 
-/** Commits and their compares. */
+/** Commits with compares. */
 export function commitCases({ store, write, read, keys, watch }: Tools): void {
   describe('commit', () => {
-    test('an absent compare lets one create and no second', async () => {
+    test('a compare with revision 0 allows one create and no second', async () => {
       const first = await store.commit([absent('a')], [put('a', 'one')]);
       expect(first.ok).toBe(true);
       const second = await store.commit([absent('a')], [put('a', 'two')]);
@@ -14,25 +14,25 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect(second.ok ? [] : second.found.map(text)).toEqual(['one']);
       expect(await read('a')).toBe('one');
     });
-    test('a compare of the latest revision holds, an older one does not', async () => {
+    test('a compare with the latest revision of the key holds, an older one does not', async () => {
       const one = await write(put('a', 'one'));
       const two = await store.commit([{ key: 'a', revision: one }], [put('a', 'two')]);
       expect(two.ok).toBe(true);
       const stale = await store.commit([{ key: 'a', revision: one }], [put('a', 'three')]);
       expect(stale).toMatchObject({ ok: false, found: [{ key: 'a', revision: two.revision }] });
     });
-    test('a compare of a revision on an absent key does not hold', async () => {
+    test('a compare with a revision does not hold for an absent key', async () => {
       const revision = await write(put('a'));
       await write({ key: 'a' });
       const result = await store.commit([{ key: 'a', revision }], [put('a')]);
       expect(result).toMatchObject({ ok: false, found: [undefined] });
     });
-    test('an absent compare holds after a deletion', async () => {
+    test('a compare with revision 0 holds after a deletion', async () => {
       await write(put('a'));
       await write({ key: 'a' });
       expect((await store.commit([absent('a')], [put('a')])).ok).toBe(true);
     });
-    test('a refused commit tells what every guarded key holds, in their order', async () => {
+    test('a failed commit returns the current entry of every compared key, in their order', async () => {
       const a = await write(put('a', 'A'));
       const c = await write(put('c', 'C'));
       const result = await store.commit([{ key: 'c', revision: c }, absent('b'), absent('a')], [put('d')]);
@@ -43,13 +43,13 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       ]);
       expect(await read('d')).toBeUndefined();
     });
-    test('compares on keys that are not written', async () => {
+    test('a compare of a key that is not written', async () => {
       const revision = await write(put('lock'));
       expect((await store.commit([{ key: 'lock', revision }], [put('a')])).ok).toBe(true);
       await write({ key: 'lock' });
       expect((await store.commit([{ key: 'lock', revision }], [put('b')])).ok).toBe(false);
     });
-    test('several keys get one revision, all or nothing', async () => {
+    test('a commit of several keys is atomic and takes one revision', async () => {
       const revision = await write(put('a', '1'), put('b', '1'));
       expect((await store.list({ prefix: '' })).entries.map((e) => e.revision)).toEqual([revision, revision]);
       const refused = await store.commit([absent('c'), absent('b')], [put('a', '2'), { key: 'b' }, put('c', '2')]);
@@ -57,7 +57,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect(await keys('')).toEqual(['a', 'b']);
       expect(await read('a')).toBe('1');
     });
-    test('the same key twice is invalid', async () => {
+    test('two writes of the same key are invalid', async () => {
       const before = await store.revision();
       await expect(store.commit([], [put('a'), put('b'), { key: 'a' }])).rejects.toMatchObject({ code: 'invalid' });
       expect(await store.revision()).toBe(before);
@@ -65,7 +65,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
     test.each([-1, 1.5, Number.NaN])('a guard of revision %s is invalid', async (revision) => {
       await expect(store.commit([{ key: 'a', revision }], [])).rejects.toMatchObject({ code: 'invalid' });
     });
-    test('128 compares and writes are fine, 129 invalid', async () => {
+    test('128 compares and 128 writes are valid, 129 are not', async () => {
       const writes = Array.from({ length: 129 }, (_, i) => put(`a/${i}`));
       const compares = writes.map(({ key }) => absent(key));
       await expect(store.commit([], writes)).rejects.toMatchObject({ code: 'invalid' });
@@ -73,7 +73,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect((await store.commit(compares.slice(1), writes.slice(1))).ok).toBe(true);
       expect((await store.list({ prefix: 'a/' })).entries).toHaveLength(128);
     });
-    test('deleting an absent key changes nothing', async () => {
+    test('deleting an absent key takes no revision', async () => {
       const before = await write(put('a'));
       expect(await store.commit([], [{ key: 'b' }])).toEqual({ ok: true, revision: before });
       await write({ key: 'a' });
@@ -81,14 +81,14 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       expect(await store.commit([], [{ key: 'a' }])).toEqual({ ok: true, revision: after });
       expect(await store.revision()).toBe(after);
     });
-    test('deleting an absent key beside a write is no change of it', async () => {
+    test('deleting an absent key beside a write is not delivered as a change', async () => {
       const before = await store.revision();
       const seen = watch('', before);
       const revision = await write({ key: 'a' }, put('b'));
       await seen.reached(revision);
       expect(seen.changes).toEqual([['b', 'x', undefined]]);
     });
-    test('64 concurrent commits on one key: exactly one wins each round', async () => {
+    test('of 64 concurrent commits with the same compare exactly one succeeds', async () => {
       let revision = 0;
       for (let round = 0; round < 10; round++) {
         const results: CommitResult[] = await Promise.all(
@@ -99,12 +99,12 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
         const { entry } = await store.get('a');
         expect(text(entry)).toBe(`${round}/${winners[0]?.i}`);
         expect(entry?.revision).toBe(winners[0]?.revision);
-        // Whoever was refused after the winner has seen its value, and nobody has seen another one.
+        // Every failed commit returns the entry of the one that succeeded.
         for (const result of results) if (!result.ok) expect(result.found).toEqual([entry]);
         revision = entry?.revision ?? 0;
       }
     });
-    test('concurrent commits that count lose none', async () => {
+    test('concurrent read-modify-write loops lose no update', async () => {
       await write(put('n', '0'));
       const add = async () => {
         for (;;) {
@@ -116,7 +116,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       await Promise.all(Array.from({ length: 20 }, add));
       expect(await read('n')).toBe('20');
     });
-    test('concurrent commits on different keys all win, each with a revision of its own', async () => {
+    test('concurrent commits of different keys all succeed, each with its own revision', async () => {
       const before = await store.revision();
       const results = await Promise.all(
         Array.from({ length: 64 }, (_, i) => store.commit([absent(`a/${i}`)], [put(`a/${i}`, `${i}`)])),
@@ -129,7 +129,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
         expect((await store.get(`a/${i}`)).entry).toMatchObject({ revision });
       }
     });
-    test('create, change, delete and recreate of one key in flight at once', async () => {
+    test('create, update, delete and recreate of one key in flight at the same time', async () => {
       const results = await Promise.all([
         store.commit([], [put('a', '1')]),
         store.commit([], [put('a', '2')]),
@@ -140,7 +140,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       const shownAt = ['1', '2', undefined, '3'];
       for (const { revision, i } of order) expect(await read('a', revision)).toBe(shownAt[i]);
     });
-    test('a reader sees its own write at once', async () => {
+    test('a read after a commit is answered sees its write', async () => {
       for (let i = 0; i < 20; i++) {
         const revision = await write(put('a', `${i}`));
         expect(await read('a')).toBe(`${i}`);
@@ -148,7 +148,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
         expect((await store.list({ prefix: 'a' })).entries.map(text)).toEqual([`${i}`]);
       }
     });
-    test('any commits, seen at every revision, are those of a plain map', async () => {
+    test('random commits, read at every revision, match a plain map', async () => {
       const key = fc.constantFrom('a', 'a/', 'a/b', 'a0', 'b', 'é', '\u{10000}', '\uE000');
       const operation = fc.record({
         key,

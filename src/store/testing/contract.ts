@@ -6,7 +6,7 @@ import { readCases } from './read-cases.ts';
 import { type OpenedStore, toolsFor } from './tools.ts';
 import { watchCases } from './watch-cases.ts';
 
-/** What every driver has to do. `open` gives a store of its own to each case. */
+/** The contract suite, run against every driver. `open` opens a new store for each case. */
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
   describe(`store contract: ${name}`, () => {
     let opened: OpenedStore;

@@ -8,8 +8,8 @@ export const canFailMetaWrites = platformHas(
 );
 
 /**
- * Lets the next transaction on this file fail where its outcome is not known: the library writes the pages of its data
- * through one descriptor and its meta pages through another, which can only read from now on.
+ * Makes the next transaction on this file fail with an unknown outcome: the library writes data pages through one
+ * descriptor and meta pages through another, which this replaces by a read-only one.
  */
 export function failMetaWrites(file: string): void {
   for (const descriptor of readdirSync('/proc/self/fd')) {
@@ -23,7 +23,7 @@ export function failMetaWrites(file: string): void {
   throw new Error(`no descriptor writes meta pages of ${file}`);
 }
 
-/** Makes the descriptor one that reads the file. A new descriptor has the lowest number that is free. */
+/** Replaces the descriptor by a read-only one of the file. A new descriptor gets the lowest free number. */
 function replace(descriptor: number, file: string): void {
   const below: number[] = [];
   for (let opened = openSync(file, 'r'); ; opened = openSync(file, 'r')) {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { absent, bytes, put, type Tools } from './tools.ts';
 
-/** Which keys and values there are, and their order. */
+/** Valid keys and values, and key order. */
 export function keyCases({ store, write, read, keys, watch }: Tools): void {
   describe('keys and values', () => {
-    test('all 256 byte values survive', async () => {
+    test('all 256 byte values are kept', async () => {
       const value = Uint8Array.from({ length: 256 }, (_, i) => i);
       await write({ key: 'a', value });
       expect(Uint8Array.from((await store.get('a')).entry?.value ?? [])).toEqual(value);
     });
-    test('an empty value is a value', async () => {
+    test('an empty value is not a deletion', async () => {
       const revision = await write({ key: 'a', value: new Uint8Array() });
       const { entry } = await store.get('a');
       expect(entry).toMatchObject({ key: 'a', revision });
@@ -26,18 +26,18 @@ export function keyCases({ store, write, read, keys, watch }: Tools): void {
       await seen.reached(revision);
       expect(Buffer.compare(seen.batches[0]?.changes[0]?.entry?.value ?? bytes(''), value)).toBe(0);
     });
-    test('a value over 2 MiB is invalid and leaves no trace', async () => {
+    test('a value over 2 MiB is invalid and nothing is written', async () => {
       const before = await store.revision();
       const value = new Uint8Array(2 * 1024 * 1024 + 1);
       await expect(store.commit([], [put('a'), { key: 'b', value }])).rejects.toMatchObject({ code: 'invalid' });
       expect(await keys('')).toEqual([]);
       expect(await store.revision()).toBe(before);
     });
-    test('a part of a larger buffer is stored alone', async () => {
+    test('only the view of a larger buffer is stored', async () => {
       await write({ key: 'a', value: bytes('abcdef').subarray(2, 4) });
       expect(await read('a')).toBe('cd');
     });
-    test('changing a buffer after the call changes nothing that is stored', async () => {
+    test('changing a buffer after the call does not change the stored value', async () => {
       const value = bytes('before');
       const commit = store.commit([], [{ key: 'a', value }]);
       value.fill(0);
@@ -73,31 +73,30 @@ export function keyCases({ store, write, read, keys, watch }: Tools): void {
       await expect(store.commit([], [put('')])).rejects.toMatchObject({ code: 'invalid' });
       await expect(store.get('')).rejects.toMatchObject({ code: 'invalid' });
     });
-    test('half of a surrogate pair in a key is invalid', async () => {
+    test('an unpaired surrogate in a key is invalid', async () => {
       for (const key of ['\uD800', 'a\uDC00b']) {
         await expect(store.commit([], [put(key)])).rejects.toMatchObject({ code: 'invalid' });
       }
     });
-    test('keys that name object members are plain data', async () => {
+    test('keys such as __proto__ are plain data', async () => {
       await write(put('__proto__', 'p'), put('constructor', 'c'));
       expect(await read('__proto__')).toBe('p');
       expect(await read('constructor')).toBe('c');
       expect(await read('toString')).toBeUndefined();
     });
-    test('any text survives as a key', async () => {
+    test('any well-formed text is kept as a key', async () => {
       const all = ['\0', 'a\0b', ' ', 'é', '中文', '😀', '\uFFFF', 'a\u0080', '\u00ff'];
       await write(...all.map((key) => put(key, key)));
       for (const key of all) expect(await read(key)).toBe(key);
       expect(new Set(await keys(''))).toEqual(new Set(all));
     });
-    test('keys are ordered by UTF-8 bytes, not by UTF-16 units', async () => {
-      // F0 90 80 80, EF BF BF, EE 80 80, ED 9F BF, C3 A9, 7A: the first has the smallest UTF-16 units but for two.
+    test('keys are ordered by UTF-8 bytes, not by UTF-16 code units', async () => {
       const ordered = ['z', 'é', '\uD7FF', '\uE000', '\uFFFF', '\u{10000}', '\u{10FFFF}'];
       await write(...ordered.toReversed().map((key) => put(key)));
       expect(await keys('')).toEqual(ordered);
       expect(ordered.toSorted()).not.toEqual(ordered);
     });
-    test('long and short keys together are in order', async () => {
+    test('long and short keys are listed in one order', async () => {
       const k = 'k'.repeat(1024);
       const ordered = ['k', k.slice(1), k, `${k}\0`, `${k}a`, `${k}${k}`, `${k}${k}b`, `${k}l`, `${k.slice(1)}l`, 'l'];
       expect(ordered.toSorted()).toEqual(ordered);
@@ -112,7 +111,7 @@ export function keyCases({ store, write, read, keys, watch }: Tools): void {
       expect(await keys(k)).toEqual(ordered.filter((key) => key.startsWith(k)));
       expect(await keys(`${k}${k}`)).toEqual([`${k}${k}`, `${k}${k}b`]);
     });
-    test('a list that starts after a long key goes on over many short ones', async () => {
+    test('a list after a long key continues with short ones', async () => {
       const k = 'k'.repeat(1024);
       const after = Array.from({ length: 1100 }, (_, i) => `l/${String(i).padStart(4, '0')}`);
       await write(put(k), put(`${k}a`));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { absent, put, shown, type Tools, text } from './tools.ts';
 
-/** What ends: history, keys with a time to live, the store itself. */
+/** Compaction, leases, close. */
 export function lifetimeCases({ store, advance, write, read, keys, watch }: Tools): void {
   describe('compact', () => {
-    test('reads before it fail and tell the first revision that is kept; later ones work', async () => {
+    test('reads at an earlier revision fail as compacted with the first revision that can be read', async () => {
       const first = await write(put('a', 'one'));
       const second = await write(put('a', 'two'));
       const third = await write(put('a', 'three'));
@@ -15,7 +15,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       expect(await read('a', second)).toBe('two');
       expect(await read('a', third)).toBe('three');
     });
-    test('current values stay, however old', async () => {
+    test('current entries are kept, however old', async () => {
       await write(put('old', 'kept'), put('b', '1'));
       for (let i = 2; i < 6; i++) await write(put('b', `${i}`));
       await write({ key: 'b' });
@@ -42,7 +42,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         ['a/3', 'three'],
       ]);
     });
-    test('a watch from before it fails as compacted, one from it works', async () => {
+    test('a watch after an earlier revision fails as compacted, one after the compacted revision works', async () => {
       const start = await write(put('a', 'one'));
       const kept = await write(put('a', 'two'));
       const last = await write(put('a', 'three'));
@@ -53,14 +53,14 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       await seen.reached(last);
       expect(seen.changes).toEqual([['a', 'three', 'two']]);
     });
-    test('a watch that follows goes on', async () => {
+    test('a live watch continues', async () => {
       const start = await store.revision();
       const seen = watch('', start);
       for (let i = 1; i <= 5; i++) await store.compact(await write(put('a', `${i}`)));
       await seen.reached(start + 5);
       expect(seen.revisions).toEqual([1, 2, 3, 4, 5].map((i) => start + i));
     });
-    test('again, or to an earlier revision, does nothing', async () => {
+    test('to the same or an earlier revision does nothing', async () => {
       const first = await write(put('a', 'one'));
       const second = await write(put('a', 'two'));
       await store.compact(second);
@@ -81,8 +81,8 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
     });
     describe('while something reads', () => {
       const all = Array.from({ length: 40 }, (_, i) => `a/${String(i + 10)}`);
-      /** Writes much data, begins to read it, then replaces it and gives it up. Gives the last revision below 'a/'. */
-      async function giveUp(read: () => void): Promise<number> {
+      /** Writes much data, begins to read it, then replaces and compacts it. Returns the last revision below 'a/'. */
+      async function replaceAndCompact(read: () => void): Promise<number> {
         for (const key of all) await write({ key, value: new Uint8Array(2_000_000) });
         read();
         const last = await write(...all.map((key) => put(key, 'new')));
@@ -91,18 +91,18 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         for (let i = 0; i < 3; i++) await write(put('other', `${i}`));
         return last;
       }
-      test('a list shows its revision to the end', async () => {
+      test('a list is consistent at its revision', async () => {
         const listings: ReturnType<typeof store.list>[] = [];
-        await giveUp(() => listings.push(store.list({ prefix: 'a/' })));
+        await replaceAndCompact(() => listings.push(store.list({ prefix: 'a/' })));
         for (const { entries, revision } of await Promise.all(listings)) {
           expect(entries.map(({ key, value }) => [key, value.length])).toEqual(all.map((key) => [key, 2_000_000]));
           expect(entries.every((entry) => entry.revision <= revision)).toBe(true);
         }
       });
-      test('a watch misses nothing or is told so', async () => {
+      test('a watch misses no change or fails as compacted', async () => {
         const start = await store.revision();
         const watches: ReturnType<typeof watch>[] = [];
-        const last = await giveUp(() => watches.push(watch('a/', start)));
+        const last = await replaceAndCompact(() => watches.push(watch('a/', start)));
         for (const seen of watches) {
           await seen.until(() => seen.errors.length > 0 || seen.revisions.at(-1) === last);
           expect(seen.errors.filter(({ code }) => code !== 'compacted')).toEqual([]);
@@ -110,7 +110,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         }
       });
     });
-    test('a long replay misses nothing or is told so', async () => {
+    test('a long replay misses no change or fails as compacted', async () => {
       const start = await store.revision();
       for (let round = 0; round < 25; round++) {
         await Promise.all(Array.from({ length: 100 }, (_, i) => store.commit([], [put(`a/${i}`, `${round}`)])));
@@ -123,7 +123,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       expect(seen.errors.filter(({ code }) => code !== 'compacted')).toEqual([]);
       expect(seen.revisions).toEqual(seen.revisions.map((_, i) => start + 1 + i));
     });
-    test('of much history while commits run keeps everything current', async () => {
+    test('of much history while commits run keeps the current entries', async () => {
       for (let round = 0; round < 30; round++) {
         await Promise.all(Array.from({ length: 50 }, (_, i) => store.commit([], [put(`a/${i}`, `${round}`)])));
       }
@@ -139,8 +139,8 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
     });
   });
 
-  describe('time to live', () => {
-    test('the key is deleted by a commit of its own, which watches see', async () => {
+  describe('lease', () => {
+    test('an expired key is deleted in a commit of its own, which watches deliver', async () => {
       const start = await store.revision();
       const seen = watch('', start);
       const revision = await write({ ...put('a', 'short'), ttl: 5 }, put('b'));
@@ -153,7 +153,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       expect(await keys('')).toEqual(['b']);
       expect(await read('a', revision)).toBe('short');
     });
-    test('writing again renews it, or ends it', async () => {
+    test('writing the key again renews or removes its lease', async () => {
       await write({ ...put('renewed'), ttl: 5 }, { ...put('freed'), ttl: 5 });
       await advance(3000);
       await write({ ...put('renewed'), ttl: 10 }, put('freed'));
@@ -164,7 +164,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       await seen.until(() => seen.batches.length > 0);
       expect(seen.changes).toEqual([['renewed', undefined, 'x']]);
     });
-    test('deleted and created anew without one the key stays', async () => {
+    test('a key that is deleted and recreated without a lease stays', async () => {
       await write({ ...put('a'), ttl: 2 });
       await write({ key: 'a' });
       await write(put('a', 'stays'), { ...put('b'), ttl: 2 });
@@ -173,7 +173,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       await seen.until(() => seen.batches.length > 0);
       expect(await read('a')).toBe('stays');
     });
-    test('several writes of one key in flight leave the last time to live', async () => {
+    test('of several writes of one key in flight the last lease counts', async () => {
       const results = await Promise.all([
         store.commit([], [{ ...put('a', '1'), ttl: 2 }]),
         store.commit([], [{ ...put('a', '2'), ttl: 3 }]),
@@ -203,7 +203,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
   });
 
   describe('close', () => {
-    test('ends watches as closed, once, and then nothing more is delivered', async () => {
+    test('ends watches as closed, once, and delivers nothing more', async () => {
       const seen = [watch('', await store.revision()), watch('a', await store.revision())];
       await write(put('a'));
       await store.close();
@@ -218,7 +218,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
         [1, 1],
       ]);
     });
-    test('finishes the commits under way', async () => {
+    test('finishes the commits in flight', async () => {
       const commits = Array.from({ length: 20 }, (_, i) => store.commit([], [put(`a/${i}`)]));
       const closing = store.close();
       expect((await Promise.all(commits)).every(({ ok }) => ok)).toBe(true);
@@ -234,7 +234,7 @@ export function lifetimeCases({ store, advance, write, read, keys, watch }: Tool
       await expect(store.compact(1)).rejects.toMatchObject(closed);
       expect(await watch('', 1).failed()).toMatchObject(closed);
     });
-    test('twice, and at the same time, is fine', async () => {
+    test('is idempotent', async () => {
       await Promise.all([store.close(), store.close()]);
       await store.close();
     });

@@ -12,7 +12,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
       expect(await write(put('a'))).toBe(before + 1);
       expect(await store.revision()).toBe(before + 1);
     });
-    test('a refused commit takes none', async () => {
+    test('a failed commit takes none', async () => {
       const before = await store.revision();
       expect(await store.commit([{ key: 'a', revision: before }], [put('a')])).toMatchObject({ ok: false });
       expect(await store.revision()).toBe(before);
@@ -22,7 +22,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
       expect(await write(put('a'))).toBe(first + 1);
       expect((await store.get('a')).entry?.revision).toBe(first + 1);
     });
-    test('a commit without writes takes none and answers the present one', async () => {
+    test('a commit without writes takes none and returns the latest one', async () => {
       const before = await write(put('a'));
       expect(await store.commit([{ key: 'a', revision: before }], [])).toEqual({ ok: true, revision: before });
       expect(await store.revision()).toBe(before);
@@ -71,7 +71,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
         expect((await store.get('a', revision)).revision).toBe(revision);
       }
     });
-    test('between two writes the earlier value shows', async () => {
+    test('a read between two writes returns the earlier value', async () => {
       const first = await write(put('a', 'one'));
       const other = await write(put('b'));
       await write(put('a', 'two'));
@@ -96,7 +96,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
         undefined,
       ]);
     });
-    test('a revision that has not been reached fails as future and tells the latest', async () => {
+    test('a revision that has not been reached fails as future with the latest one', async () => {
       const latest = await write(put('a'));
       await expect(store.get('a', latest + 1)).rejects.toMatchObject({ code: 'future', revision: latest });
     });
@@ -124,7 +124,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
       ]);
       expect([revision, more]).toEqual([first, false]);
     });
-    test('only what begins with the prefix', async () => {
+    test('only keys that begin with the prefix', async () => {
       await write(...['a', 'a.', 'a/', 'a/x', 'a0', 'a/\u{10FFFF}', 'b'].map((key) => put(key)));
       expect(await keys('a/')).toEqual(['a/', 'a/x', 'a/\u{10FFFF}']);
       expect(await keys('a')).toEqual(['a', 'a.', 'a/', 'a/x', 'a/\u{10FFFF}', 'a0']);
@@ -135,22 +135,25 @@ export function readCases({ store, write, read, keys }: Tools): void {
       await write(put('\u{10FFFF}'), put('\u{10FFFF}a'), put('\u{10FFFE}'));
       expect(await keys('\u{10FFFF}')).toEqual(['\u{10FFFF}', '\u{10FFFF}a']);
     });
-    test.each([true, false])('pages by after and limit, and tells what remains (counting: %s)', async (count) => {
-      const all = Array.from({ length: 10 }, (_, i) => `a/${i}`);
-      await write(...all.map((key) => put(key)), put('b/0'));
-      const seen: string[] = [];
-      let after: string | undefined;
-      for (;;) {
-        const page = await store.list({ prefix: 'a/', limit: 3, count, ...(after === undefined ? {} : { after }) });
-        seen.push(...page.entries.map(({ key }) => key));
-        expect(page.remaining).toBe(count ? all.length - seen.length : undefined);
-        expect(page.more).toBe(seen.length < all.length);
-        if (!page.more) break;
-        after = page.entries.at(-1)?.key;
-      }
-      expect(seen).toEqual(all);
-    });
-    test('after need not be a key that is there', async () => {
+    test.each([true, false])(
+      'pages by after and limit, and returns the remaining count if requested (%s)',
+      async (count) => {
+        const all = Array.from({ length: 10 }, (_, i) => `a/${i}`);
+        await write(...all.map((key) => put(key)), put('b/0'));
+        const seen: string[] = [];
+        let after: string | undefined;
+        for (;;) {
+          const page = await store.list({ prefix: 'a/', limit: 3, count, ...(after === undefined ? {} : { after }) });
+          seen.push(...page.entries.map(({ key }) => key));
+          expect(page.remaining).toBe(count ? all.length - seen.length : undefined);
+          expect(page.more).toBe(seen.length < all.length);
+          if (!page.more) break;
+          after = page.entries.at(-1)?.key;
+        }
+        expect(seen).toEqual(all);
+      },
+    );
+    test('after need not be an existing key', async () => {
       await write(put('a/1'), put('a/3'));
       const { entries } = await store.list({ prefix: 'a/', after: 'a/2' });
       expect(entries.map(({ key }) => key)).toEqual(['a/3']);
@@ -158,7 +161,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
     test('after outside of the prefix is invalid', async () => {
       await expect(store.list({ prefix: 'a/', after: 'b' })).rejects.toMatchObject({ code: 'invalid' });
     });
-    test('limit 0 only counts', async () => {
+    test('limit 0 returns only the count', async () => {
       await write(put('a/1'), put('a/2'));
       const found = await store.list({ prefix: 'a/', limit: 0, count: true });
       expect(found).toMatchObject({ entries: [], more: true, remaining: 2 });
@@ -173,7 +176,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
       expect(page).toMatchObject({ entries: [{ key: 'a/1' }], remaining: 1 });
       expect(await store.list({ prefix: 'a/', limit: 2 })).toMatchObject({ more: false });
     });
-    test('at a past revision: values, keys since deleted, none since created, and pages', async () => {
+    test('at a past revision it has keys deleted since, none created since, and pages', async () => {
       await write(put('a/1', 'old'), put('a/2', 'gone'), put('a/3', 'same'));
       const past = await store.revision();
       await write(put('a/1', 'new'), { key: 'a/2' }, put('a/0', 'late'));
@@ -194,7 +197,7 @@ export function readCases({ store, write, read, keys }: Tools): void {
         revision: latest,
       });
     });
-    test('shows one revision while commits run', async () => {
+    test('is consistent at one revision while commits run', async () => {
       const all = Array.from({ length: 3000 }, (_, i) => `a/${String(i).padStart(4, '0')}`);
       for (let i = 0; i < all.length; i += 100) await write(...all.slice(i, i + 100).map((key) => put(key, 'old')));
       const listing = store.list({ prefix: 'a/' });

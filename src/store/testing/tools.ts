@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Change, Entry, Store, StoreError, Watch } from '../store.ts';
 
-/** A store under test, at any revision, with nothing below the keys that the suite uses. */
+/** A store under test: empty, at any revision. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Lets this much time (ms) pass for the store. */
+  /** Advances the clock of the store (ms). */
   advance(ms: number): Promise<void>;
-  /** Closes the store, if it is open, and removes what it left behind. */
+  /** Closes the store, if it is open, and removes its files. */
   cleanup(): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export const bytes = (text: string) => new TextEncoder().encode(text);
 export const text = (entry: Entry | undefined) => entry && new TextDecoder().decode(entry.value);
 export const put = (key: string, value = 'x') => ({ key, value: bytes(value) });
 export const absent = (key: string) => ({ key, revision: 0 });
-/** What the suite compares of a change: key, new value, old value. */
+/** A change as key, new value, old value. */
 export const shown = ({ key, entry, previous }: Change) => [key, text(entry), text(previous)];
 
 export const byKey = (a: Change, b: Change) => (a.key < b.key ? -1 : 1);
@@ -33,14 +33,14 @@ export class Recorder {
     this.errors.push(error);
     this.#wake();
   }
-  /** Resolves as soon as the condition holds; it is looked at after every call to the sink. */
+  /** Resolves once the condition holds; it is evaluated after every call to the sink. */
   until(done: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.add({ done, resolve });
       this.#wake();
     });
   }
-  /** Everything up to `revision` has been delivered; needs a change at it. */
+  /** Resolves once `revision` has been delivered; it must have a change. */
   reached(revision: number): Promise<void> {
     return this.until(() => (this.batches.at(-1)?.revision ?? 0) >= revision);
   }
@@ -63,11 +63,11 @@ export class Recorder {
   }
 }
 
-/** The store of the case that is running, and short ways to use it. */
+/** The store of the current case, with helpers. */
 export interface Tools {
   readonly store: Store;
   readonly advance: (ms: number) => Promise<void>;
-  /** Commits, expects success, and gives the revision. */
+  /** Commits, expects success, and returns the revision. */
   readonly write: (...writes: Parameters<Store['commit']>[1]) => Promise<number>;
   /** The text that a key holds. */
   readonly read: (key: string, revision?: number) => Promise<string | undefined>;
@@ -75,7 +75,7 @@ export interface Tools {
   readonly watch: (prefix: string, after: number) => Recorder & Pick<Watch, 'progress' | 'close'>;
 }
 
-/** Tools for whatever store `opened` gives at the time they are used. */
+/** Tools for the store that `opened` returns at the time of use. */
 export function toolsFor(opened: () => OpenedStore): Tools {
   const store: Store = {
     revision: () => opened().store.revision(),

@@ -5,7 +5,7 @@ import { byKey, put, Recorder, shown, type Tools, text } from './tools.ts';
 /** Watches. */
 export function watchCases({ store, write, watch }: Tools): void {
   describe('watch', () => {
-    test('delivers creations, changes and deletions with previous values, one batch for each commit', async () => {
+    test('delivers creations, updates and deletions with previous entries, one batch per commit', async () => {
       const seen = watch('a/', await store.revision());
       const revisions = [
         await write(put('a/1', 'one')),
@@ -29,7 +29,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       });
       expect(seen.batches[1]?.changes.find(({ key }) => key === 'a/1')?.previous?.revision).toBe(revisions[0]);
     });
-    test('replays from a past revision, previous values included', async () => {
+    test('replays from a past revision, with previous entries', async () => {
       const start = await write(put('a', 'zero'));
       await write(put('a', 'one'));
       await write({ key: 'a' });
@@ -43,7 +43,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       ]);
       expect(seen.revisions).toEqual([start + 1, start + 2, start + 3]);
     });
-    test('goes on with what comes after the replay, without gap or repetition', async () => {
+    test('continues after the replay without a gap or a duplicate', async () => {
       const start = await store.revision();
       for (let i = 0; i < 5; i++) await write(put(`a/${i}`));
       const seen = watch('a/', start);
@@ -51,7 +51,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       await seen.reached(start + 10);
       expect(seen.revisions).toEqual(Array.from({ length: 10 }, (_, i) => start + 1 + i));
     });
-    test('begun while commits run misses none and repeats none', async () => {
+    test('begun while commits run it misses no commit and repeats none', async () => {
       const start = await store.revision();
       const watches = [watch('a/', start)];
       const commits: Promise<CommitResult>[] = [];
@@ -79,14 +79,14 @@ export function watchCases({ store, write, watch }: Tools): void {
       await seen.reached(start + 2600);
       expect(seen.revisions).toEqual(Array.from({ length: 2600 }, (_, i) => start + 1 + i));
     });
-    test('every change follows on from the one before', async () => {
+    test('the previous entry of a change is the entry of the change before', async () => {
       const seen = watch('a', await store.revision());
       const results = await Promise.all(Array.from({ length: 100 }, (_, i) => store.commit([], [put('a', `${i}`)])));
       await seen.reached(Math.max(...results.map(({ revision }) => revision)));
       const changes = seen.batches.flatMap((batch) => batch.changes);
       for (const [i, { previous }] of changes.entries()) expect(previous).toEqual(changes[i - 1]?.entry);
     });
-    test('several watches see only what is below their prefix', async () => {
+    test('several watches deliver only keys with their prefix', async () => {
       const start = await store.revision();
       const seen = ['a/', 'b/', '', 'a/x/', 'c'].map((prefix) => watch(prefix, start));
       await write(put('a/1'), put('b/1'));
@@ -121,34 +121,31 @@ export function watchCases({ store, write, watch }: Tools): void {
       await new Promise(setImmediate);
       expect(early).toEqual([false, false]);
     });
-    test.each(['catching up', 'live'])(
-      'a sink that commits while %s is not called within its own call',
-      async (when) => {
-        const start = await store.revision();
-        let [running, nested, count] = [false, false, 0];
-        const sink = new Recorder();
-        const begun = store.watch('', start, {
-          batch(revision, changes) {
-            nested ||= running;
-            running = true;
-            if (changes.length > 0 && count++ < 5) void store.commit([], [put('a', `${count}`)]);
-            sink.batch(revision, changes);
-            running = false;
-          },
-          error: () => undefined,
-        });
-        if (when === 'live') {
-          begun.progress();
-          await sink.reached(start);
-        }
-        await write(put('a', '0'));
-        await sink.reached(start + 6);
-        expect(nested).toBe(false);
-        const values = sink.batches.flatMap(({ changes }) => changes.map(({ entry }) => text(entry)));
-        expect(values).toEqual(['0', '1', '2', '3', '4', '5']);
-      },
-    );
-    test('what is being delivered can be read', async () => {
+    test.each(['catching up', 'live'])('a sink that commits while %s is not called re-entrantly', async (when) => {
+      const start = await store.revision();
+      let [running, nested, count] = [false, false, 0];
+      const sink = new Recorder();
+      const begun = store.watch('', start, {
+        batch(revision, changes) {
+          nested ||= running;
+          running = true;
+          if (changes.length > 0 && count++ < 5) void store.commit([], [put('a', `${count}`)]);
+          sink.batch(revision, changes);
+          running = false;
+        },
+        error: () => undefined,
+      });
+      if (when === 'live') {
+        begun.progress();
+        await sink.reached(start);
+      }
+      await write(put('a', '0'));
+      await sink.reached(start + 6);
+      expect(nested).toBe(false);
+      const values = sink.batches.flatMap(({ changes }) => changes.map(({ entry }) => text(entry)));
+      expect(values).toEqual(['0', '1', '2', '3', '4', '5']);
+    });
+    test('a sink can read the revision that is being delivered', async () => {
       const start = await store.revision();
       const reads: Promise<unknown>[] = [];
       const sink = new Recorder();
@@ -196,7 +193,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       await other.reached(start + 3);
       expect(seen).toEqual([start + 1]);
     });
-    test('closed at once it delivers nothing', async () => {
+    test('closed immediately it delivers nothing', async () => {
       const start = await store.revision();
       await write(put('a'));
       const closed = [watch('', start), watch('', start + 100)];
@@ -205,21 +202,21 @@ export function watchCases({ store, write, watch }: Tools): void {
       await other.reached(start + 1);
       expect(closed.map(({ batches, errors }) => batches.length + errors.length)).toEqual([0, 0]);
     });
-    test('from the future fails and tells the latest revision', async () => {
+    test('after a future revision fails with the latest one', async () => {
       const latest = await write(put('a'));
       expect(await watch('', latest + 1).failed()).toMatchObject({ code: 'future', revision: latest });
     });
     test.each([0, -1, 1.5])('after revision %s is invalid', async (after) => {
       expect(await watch('', after).failed()).toMatchObject({ name: 'StoreError', code: 'invalid' });
     });
-    test('progress tells the revision although nothing below the prefix has changed', async () => {
+    test('a progress notification has the latest revision, also without a change below the prefix', async () => {
       const seen = watch('a/', await store.revision());
       const latest = await write(put('b/1'));
       seen.progress();
       await seen.until(() => seen.batches.length > 0);
       expect(seen.batches).toEqual([{ revision: latest, changes: [] }]);
     });
-    test('progress comes after everything up to the revision of the call', async () => {
+    test('a progress notification follows every change up to the revision of the call', async () => {
       const start = await store.revision();
       for (let i = 0; i < 10; i++) await write(put(`a/${i}`));
       const seen = watch('a/', start);
@@ -229,7 +226,7 @@ export function watchCases({ store, write, watch }: Tools): void {
       expect(at).toBe(10);
       expect(seen.batches[at]?.revision).toBe(start + 10);
     });
-    test('progress is answered each time it is asked for', async () => {
+    test('every request for progress is notified', async () => {
       const seen = watch('a/', await store.revision());
       for (let i = 1; i <= 3; i++) {
         seen.progress();

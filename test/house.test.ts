@@ -17,7 +17,7 @@ beforeAll(async () => {
     { extensions: ['.ts', '.mjs', '.js', '.json'] },
   );
   modules = (result.output as ICruiseResult).modules.filter((module) => module.source.startsWith('src/'));
-});
+}, 120_000);
 
 describe('layers', () => {
   it('reads every source file', () => {

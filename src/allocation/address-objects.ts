@@ -14,7 +14,7 @@ export const familyLabel = (names: Names): string => `ipaddress.${names.labels}/
 export const familyOf = ({ size }: IpNumber): 'IPv4' | 'IPv6' => (size === 32 ? 'IPv4' : 'IPv6');
 
 /** The key and the stored text of the object that gives an address to a holder. */
-export function newAddress(registry: Registry, resource: Resource, address: IpNumber, holder: Holder) {
+export function newIpAddress(registry: Registry, resource: Resource, address: IpNumber, holder: Holder) {
   const { names, storageVersion, definition } = resource;
   const [key, value] = managedBy(names);
   const object = {

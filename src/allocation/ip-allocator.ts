@@ -7,12 +7,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { formatIp, type IpNumber, type Random, readIp } from '../meta/index.ts';
 import type { Allocator, Holder, Registry, Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
-import { familyOf, holderOf, newAddress, sameHolder } from './address-objects.ts';
+import { familyOf, holderOf, newIpAddress, sameHolder } from './address-objects.ts';
 import { type AddressRange, candidates, holds } from './address-range.ts';
 import type { Changes } from './changes.ts';
 import { readStored } from './stored.ts';
 
-export interface AddressWorld {
+export interface IpAllocatorContext {
   readonly store: Store;
   readonly random: Random;
   readonly registry: () => Registry;
@@ -28,29 +28,29 @@ const stride = 2_000;
 const patienceMs = 3_000;
 
 export function ipAllocator(
-  world: AddressWorld,
+  context: IpAllocatorContext,
   family: AddressRange['family'],
   holder: Holder,
   changes: Changes,
 ): Allocator {
-  const { store, registry, addresses } = world;
+  const { store, registry, addresses } = context;
   const keyOf = (address: IpNumber) => addresses().keyPrefix + formatIp(address);
   return {
     allocate: async (value) => {
       const address = readIp(value);
-      const ranges = await world.ranges();
+      const ranges = await context.ranges();
       if (address === undefined || familyOf(address) !== family || !ranges.some((range) => holds(range, address))) {
         return 'the provided network does not match the current range';
       }
       if ((await store.get(keyOf(address))).entry !== undefined) return 'provided IP is already allocated';
-      const { key, value: stored } = newAddress(registry(), addresses(), address, holder);
+      const { key, value: stored } = newIpAddress(registry(), addresses(), address, holder);
       changes.put(key, undefined, stored);
       return undefined;
     },
     allocateNext: async () => {
-      const address = await findFree(world, family);
+      const address = await findFree(context, family);
       if (address === undefined) return undefined;
-      const { key, value } = newAddress(registry(), addresses(), address, holder);
+      const { key, value } = newIpAddress(registry(), addresses(), address, holder);
       changes.put(key, undefined, value);
       return formatIp(address);
     },
@@ -66,16 +66,19 @@ export function ipAllocator(
 }
 
 /** The same for a rehearsal: what is free is not looked at, as recorded. */
-export function dryRunIpAllocator(world: Pick<AddressWorld, 'ranges'>, family: AddressRange['family']): Allocator {
+export function dryRunIpAllocator(
+  context: Pick<IpAllocatorContext, 'ranges'>,
+  family: AddressRange['family'],
+): Allocator {
   return {
     allocate: async (value) => {
       const address = readIp(value);
-      const ranges = await world.ranges();
+      const ranges = await context.ranges();
       if (address !== undefined && ranges.some((range) => holds(range, address))) return undefined;
       return `provided IP ${value} is not in the valid range`;
     },
     allocateNext: async () => {
-      const range = (await world.ranges()).find((one) => one.family === family);
+      const range = (await context.ranges()).find((one) => one.family === family);
       return range && formatIp({ bits: range.base, size: range.size });
     },
     release: async () => {},
@@ -83,18 +86,18 @@ export function dryRunIpAllocator(world: Pick<AddressWorld, 'ranges'>, family: A
 }
 
 /** An address that nobody had a moment ago; nothing is called full by what the cache alone knows. */
-async function findFree(world: AddressWorld, family: AddressRange['family']): Promise<IpNumber | undefined> {
-  const { cache } = world.addresses();
+async function findFree(context: IpAllocatorContext, family: AddressRange['family']): Promise<IpNumber | undefined> {
+  const { cache } = context.addresses();
   await cache.ready();
-  const ranges = (await world.ranges()).filter((range) => range.family === family);
-  const seen = await findIn(world, ranges);
+  const ranges = (await context.ranges()).filter((range) => range.family === family);
+  const seen = await findIn(context, ranges);
   if (seen !== undefined) return seen;
-  await cache.reach(await world.store.revision(), patienceMs);
-  return findIn(world, ranges);
+  await cache.reach(await context.store.revision(), patienceMs);
+  return findIn(context, ranges);
 }
 
 async function findIn(
-  { addresses, random }: AddressWorld,
+  { addresses, random }: IpAllocatorContext,
   ranges: readonly AddressRange[],
 ): Promise<IpNumber | undefined> {
   const { cache, keyPrefix } = addresses();

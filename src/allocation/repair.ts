@@ -9,11 +9,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { at, formatIp, type IpNumber, type JsonObject, readIp } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
 import type { Entry, Guard, Store, Write } from '../store/index.ts';
-import { familyLabel, familyOf, holderOf, managedBy, newAddress, sameHolder } from './address-objects.ts';
+import { familyLabel, familyOf, holderOf, managedBy, newIpAddress, sameHolder } from './address-objects.ts';
 import { bitOf, blockKey, blockOf, blockPrefix, readBits, storedBits } from './port-blocks.ts';
 import { readStored } from './stored.ts';
 
-export interface RepairWorld {
+export interface RepairContext {
   readonly store: Store;
   readonly registry: Registry;
   readonly services: Resource;
@@ -34,13 +34,13 @@ interface ServiceState {
 const stride = 500;
 
 /** How many corrections were made. */
-export async function repair(world: RepairWorld): Promise<number> {
-  const revision = await world.store.revision();
+export async function repair(context: RepairContext): Promise<number> {
+  const revision = await context.store.revision();
   const services: ServiceState[] = [];
-  for await (const entry of entries(world.store, world.services.keyPrefix, revision)) {
-    services.push(stateOf(world.services, entry));
+  for await (const entry of entries(context.store, context.services.keyPrefix, revision)) {
+    services.push(stateOf(context.services, entry));
   }
-  return (await repairAddresses(world, services, revision)) + (await repairPorts(world, services, revision));
+  return (await repairAddresses(context, services, revision)) + (await repairPorts(context, services, revision));
 }
 
 async function* entries(store: Store, prefix: string, revision: number): AsyncGenerator<Entry> {
@@ -76,7 +76,7 @@ function stateOf({ keyPrefix }: Resource, entry: Entry): ServiceState {
 const nameOf = ({ namespace, name }: Holder): string => `${namespace}/${name}`;
 
 async function repairAddresses(
-  world: RepairWorld,
+  context: RepairContext,
   services: readonly ServiceState[],
   revision: number,
 ): Promise<number> {
@@ -86,13 +86,13 @@ async function repairAddresses(
     for (const address of service.addresses ?? []) {
       const other = holders.get(address);
       if (other === undefined) holders.set(address, service);
-      else tellShared(world, 'address', address, [other, service]);
+      else tellShared(context, 'address', address, [other, service]);
     }
   }
   let corrected = 0;
   const seen = new Set<string>();
-  for await (const entry of entries(world.store, world.addresses.keyPrefix, revision)) {
-    const name = entry.key.slice(world.addresses.keyPrefix.length);
+  for await (const entry of entries(context.store, context.addresses.keyPrefix, revision)) {
+    const name = entry.key.slice(context.addresses.keyPrefix.length);
     const object = readStored(entry);
     seen.add(name);
     if (object === undefined) continue;
@@ -101,35 +101,35 @@ async function repairAddresses(
     // Who holds it by its own word; of several that do, the one that the object names.
     const holder = claimant?.addresses?.includes(name) === true ? claimant : holders.get(name);
     if (holder !== undefined) {
-      if (isRight(world, name, object, holder.holder)) continue;
-      corrected += await give(world, holder, name, entry);
-    } else if (isOurs(world, object) && (claimant === undefined || claimant.addresses !== undefined)) {
-      const gone = await world.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
-      if (gone.ok) world.warn('an address that no service has was freed', { address: name });
+      if (isRight(context, name, object, holder.holder)) continue;
+      corrected += await give(context, holder, name, entry);
+    } else if (isOurs(context, object) && (claimant === undefined || claimant.addresses !== undefined)) {
+      const gone = await context.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
+      if (gone.ok) context.warn('an address that no service has was freed', { address: name });
       corrected += gone.ok ? 1 : 0;
     }
   }
   for (const [address, service] of holders) {
-    if (!seen.has(address)) corrected += await give(world, service, address, undefined);
+    if (!seen.has(address)) corrected += await give(context, service, address, undefined);
   }
   return corrected;
 }
 
-function tellShared({ warn }: RepairWorld, what: string, value: string | number, services: readonly ServiceState[]) {
+function tellShared({ warn }: RepairContext, what: string, value: string | number, services: readonly ServiceState[]) {
   const names = services.map(({ holder }) => nameOf(holder));
   warn(`several services have one ${what}: all but one of them must be made anew`, { [what]: value, services: names });
 }
 
-const isOurs = ({ addresses: { names } }: RepairWorld, object: JsonObject): boolean => {
+const isOurs = ({ addresses: { names } }: RepairContext, object: JsonObject): boolean => {
   const [key, value] = managedBy(names);
   return at(object, 'metadata', 'labels', key) === value;
 };
 
-function isRight(world: RepairWorld, name: string, object: JsonObject, holder: Holder): boolean {
+function isRight(context: RepairContext, name: string, object: JsonObject, holder: Holder): boolean {
   const address = readIp(name);
-  const family = at(object, 'metadata', 'labels', familyLabel(world.addresses.names));
+  const family = at(object, 'metadata', 'labels', familyLabel(context.addresses.names));
   return (
-    isOurs(world, object) &&
+    isOurs(context, object) &&
     address !== undefined &&
     family === familyOf(address) &&
     sameHolder(holderOf(object), holder)
@@ -138,12 +138,12 @@ function isRight(world: RepairWorld, name: string, object: JsonObject, holder: H
 
 /** Writes whose an address is, if the service still says so. */
 async function give(
-  { store, registry, addresses, warn }: RepairWorld,
+  { store, registry, addresses, warn }: RepairContext,
   { holder, entry: service }: ServiceState,
   name: string,
   entry: Entry | undefined,
 ): Promise<number> {
-  const { key, value } = newAddress(registry, addresses, readIp(name) as IpNumber, holder);
+  const { key, value } = newIpAddress(registry, addresses, readIp(name) as IpNumber, holder);
   const guards = [
     { key, revision: entry?.revision ?? 0 },
     { key: service.key, revision: service.revision },
@@ -153,13 +153,17 @@ async function give(
   return ok ? 1 : 0;
 }
 
-async function repairPorts(world: RepairWorld, services: readonly ServiceState[], revision: number): Promise<number> {
+async function repairPorts(
+  context: RepairContext,
+  services: readonly ServiceState[],
+  revision: number,
+): Promise<number> {
   const used = new Map<number, ServiceState>();
   for (const service of services) {
     for (const port of service.ports) {
       const other = used.get(port);
       if (other === undefined) used.set(port, service);
-      else tellShared(world, 'node port', port, [other, service]);
+      else tellShared(context, 'node port', port, [other, service]);
     }
   }
   const wanted = new Map<string, number>();
@@ -178,15 +182,15 @@ async function repairPorts(world: RepairWorld, services: readonly ServiceState[]
     const guard = { key, revision: held?.revision ?? 0 };
     corrections.push({ guard, write: value === undefined ? { key } : { key, value } });
   };
-  for await (const entry of entries(world.store, blockPrefix, revision)) {
+  for await (const entry of entries(context.store, blockPrefix, revision)) {
     correct(entry.key, entry, wanted.get(entry.key) ?? 0);
     wanted.delete(entry.key);
   }
   for (const [key, bits] of wanted) correct(key, undefined, bits);
   let corrected = 0;
   for (const { guard, write } of corrections) {
-    if ((await world.store.commit([guard], [write])).ok) corrected++;
+    if ((await context.store.commit([guard], [write])).ok) corrected++;
   }
-  if (corrected > 0) world.warn('node ports did not agree with the services', { blocks: corrected });
+  if (corrected > 0) context.warn('node ports did not agree with the services', { blocks: corrected });
   return corrected;
 }

@@ -1,6 +1,6 @@
 import { type ApiObject, type FieldError, fieldError, type JsonObject, statusError, type User } from '../meta/index.ts';
 import { type Selectors, selectorErrors } from './review-selectors.ts';
-import type { Authorizer, PathRule, ResourceRule, ReviewAnswer } from './types.ts';
+import type { Authorizer, NonResourceRule, ResourceRule, ReviewHandler } from './types.ts';
 
 interface ResourceAttributes extends Selectors {
   readonly namespace?: string;
@@ -32,7 +32,7 @@ interface SubjectQuestion extends Question {
 }
 
 /** May some user do it? `group` is that of the review. */
-export function subjectAccessReview(authorize: Authorizer, group: string): ReviewAnswer {
+export function subjectAccessReview(authorize: Authorizer, group: string): ReviewHandler {
   return (posted) => {
     const spec = posted['spec'] as SubjectQuestion;
     refuse(group, [...questionErrors(spec), ...subjectErrors(spec), ...metadataErrors(posted, false)]);
@@ -41,7 +41,7 @@ export function subjectAccessReview(authorize: Authorizer, group: string): Revie
 }
 
 /** May some user do it in the namespace of the review? */
-export function localAccessReview(authorize: Authorizer, group: string): ReviewAnswer {
+export function localAccessReview(authorize: Authorizer, group: string): ReviewHandler {
   return (posted, { namespace }) => {
     const spec = posted['spec'] as SubjectQuestion;
     refuse(group, [
@@ -55,7 +55,7 @@ export function localAccessReview(authorize: Authorizer, group: string): ReviewA
 }
 
 /** May who asks do it? */
-export function selfAccessReview(authorize: Authorizer, group: string): ReviewAnswer {
+export function selfAccessReview(authorize: Authorizer, group: string): ReviewHandler {
   return (posted, { requester }) => {
     const spec = posted['spec'] as Question;
     refuse(group, [...questionErrors(spec), ...metadataErrors(posted, false)]);
@@ -64,7 +64,7 @@ export function selfAccessReview(authorize: Authorizer, group: string): ReviewAn
 }
 
 /** What may who asks do in a namespace? */
-export function selfRulesReview({ rulesFor }: Authorizer): ReviewAnswer {
+export function selfRulesReview({ rulesFor }: Authorizer): ReviewHandler {
   return async (posted, { requester }) => {
     const { namespace = '' } = posted['spec'] as { readonly namespace?: string };
     if (namespace === '') throw statusError.badRequest('no namespace on request');
@@ -80,7 +80,7 @@ export function selfRulesReview({ rulesFor }: Authorizer): ReviewAnswer {
   };
 }
 
-const copyLists = (rule: ResourceRule | PathRule): JsonObject =>
+const copyLists = (rule: ResourceRule | NonResourceRule): JsonObject =>
   Object.fromEntries(Object.entries(rule).map(([field, values]: [string, readonly string[]]) => [field, [...values]]));
 
 async function decided(posted: ApiObject, spec: Question, user: User, authorize: Authorizer): Promise<ApiObject> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { anonymous, authenticateInOrder, certificateAuthenticator, tokenAuthenticator } from './authenticate.ts';
+import { anonymous, certificateAuthenticator, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
 import type { Credentials } from './types.ts';
 
 const names = namesFor('k8s.io');
@@ -57,7 +57,7 @@ describe('tokenAuthenticator', () => {
 });
 
 describe('authenticateInOrder', () => {
-  const authenticate = authenticateInOrder([tokenAuthenticator([ada]), certificateAuthenticator(names)], anonymous);
+  const authenticate = unionAuthenticator([tokenAuthenticator([ada]), certificateAuthenticator(names)], anonymous);
   const certificate = { commonName: 'bob', organizations: [] };
 
   it('asks one after the other', async () => {
@@ -78,7 +78,7 @@ describe('authenticateInOrder', () => {
   });
 
   it('waits for methods that take their time, with the same rules', async () => {
-    const slow = authenticateInOrder(
+    const slow = unionAuthenticator(
       [
         async (credentials) => tokenAuthenticator([ada])(credentials),
         async () => undefined,
@@ -93,11 +93,11 @@ describe('authenticateInOrder', () => {
   });
 
   it('knows nobody without a fallback', async () => {
-    expect(await authenticateInOrder([certificateAuthenticator(names)])(nothing)).toBeUndefined();
+    expect(await unionAuthenticator([certificateAuthenticator(names)])(nothing)).toBeUndefined();
   });
 
   it('passes on failures that are no refusal', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    await expect(authenticateInOrder([broken, certificateAuthenticator(names)])(nothing)).rejects.toThrow('down');
+    await expect(unionAuthenticator([broken, certificateAuthenticator(names)])(nothing)).rejects.toThrow('down');
   });
 });

@@ -51,7 +51,7 @@ export const anonymous: Authenticator = () => nobody;
  * The first of `methods` that knows the sender decides. What one finds wrong another may still find right; when none
  * does, the refusal stands, and `fallback` is asked only when nothing was found wrong.
  */
-export function authenticateInOrder(methods: readonly Authenticator[], fallback?: Authenticator): Authenticator {
+export function unionAuthenticator(methods: readonly Authenticator[], fallback?: Authenticator): Authenticator {
   // Answers without a promise when no method asked for one.
   const askFrom = (index: number, credentials: Credentials, earlier?: StatusError): ReturnType<Authenticator> => {
     let refusal = earlier;

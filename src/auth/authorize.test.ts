@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { allowFirst, discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer } from './authorize.ts';
+import { discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer, unionAuthorizer } from './authorize.ts';
 import type { Attributes, Authorizer } from './types.ts';
 
-const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
+const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer]);
 const pods = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: 'b' };
 
 async function may(group: string, verb: string, path: string, resource?: Attributes['resource']) {
@@ -45,8 +45,8 @@ describe('authorizers', () => {
       (reason: string): Authorizer =>
       () => ({ allowed: false, reason });
     const attributes = { user: { name: 'u', groups: [] }, verb: 'get', resource: undefined, path: '/' };
-    expect(await allowFirst([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a, b' });
-    const later = allowFirst([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
+    expect(await unionAuthorizer([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a, b' });
+    const later = unionAuthorizer([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
     expect(await later(attributes)).toEqual({ allowed: false, reason: 'a, b' });
   });
 });
@@ -93,7 +93,7 @@ describe('rulesFor', () => {
   it('is incomplete as soon as one authorizer cannot say', async () => {
     expect(await rules('system:masters')).toMatchObject({ incomplete: false });
     const silent: Authorizer = () => ({ allowed: false, reason: '' });
-    expect(await rules('system:masters', allowFirst([mastersAuthorizer, silent]))).toEqual({
+    expect(await rules('system:masters', unionAuthorizer([mastersAuthorizer, silent]))).toEqual({
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
       nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
       incomplete: true,

@@ -79,7 +79,7 @@ function covers(patterns: readonly string[], path: string): boolean {
 }
 
 /** Asks one after the other until one allows; with none that does, the reasons of all stand. The rules of all add up. */
-export function allowFirst(authorizers: readonly Authorizer[]): Authorizer {
+export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   // Answers without a promise when no authorizer asked for one.
   const askFrom = (index: number, attributes: Attributes, earlier: readonly string[]): ReturnType<Authorizer> => {
     let reasons = earlier;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor, statusError, type User } from '../meta/index.ts';
-import { anonymous, authenticateInOrder, tokenAuthenticator } from './authenticate.ts';
-import { type ReviewOptions, reviewAnswers } from './reviews.ts';
+import { anonymous, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
+import { type ReviewOptions, reviewHandlers } from './reviews.ts';
 import type { Attributes, Authenticator, Authorizer } from './types.ts';
 
 // What is said over the wire is in the tests of the http room; here is what only this room can tell.
@@ -10,7 +10,7 @@ const no: Authorizer = () => ({ allowed: false, reason: '' });
 
 async function ask(kind: string, spec: JsonObject, options: Partial<ReviewOptions>): Promise<JsonObject> {
   const names = namesFor('example.org');
-  const answers = reviewAnswers({ authenticate: anonymous, authorize: no, audiences: [], names, ...options });
+  const answers = reviewHandlers({ authenticate: anonymous, authorize: no, audiences: [], names, ...options });
   const group = kind === 'tokenreviews' || kind === 'selfsubjectreviews' ? 'authentication' : 'authorization';
   const posted = { kind: '', apiVersion: '', metadata: {}, spec } as unknown as ApiObject;
   const answer = await answers.get(`${kind}.${group}.example.org`)?.(posted, { requester, namespace: 'ns', now: 0 });
@@ -62,7 +62,7 @@ describe('token reviews', () => {
   });
 
   it('take nobody for authenticated who would pass as anonymous', async () => {
-    const open = authenticateInOrder([known], anonymous);
+    const open = unionAuthenticator([known], anonymous);
     for (const token of ['wrong', ' ', 'ab c']) {
       expect(await review(token, open)).toEqual({ user: {}, error: 'invalid bearer token' });
     }

@@ -1,7 +1,7 @@
 import { formatTime, type Names, StatusError, statusError, type User } from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
 import { systemUnauthenticated } from './groups.ts';
-import type { Authenticator, Authorizer, ReviewAnswer } from './types.ts';
+import type { Authenticator, Authorizer, ReviewHandler } from './types.ts';
 import { userInfoOf } from './user-info.ts';
 
 export interface ReviewOptions {
@@ -13,7 +13,7 @@ export interface ReviewOptions {
 }
 
 /** Answers to every kind of review, by resource, such as `tokenreviews.authentication.example.org`. */
-export function reviewAnswers(options: ReviewOptions): ReadonlyMap<string, ReviewAnswer> {
+export function reviewHandlers(options: ReviewOptions): ReadonlyMap<string, ReviewHandler> {
   const { authorize, names } = options;
   const authentication = `authentication.${names.domain}`;
   const authorization = `authorization.${names.domain}`;
@@ -27,7 +27,7 @@ export function reviewAnswers(options: ReviewOptions): ReadonlyMap<string, Revie
   ]);
 }
 
-const selfSubjectReview: ReviewAnswer = (posted, { requester, now }) => ({
+const selfSubjectReview: ReviewHandler = (posted, { requester, now }) => ({
   ...posted,
   metadata: { creationTimestamp: formatTime(now) },
   status: { userInfo: userInfoOf(requester) },
@@ -39,7 +39,7 @@ interface TokenReviewSpec {
 }
 
 /** Whose token is it, and is it meant for one of the audiences that are asked about (none: for this server)? */
-function tokenReview({ authenticate, audiences }: ReviewOptions): ReviewAnswer {
+function tokenReview({ authenticate, audiences }: ReviewOptions): ReviewHandler {
   return async (posted) => {
     const { token = '', audiences: asked = [] } = posted['spec'] as TokenReviewSpec;
     if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication');

@@ -44,7 +44,7 @@ export interface Authorizer {
 /** What a user may do. */
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
-  readonly nonResourceRules: readonly PathRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
   /** There may be more, which could not be listed. */
   readonly incomplete: boolean;
 }
@@ -58,13 +58,13 @@ export interface ResourceRule {
 }
 
 /** Paths are exact, or with a trailing `*` every path that begins so. */
-export interface PathRule {
+export interface NonResourceRule {
   readonly verbs: readonly string[];
   readonly nonResourceURLs: readonly string[];
 }
 
 /** Answers a posted review, which has the form of its schema. A refusal is a thrown StatusError. */
-export type ReviewAnswer = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
+export type ReviewHandler = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
 
 export interface ReviewCall {
   /** Who asks; for whom, where the request speaks for another. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import { reviewAnswers } from '../auth/index.ts';
+import { reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -85,7 +85,7 @@ export async function compose(
     tokenKey,
     observer: observerOf(metrics, log),
     ...registrySettings(settings),
-    reviewHandlers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
+    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: [] }),
     ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: makePlugins(

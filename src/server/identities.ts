@@ -1,15 +1,15 @@
 import {
   type Authenticator,
   type Authorizer,
-  allowFirst,
   anonymous,
-  authenticateInOrder,
   certificateAuthenticator,
   discoveryAuthorizer,
   mastersAuthorizer,
   parseTokenFile,
   selfReviewAuthorizer,
   tokenAuthenticator,
+  unionAuthenticator,
+  unionAuthorizer,
 } from '../auth/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Settings } from './flags.ts';
@@ -24,12 +24,12 @@ export async function authenticatorOf(
   const path = settings.tokenAuthFile;
   const tokens = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
   const methods = [certificateAuthenticator(names), tokenAuthenticator(tokens)];
-  return authenticateInOrder(methods, settings.anonymousAuth ? anonymous : undefined);
+  return unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined);
 }
 
 /** Who may do what. */
 export const authorizerOf = (names: Names): Authorizer =>
-  allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
+  unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
 
 function parseTokens(path: string, text: string) {
   try {

@@ -1,9 +1,9 @@
 /**
- * Addresses of services. Each that is in use has an object of its own, named after it, written in the same commit as
- * the service: two services cannot have one address, on however many servers they are made, and neither is ever there
+ * The IP allocator of services. Each address in use has an IPAddress object with its name, written in the same commit
+ * as the service: two services cannot have the same address, also with several servers, and neither object exists
  * without the other.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatIp, type IpNumber, type Random, readIp } from '../meta/index.ts';
 import type { Allocator, Holder, Registry, Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
@@ -16,16 +16,16 @@ export interface IpAllocatorContext {
   readonly store: Store;
   readonly random: Random;
   readonly registry: () => Registry;
-  /** The resource of the objects. */
+  /** The resource of IPAddress. */
   readonly addresses: () => Resource;
-  /** What services may have just now. */
+  /** The current ranges of the ready service CIDRs. */
   readonly ranges: () => Promise<readonly AddressRange[]>;
 }
 
-/** So many addresses are tried before others get their turn. */
-const stride = 2_000;
-/** How long to wait for what the store knows and the cache does not (ms). */
-const patienceMs = 3_000;
+/** Addresses tried between two yields to the event loop. */
+const batchSize = 2_000;
+/** How long to wait for the cache to catch up with the store (ms). */
+const catchUpMs = 3_000;
 
 export function ipAllocator(
   context: IpAllocatorContext,
@@ -65,7 +65,7 @@ export function ipAllocator(
   };
 }
 
-/** The same for a rehearsal: what is free is not looked at, as recorded. */
+/** The allocator of dry runs: it does not check which addresses are in use, as recorded from the reference server. */
 export function dryRunIpAllocator(
   context: Pick<IpAllocatorContext, 'ranges'>,
   family: AddressRange['family'],
@@ -85,14 +85,14 @@ export function dryRunIpAllocator(
   };
 }
 
-/** An address that nobody had a moment ago; nothing is called full by what the cache alone knows. */
+/** A free address by the cache; the cache first catches up with the store before the ranges are reported full. */
 async function findFree(context: IpAllocatorContext, family: AddressRange['family']): Promise<IpNumber | undefined> {
   const { cache } = context.addresses();
   await cache.ready();
   const ranges = (await context.ranges()).filter((range) => range.family === family);
   const seen = await findIn(context, ranges);
   if (seen !== undefined) return seen;
-  await cache.reach(await context.store.revision(), patienceMs);
+  await cache.reach(await context.store.revision(), catchUpMs);
   return findIn(context, ranges);
 }
 
@@ -107,7 +107,7 @@ async function findIn(
     for (const bits of candidates(range, random)) {
       const address = { bits, size: range.size };
       if (snapshot.get(keyPrefix + formatIp(address)) === undefined) return address;
-      if (++tried % stride === 0) await turn();
+      if (++tried % batchSize === 0) await yieldToEventLoop();
     }
   }
   return undefined;

@@ -1,11 +1,11 @@
 /**
- * Makes addresses and node ports say again what the services say: after services were removed that nobody could read,
- * objects were changed by hand, or a store came from elsewhere.
+ * The repair loop of cluster IPs and node ports: makes the allocations agree with the services again after unreadable
+ * services were removed, IPAddress objects were changed by hand, or a store was imported.
  *
- * Everything is read as it was at one revision, and every correction is written only if what it touches is still as it
- * was then. So no correction can hit what is being made at the same time; what it misses is found the next time.
+ * Everything is read at one revision, and every correction is guarded by the revisions that were read, so that it never
+ * conflicts with a concurrent write; what changes meanwhile is handled by the next run.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { at, formatIp, type IpNumber, type JsonObject, readIp } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
 import type { Entry, Guard, Store, Write } from '../store/index.ts';
@@ -18,22 +18,22 @@ export interface RepairContext {
   readonly registry: Registry;
   readonly services: Resource;
   readonly addresses: Resource;
-  /** Tells what was wrong. */
+  /** Logs a correction. */
   readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
 interface ServiceState {
   readonly holder: Holder;
   readonly entry: Entry;
-  /** Undefined when it cannot be read. */
+  /** Undefined when the service cannot be decoded. */
   readonly addresses: readonly string[] | undefined;
   readonly ports: readonly number[];
 }
 
-/** How many objects are read before others get their turn. */
-const stride = 500;
+/** Objects per page; the event loop gets its turn after each page. */
+const pageSize = 500;
 
-/** How many corrections were made. */
+/** Runs once. The result is the number of corrections. */
 export async function repair(context: RepairContext): Promise<number> {
   const revision = await context.store.revision();
   const services: ServiceState[] = [];
@@ -46,11 +46,11 @@ export async function repair(context: RepairContext): Promise<number> {
 async function* entries(store: Store, prefix: string, revision: number): AsyncGenerator<Entry> {
   for (let after: string | undefined; ; ) {
     const start = after === undefined ? {} : { after };
-    const page = await store.list({ prefix, revision, limit: stride, ...start });
+    const page = await store.list({ prefix, revision, limit: pageSize, ...start });
     yield* page.entries;
     after = page.entries.at(-1)?.key;
     if (!page.more || after === undefined) return;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -86,7 +86,7 @@ async function repairAddresses(
     for (const address of service.addresses ?? []) {
       const other = holders.get(address);
       if (other === undefined) holders.set(address, service);
-      else tellShared(context, 'address', address, [other, service]);
+      else warnDuplicate(context, 'address', address, [other, service]);
     }
   }
   let corrected = 0;
@@ -96,48 +96,53 @@ async function repairAddresses(
     const object = readStored(entry);
     seen.add(name);
     if (object === undefined) continue;
-    const named = holderOf(object);
-    const claimant = named?.resource === 'services' ? byName.get(nameOf(named)) : undefined;
-    // Who holds it by its own word; of several that do, the one that the object names.
-    const holder = claimant?.addresses?.includes(name) === true ? claimant : holders.get(name);
+    const parent = holderOf(object);
+    const referenced = parent?.resource === 'services' ? byName.get(nameOf(parent)) : undefined;
+    // The service that lists the address; of several, the parent reference of the IPAddress.
+    const holder = referenced?.addresses?.includes(name) === true ? referenced : holders.get(name);
     if (holder !== undefined) {
-      if (isRight(context, name, object, holder.holder)) continue;
-      corrected += await give(context, holder, name, entry);
-    } else if (isOurs(context, object) && (claimant === undefined || claimant.addresses !== undefined)) {
-      const gone = await context.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
-      if (gone.ok) context.warn('an address that no service has was freed', { address: name });
-      corrected += gone.ok ? 1 : 0;
+      if (isCorrect(context, name, object, holder.holder)) continue;
+      corrected += await assign(context, holder, name, entry);
+    } else if (isManaged(context, object) && (referenced === undefined || referenced.addresses !== undefined)) {
+      const deleted = await context.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
+      if (deleted.ok) context.warn('an address that no service has was freed', { address: name });
+      corrected += deleted.ok ? 1 : 0;
     }
   }
   for (const [address, service] of holders) {
-    if (!seen.has(address)) corrected += await give(context, service, address, undefined);
+    if (!seen.has(address)) corrected += await assign(context, service, address, undefined);
   }
   return corrected;
 }
 
-function tellShared({ warn }: RepairContext, what: string, value: string | number, services: readonly ServiceState[]) {
+function warnDuplicate(
+  { warn }: RepairContext,
+  what: string,
+  value: string | number,
+  services: readonly ServiceState[],
+) {
   const names = services.map(({ holder }) => nameOf(holder));
   warn(`several services have one ${what}: all but one of them must be made anew`, { [what]: value, services: names });
 }
 
-const isOurs = ({ addresses: { names } }: RepairContext, object: JsonObject): boolean => {
+const isManaged = ({ addresses: { names } }: RepairContext, object: JsonObject): boolean => {
   const [key, value] = managedBy(names);
   return at(object, 'metadata', 'labels', key) === value;
 };
 
-function isRight(context: RepairContext, name: string, object: JsonObject, holder: Holder): boolean {
+function isCorrect(context: RepairContext, name: string, object: JsonObject, holder: Holder): boolean {
   const address = readIp(name);
   const family = at(object, 'metadata', 'labels', familyLabel(context.addresses.names));
   return (
-    isOurs(context, object) &&
+    isManaged(context, object) &&
     address !== undefined &&
     family === familyOf(address) &&
     sameHolder(holderOf(object), holder)
   );
 }
 
-/** Writes whose an address is, if the service still says so. */
-async function give(
+/** Writes the IPAddress of a service, guarded by the revision of the service. */
+async function assign(
   { store, registry, addresses, warn }: RepairContext,
   { holder, entry: service }: ServiceState,
   name: string,
@@ -163,7 +168,7 @@ async function repairPorts(
     for (const port of service.ports) {
       const other = used.get(port);
       if (other === undefined) used.set(port, service);
-      else tellShared(context, 'node port', port, [other, service]);
+      else warnDuplicate(context, 'node port', port, [other, service]);
     }
   }
   const wanted = new Map<string, number>();
@@ -171,12 +176,12 @@ async function repairPorts(
     const key = blockKey(blockOf(port));
     wanted.set(key, ((wanted.get(key) ?? 0) | bitOf(port)) >>> 0);
   }
-  // What the ports of a service are that cannot be read, nobody knows: then none is freed.
-  const sure = services.every(({ addresses }) => addresses !== undefined);
+  // The ports of an unreadable service are unknown: no port is released then.
+  const allReadable = services.every(({ addresses }) => addresses !== undefined);
   const corrections: { readonly guard: Guard; readonly write: Write }[] = [];
   const correct = (key: string, held: Entry | undefined, bits: number) => {
     const before = held === undefined ? 0 : readBits(held);
-    const after = sure ? bits : (bits | before) >>> 0;
+    const after = allReadable ? bits : (bits | before) >>> 0;
     if (after === before) return;
     const value = storedBits(after);
     const guard = { key, revision: held?.revision ?? 0 };

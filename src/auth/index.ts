@@ -1,4 +1,4 @@
-/** Who makes a request, and what they may do: authenticators and authorizers. */
+/** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
 export { anonymous, certificateAuthenticator, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
 export { discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer, unionAuthorizer } from './authorize.ts';
 export { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';

@@ -28,7 +28,7 @@ function options(more: Partial<Foldered> = {}): Foldered {
 }
 
 describe('ensureCertificates', () => {
-  it('makes an authority and two certificates that stem from it', async () => {
+  it('issues an authority and two certificates signed by it', async () => {
     const made = await ensureCertificates(options());
     const [authority, server, admin] = [made.authority, made.server, made.admin].map(
       (i) => new X509Certificate(i.cert),
@@ -70,7 +70,7 @@ describe('ensureCertificates', () => {
     },
   );
 
-  it('carries a connection with both sides shown and verified', async () => {
+  it('allows mutual TLS between server and administrator', async () => {
     const { authority, server, admin } = await ensureCertificates(options());
     const listener = createServer({ ...server, ca: authority.cert, requestCert: true }, (req, res) => {
       res.end((req.socket as TLSSocket).getPeerCertificate().subject.CN);
@@ -89,12 +89,12 @@ describe('ensureCertificates', () => {
     expect(answer).toBe('orch-admin');
   });
 
-  it('keeps nothing without a folder', async () => {
+  it('writes no files without a folder', async () => {
     const { authority, server } = await ensureCertificates({ ...options(), folder: undefined });
     expect(new X509Certificate(server.cert).verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
   });
 
-  it('keeps keys to their owner', async () => {
+  it('writes private keys with mode 0600', async () => {
     const { folder } = options();
     await ensureCertificates(options({ folder }));
     for (const name of ['ca', 'server', 'admin']) {
@@ -104,13 +104,13 @@ describe('ensureCertificates', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('uses again what is still good', async () => {
+  it('reuses valid certificates', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     expect(await ensureCertificates(options({ folder, now: now + 365 * day }))).toEqual(first);
   });
 
-  it('renews the serving certificate alone when a name changes', async () => {
+  it('renews only the serving certificate when a host name changes', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     for (const bindAddress of ['192.0.2.8', '0.0.0.0']) {
@@ -126,7 +126,7 @@ describe('ensureCertificates', () => {
     }
   });
 
-  it('renews what ends within a year, the authority with the key that it has', async () => {
+  it('renews what expires within a year, the authority with its existing key', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     const leaves = await ensureCertificates(options({ folder, now: now + (2 * 365 + 1) * day }));
@@ -136,21 +136,21 @@ describe('ensureCertificates', () => {
     const all = await ensureCertificates(options({ folder, now: later }));
     expect(all.authority.cert).not.toBe(first.authority.cert);
     expect(all.authority.key).toBe(first.authority.key);
-    // Clients that trust the certificate of before trust what is signed now.
+    // Clients that trust the previous certificate trust new signatures.
     expect(new X509Certificate(all.server.cert).checkIssued(new X509Certificate(first.authority.cert))).toBe(true);
     expect(new X509Certificate(all.server.cert).verify(new X509Certificate(first.authority.cert).publicKey)).toBe(true);
     expect(new X509Certificate(all.server.cert).verify(new X509Certificate(all.authority.cert).publicKey)).toBe(true);
     expect(await ensureCertificates(options({ folder, now: later }))).toEqual(all);
   });
 
-  it('never lets a certificate outlive its authority', async () => {
+  it('issues no certificate that expires after its authority', async () => {
     const { folder } = options();
     await ensureCertificates(options({ folder }));
     const { authority, server } = await ensureCertificates(options({ folder, now: now + 8 * 365 * day }));
     expect(new X509Certificate(server.cert).validTo).toBe(new X509Certificate(authority.cert).validTo);
   });
 
-  it('makes anew what cannot be read, and a pair that does not match', async () => {
+  it('replaces unreadable files and mismatched pairs', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     writeFileSync(join(folder, 'server.key'), 'broken');
@@ -222,13 +222,13 @@ describe('der', () => {
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
   // X.690 8.1.3: short form up to 127, then the number of length bytes.
-  it('writes lengths in the shortest form', () => {
+  it('encodes lengths in the shortest form', () => {
     expect(hex(der.octets(Buffer.alloc(127)).subarray(0, 3))).toBe('047f00');
     expect(hex(der.octets(Buffer.alloc(128)).subarray(0, 3))).toBe('048180');
     expect(hex(der.octets(Buffer.alloc(256)).subarray(0, 4))).toBe('04820100');
   });
 
-  it('writes whole numbers without needless zeros, and never as negative ones', () => {
+  it('encodes non-negative integers without redundant leading zeros', () => {
     expect(hex(der.unsigned(Buffer.from([0, 0, 1])))).toBe('020101');
     expect(hex(der.unsigned(Buffer.from([0])))).toBe('020100');
     expect(hex(der.unsigned(Buffer.from([0x80])))).toBe('02020080');
@@ -243,7 +243,7 @@ describe('der', () => {
     );
   });
 
-  it('writes named bits, object identifiers and times as the standards show them', () => {
+  it('encodes named bits, object identifiers and times as in the examples of the standards', () => {
     expect(hex(der.bits(0))).toBe('03020780');
     expect(hex(der.bits(0, 5, 6))).toBe('03020186');
     expect(hex(der.objectId('1.2.840.10045.4.3.2'))).toBe('06082a8648ce3d040302');

@@ -1,4 +1,4 @@
-/** The few forms of DER (ITU-T X.690) that a certificate is made of. Each function gives one complete element. */
+/** DER (ITU-T X.690): writers of the element types of certificates. Each returns one complete element. */
 
 function element(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
@@ -16,7 +16,7 @@ export const der = {
   octets: (bytes: Uint8Array) => element(0x04, bytes),
   utf8: (text: string) => element(0x0c, Buffer.from(text)),
 
-  /** A whole number that is not negative, given as its big-endian bytes. */
+  /** A non-negative INTEGER from its big-endian bytes. */
   unsigned: (bytes: Uint8Array) => {
     let start = 0;
     while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -24,14 +24,14 @@ export const der = {
     return element(0x02, ...((digits[0] ?? 0) >= 0x80 ? [Buffer.from([0]), digits] : [digits]));
   },
 
-  /** Named bits, number 0 first; trailing zeros are left out, as DER wants it. */
+  /** A BIT STRING of named bits, without trailing zero bits. */
   bits: (...set: number[]) => {
     const last = set.reduce((a, b) => Math.max(a, b));
     const bytes = Buffer.alloc((last >> 3) + 1);
     for (const bit of set) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
     return element(0x03, Buffer.from([7 - (last & 7)]), bytes);
   },
-  /** A bit string of whole bytes. */
+  /** A BIT STRING of whole bytes. */
   bitString: (bytes: Uint8Array) => element(0x03, Buffer.from([0]), bytes),
 
   objectId: (dotted: string) => {
@@ -45,9 +45,9 @@ export const der = {
     return digits < '2050' ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));
   },
 
-  /** `[number]`, around complete elements. */
+  /** `[number] EXPLICIT`. */
   explicit: (number: number, ...items: Uint8Array[]) => element(0xa0 | number, ...items),
-  /** `[number] IMPLICIT`, in place of the tag of a primitive element with this content. */
+  /** `[number] IMPLICIT` of a primitive element with this content. */
   implicit: (number: number, content: Uint8Array) => element(0x80 | number, content),
 };
 

@@ -11,8 +11,8 @@ import { isIP } from 'node:net';
 import { addressBytes, formatPem } from '../meta/index.ts';
 import { der } from './der.ts';
 
-/** A certificate with its key, both in PEM; ECDSA over P-256 with SHA-256. */
-export interface Identity {
+/** A certificate and its private key in PEM (ECDSA P-256 with SHA-256 where issued here). */
+export interface CertKeyPair {
   readonly cert: string;
   readonly key: string;
 }
@@ -20,14 +20,14 @@ export interface Identity {
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
-  /** An authority signs others, a server shows itself under `hosts`, a client shows who it is. */
+  /** A certificate authority, a serving certificate for `hosts`, or a client certificate. */
   readonly usage: 'authority' | 'server' | 'client';
   /** DNS names and IP addresses. */
   readonly hosts?: readonly string[];
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** The private key in PEM that it is for. Default: a new one. */
+  /** The private key in PEM. Default: a new one. */
   readonly key?: string;
 }
 
@@ -48,8 +48,11 @@ const digitalSignature = 0;
 const keyCertSign = 5;
 const crlSign = 6;
 
-/** A certificate with its key, signed by `issuer`, or by itself when there is none (RFC 5280, version 3). */
-export function issueCertificate(request: CertificateRequest, issuer?: Identity & { readonly name: string }): Identity {
+/** Issues an X.509 v3 certificate (RFC 5280), signed by `issuer` or self-signed. */
+export function issueCertificate(
+  request: CertificateRequest,
+  issuer?: CertKeyPair & { readonly name: string },
+): CertKeyPair {
   const privateKey =
     request.key === undefined
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey

@@ -16,7 +16,7 @@ import type { Settings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 
-/** Who may come in: by certificate, by token, and without either when that is allowed. */
+/** Client certificates, static tokens, and anonymous requests when they are allowed. */
 export async function authenticatorOf(
   settings: Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
   names: Names,
@@ -27,7 +27,7 @@ export async function authenticatorOf(
   return unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined);
 }
 
-/** Who may do what. */
+/** `system:masters`, discovery and self reviews. */
 export const authorizerOf = (names: Names): Authorizer =>
   unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
 

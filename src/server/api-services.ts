@@ -1,11 +1,11 @@
-/** The APIService objects that tell of the group versions that this server itself serves. */
+/** The APIService objects of the group versions that this server serves itself. */
 import type { Client } from '../client/index.ts';
 import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { ownManager } from './bootstrap-objects.ts';
 
-/** The priority of each group, then those of its versions where they are not the usual ones of their stage. */
+/** `groupPriorityMinimum` of each group, and `versionPriority` of versions without the default of their stage. */
 const priorities: readonly (readonly [
   group: string,
   priority: number,
@@ -45,11 +45,11 @@ export interface RegistrationOptions {
 }
 
 /**
- * Makes the missing objects in one commit, corrects the specification of those that are labelled as the server's, and
- * deletes those of versions that are no longer served. Writes nothing when all is as it should be.
+ * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
+ * versions that are no longer served. Writes nothing when nothing differs.
  * @throws StatusError, StoreError
  */
-export async function registerVersions({ client, registry, store, names }: RegistrationOptions): Promise<void> {
+export async function registerApiServices({ client, registry, store, names }: RegistrationOptions): Promise<void> {
   const group = `apiregistration.${names.domain}`;
   const resource = registry.find(group, 'v1', 'apiservices');
   if (resource === undefined) return;
@@ -83,14 +83,14 @@ export async function registerVersions({ client, registry, store, names }: Regis
   }
 }
 
-/** The specification for each group version, by the name of its object. */
+/** The spec of each served group version, by the name of its APIService. */
 function servedVersions(registry: Registry, names: Names): Map<string, JsonObject> {
   const known = new Map(priorities.map(([group, ...rest]) => [expandNames(group, names), rest]));
   const specs = new Map<string, JsonObject>();
   for (const { definition } of registry.resources) {
     const { group, versions } = definition;
     const [priority, special = {}] = known.get(group) ?? [];
-    // The group of these very objects has none, as in the reference server.
+    // The group of APIServices itself has none, as in the reference server.
     if (priority === undefined) continue;
     for (const { version } of versions) {
       const versionPriority = special[version] ?? usual(version);

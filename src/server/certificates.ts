@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Cidr, firstAddress, type Names } from '../meta/index.ts';
+import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../pki/index.ts';
 import { ensureFolder, readIfThere, readPrivate, writePrivate, writePublic } from './files.ts';
 import { StartError } from './start-error.ts';
-import { type CertificateRequest, type CertKeyPair, issueCertificate } from './x509.ts';
 
 /** The certificate authority of the server, its serving certificate and the administrator's client certificate. */
 export interface Certificates {

@@ -2,9 +2,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import type { CommitResult } from '../store/index.ts';
 import { componentStatuses, type Health, probeLocal } from './component-status.ts';
-import { issueCertificate } from './x509.ts';
 
 const ok: Health = { healthy: true, message: 'ok' };
 

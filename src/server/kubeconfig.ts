@@ -1,6 +1,6 @@
 import type { Names } from '../meta/index.ts';
+import type { CertKeyPair } from '../pki/index.ts';
 import { readPrivate, writePrivate } from './files.ts';
-import type { CertKeyPair } from './x509.ts';
 
 export interface KubeconfigOptions {
   readonly names: Names;

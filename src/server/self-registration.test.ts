@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
-import { issueCertificate } from './x509.ts';
 
 // Names, labels and priorities as in the reference server's aggregator and control plane.
 const servers: OrchServer[] = [];

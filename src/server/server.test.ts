@@ -6,11 +6,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
 import type { ApiObject } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
 import { StartError } from './start-error.ts';
-import { issueCertificate } from './x509.ts';
 
 const servers: OrchServer[] = [];
 afterEach(async () => {

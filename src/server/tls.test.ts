@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatPem } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import { kubeletTrustOf } from './tls.ts';
-import { issueCertificate } from './x509.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');
 const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };

@@ -1,12 +1,12 @@
 import { createSecureContext } from 'node:tls';
 import type { KubeletTrust } from '../http/index.ts';
 import { formatPem, type Names, pemBlocks } from '../meta/index.ts';
+import type { CertKeyPair } from '../pki/index.ts';
 import { isCertificate } from '../resources/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
-import type { CertKeyPair } from './x509.ts';
 
 type TlsSettings = Pick<
   ServerSettings,

@@ -1,4 +1,4 @@
-/** DER (ITU-T X.690): writers of the element types of certificates. Each returns one complete element. */
+/** DER (ITU-T X.690): a writer of the element types of certificates, and a reader of elements. */
 
 function element(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
@@ -9,6 +9,7 @@ function element(tag: number, ...contents: Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from(head), content]);
 }
 
+/** Each function returns one complete element. */
 export const der = {
   sequence: (...items: Uint8Array[]) => element(0x30, ...items),
   set: (...items: Uint8Array[]) => element(0x31, ...items),
@@ -55,4 +56,43 @@ function base128(value: number): number[] {
   const out = [value & 0x7f];
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) out.unshift((rest & 0x7f) | 0x80);
   return out;
+}
+
+/** A parsed element: the offsets of its tag, of its content, and of its end. */
+export interface DerElement {
+  readonly tag: number;
+  readonly start: number;
+  readonly body: number;
+  readonly end: number;
+}
+
+/** Tags of the universal class. */
+export const derTag = { integer: 0x02, bitString: 0x03, objectId: 0x06, sequence: 0x30, set: 0x31 };
+
+/**
+ * The element at `start`; undefined when there is none or it is truncated. Only single-byte tags and minimal definite
+ * lengths are accepted.
+ */
+export function readDer(der: Buffer, start: number): DerElement | undefined {
+  const [tag, first] = [der[start], der[start + 1]];
+  if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  const body = start + 2 + lengthBytes;
+  if (lengthBytes > 4 || first === 0x80 || body > der.length) return undefined;
+  const length = lengthBytes === 0 ? first : der.readUIntBE(start + 2, lengthBytes);
+  if (lengthBytes > 0 && length < (lengthBytes === 1 ? 0x80 : 2 ** (8 * (lengthBytes - 1)))) return undefined;
+  const end = body + length;
+  return end > der.length ? undefined : { tag, start, body, end };
+}
+
+/** The elements inside a constructed element; undefined when its content is not a sequence of elements. */
+export function derChildren(der: Buffer, { body, end }: DerElement): DerElement[] | undefined {
+  const children: DerElement[] = [];
+  for (let next = body; next < end; ) {
+    const child = readDer(der, next);
+    if (child === undefined || child.end > end) return undefined;
+    children.push(child);
+    next = child.end;
+  }
+  return children;
 }

@@ -1,3 +1,4 @@
+/** X.509 certificates (RFC 5280). */
 import {
   createHash,
   createPrivateKey,
@@ -6,6 +7,7 @@ import {
   type KeyObject,
   randomBytes,
   sign,
+  X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
 import { addressBytes, formatPem } from '../meta/index.ts';
@@ -122,4 +124,17 @@ function keyId(key: KeyObject): Buffer {
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest()
     .subarray(0, 20);
+}
+
+/** Whether the bytes are one certificate in DER, without trailing data. */
+export const isCertificate = (bytes: Buffer): boolean => readCertificate(bytes) !== undefined;
+
+/** Parses a certificate in DER; undefined when it is malformed or followed by other data. */
+export function readCertificate(bytes: Buffer): X509Certificate | undefined {
+  try {
+    const certificate = new X509Certificate(bytes);
+    return certificate.raw.length === bytes.length ? certificate : undefined;
+  } catch {
+    return undefined;
+  }
 }

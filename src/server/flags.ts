@@ -99,7 +99,7 @@ const flags = {
     'API',
     type.boolean,
     false,
-    'A garbage collector runs, in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
+    'A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
   ),
 
   allowPrivileged: flag(
@@ -138,21 +138,26 @@ const flags = {
     'Nodes',
     type.file,
     undefined,
-    "Authorities in PEM that sign the certificates of the nodes' agents. Without them an agent's certificate is not checked.",
+    'Certificate authorities in PEM for the serving certificates of kubelets. Without them the certificate of a kubelet is not verified.',
   ),
-  kubeletClientCertificate: flag('Nodes', type.file, undefined, "Certificate in PEM that the nodes' agents are shown."),
+  kubeletClientCertificate: flag(
+    'Nodes',
+    type.file,
+    undefined,
+    'Client certificate in PEM for connections to kubelets.',
+  ),
   kubeletClientKey: flag('Nodes', type.file, undefined, 'Private key of `--kubelet-client-certificate`, in PEM.'),
   kubeletPreferredAddressTypes: flag(
     'Nodes',
     type.someOf('type of address', nodeAddressTypes),
     nodeAddressTypes,
-    "Types of a node's addresses; its agent is reached under the first one that the node has.",
+    'Types of node addresses in order of preference; a kubelet is reached under the first one that its node has.',
   ),
   kubeletTimeout: flag(
     'Nodes',
     type.duration,
     5_000,
-    "How long a connection to a node's agent, or to what runs on a node, may take to come about. 0 is no limit.",
+    'Timeout for connecting to a kubelet, or to what runs on a node. 0 is no limit.',
   ),
 
   store: flag(

@@ -1,7 +1,7 @@
-// What an apply costs to an object with a thousand owned list entries, as a multiple of the time it takes to parse and
-// serialise that object as JSON. Prints one number. Everything happens in one process and in memory.
+// The cost of a server-side apply to an object with a thousand managed list entries, as a multiple of the time to parse
+// and serialise the object as JSON. Prints one number. Runs in one process with a memory store.
 
-// What is built has no types where it was built in haste.
+// The build may lack type declarations.
 const { createServer } = await import(new URL('../dist/server/index.js', import.meta.url).href);
 const entries = 1_000;
 const rounds = 15;
@@ -41,7 +41,7 @@ async function apply(body) {
 const bodies = ['first', 'second'].map((image) => Buffer.from(JSON.stringify(deployment(image))));
 const text = await apply(/** @type {Buffer} */ (bodies[0]));
 
-/** Microseconds of this process. @param {(i: number) => unknown} work */
+/** CPU time (microseconds). @param {(i: number) => unknown} work */
 async function cost(work) {
   const { user, system } = process.cpuUsage();
   for (let i = 0; i < repeats; i++) await work(i);
@@ -54,7 +54,7 @@ for (let round = 0; round < rounds; round++) {
   const plain = await cost(() => JSON.stringify(JSON.parse(text)));
   ratios.push((await cost((i) => apply(/** @type {Buffer} */ (bodies[i % 2])))) / plain);
 }
-// The first rounds warm the engine up.
+// The first rounds warm up the JIT.
 const settled = ratios.slice(5).sort((a, b) => a - b);
 console.log(settled[settled.length >> 1]);
 await server.close();

@@ -1,6 +1,6 @@
-// The bare programs: what a Node server needs at the least to send, keep or spread the same bytes.
+// The baseline programs: minimal Node servers that send, store or fan out the same bytes.
 //   node bare.mjs KIND CERT KEY FOLDER      KIND: get, idle, list, fanout, create, change
-// Prints its port. All but `create` send the bytes of FOLDER/body; `create` and `change` keep what they answer with.
+// Prints its port. All but `create` respond with FOLDER/body; `create` and `change` store what they respond with.
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -53,7 +53,7 @@ const programs = {
   },
 };
 
-/** One durable put for each request, answered with what was put: these bytes, or else those that were sent. @param {Buffer} [fixed] */
+/** One durable put per request, which responds with the stored bytes: `fixed`, or the request body. @param {Buffer} [fixed] */
 async function keep(fixed) {
   const { open } = await import('lmdb');
   const store = open({ path: join(folder, 'bare-lmdb'), encoding: 'binary', overlappingSync: false });
@@ -86,7 +86,7 @@ const listener = /** @type {import('node:http').RequestListener} */ (
       : programs[kind]?.()
 );
 const pair = { cert: readFileSync(cert), key: readFileSync(key) };
-// Idle connections are of either protocol, and none is hung up on.
+// Idle connections of both protocols, without an idle timeout.
 const server = kind === 'idle' ? http2.createSecureServer({ ...pair, allowHTTP1: true }) : https.createServer(pair);
 server.on('request', /** @type {(...args: any[]) => void} */ (listener));
 if (kind === 'idle') Object.assign(server, { keepAliveTimeout: 600_000 });

@@ -1,5 +1,5 @@
-// The load generator, in a process of its own: raw TLS sockets and as little parsing as can be, so that the servers
-// are what is measured. Reads one job as JSON from its argument, prints one result as JSON.
+// The load generator, a separate process: raw TLS sockets and minimal parsing, so that the servers are the bottleneck.
+// Reads one job as JSON from its argument, prints one result as JSON.
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import tls from 'node:tls';
@@ -36,13 +36,13 @@ function request({ token, accept = 'application/json', contentType = 'applicatio
 }
 
 /**
- * Calls `done` with the status each time one response has been read to its end.
+ * Calls `done` with the status after each complete response.
  * @param {tls.TLSSocket} socket
  * @param {(status: number) => void} done
  */
 function responses(socket, done) {
   let status = 0;
-  let missing = -1; // bytes of the body still to come; -2: until the closing chunk
+  let missing = -1; // remaining bytes of the body; -2: chunked, until the last chunk
   let tail = '';
   socket.on('data', (/** @type {Buffer} */ data) => {
     let start = 0;
@@ -80,7 +80,7 @@ async function requests(job) {
   let failed = 0;
   let made = 0;
   const id = `${process.pid.toString(36)}${Date.now().toString(36)}`;
-  // `$ID` is this run, `$I` the number of the request, `$C` that of the connection in two digits.
+  // Placeholders: `$ID` is this run, `$I` the index of the request, `$C` the two-digit index of the connection.
   const next = (/** @type {number} */ connection) => {
     const own = (/** @type {string} */ text) =>
       text.replace('$ID', id).replace('$I', String(made++)).replace('$C', String(connection).padStart(2, '0'));
@@ -109,7 +109,7 @@ async function requests(job) {
   return { rate: count / seconds, count, failed };
 }
 
-/** Time from a change to its arrival at the last of many watchers. @param {Fanout} job */
+/** Latency from a write until its event has reached the last of many watchers. @param {Fanout} job */
 async function fanout(job) {
   const marker = '"fan"';
   let arrived = 0;
@@ -155,7 +155,7 @@ async function fanout(job) {
   return { rate: (job.watchers * 1000) / median, count: job.watchers * job.changes };
 }
 
-/** The 99th percentile of the time that a request takes (ms). @param {Idle} job */
+/** The 99th percentile of the request latency (ms). @param {Idle} job */
 async function slowest(job) {
   const socket = await connect(job);
   let answered = () => {};
@@ -177,7 +177,7 @@ async function slowest(job) {
 /** Anonymous resident memory of a process (KB). @param {number} pid */
 const memoryOf = (pid) => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
-/** Connections that have asked once and then stay open without asking more. @param {Idle} job */
+/** Connections that send one request and then stay idle. @param {Idle} job */
 async function idle(job) {
   const open = async (/** @type {number} */ count) => {
     for (let i = 0; i < count; i += 50) {

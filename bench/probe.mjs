@@ -1,6 +1,6 @@
-// Loaded into a server from outside (`node --import`): how long a turn of its event loop took at the most, between the
-// messages `begin` and `end`. A turn counts as long as it took or as long as the process computed in it, whichever is
-// less: what others do on the same machine does not count.
+// Loaded into a server process (`node --import`): measures the longest turn of the event loop between the messages
+// `begin` and `end`. The length of a turn is its wall-clock time or its CPU time, whichever is less, so that other
+// processes on the same machine do not count.
 
 function now() {
   const { user, system } = process.cpuUsage();
@@ -24,5 +24,5 @@ process.on('message', (message) => {
   process.send?.(0);
   setImmediate(turn, now());
 });
-// The channel alone keeps no server alive.
+// The channel must not keep the server alive.
 process.channel?.unref();

@@ -1,4 +1,4 @@
-// The rows of the table: each measures one or several figures and reports them.
+// The rows of the benchmark table: each measures and reports one or more figures.
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const median = (/** @type {number[]} */ values) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
 /**
- * Does two jobs in turn, one at each server, and reports the median of how the first compares with the second.
+ * Runs two jobs in alternation, one at each server, and reports the median of their ratio.
  * @param {Bench} bench @param {string} figure @param {number} budget 0: none
  * @param {[object, Server]} ours @param {[object, Server]} theirs
  */
@@ -38,7 +38,7 @@ async function compare({ rounds, report }, figure, budget, ours, theirs) {
   report(figure, ratio, budget === 0 ? 'none' : `≥ ${budget}`, ratio >= budget, detail);
 }
 
-/** Does the same job at a server and at a bare program. @param {Bench} bench @param {string} figure @param {number} budget @param {object} job @param {Server} server @param {string} kind @param {Uint8Array | string} [body] */
+/** Runs the same job at a server and at a baseline program. @param {Bench} bench @param {string} figure @param {number} budget @param {object} job @param {Server} server @param {string} kind @param {Uint8Array | string} [body] */
 async function against(bench, figure, budget, job, server, kind, body = '') {
   const other = await bare(kind, server, body);
   await compare(bench, figure, budget, [job, server], [job, other]);
@@ -47,7 +47,7 @@ async function against(bench, figure, budget, job, server, kind, body = '') {
 
 let made = 0;
 
-/** Lets a row have a server of its own, with so many objects in it. @param {number} count @param {number} size @param {(server: Server) => Promise<void>} work @param {typeof orch} make */
+/** Runs a row with its own server, filled with `count` objects. @param {number} count @param {number} size @param {(server: Server) => Promise<void>} work @param {typeof orch} make */
 async function withObjects(count, size, work, make = orch) {
   made += 1;
   const server = await make(`data-${made}`);
@@ -83,7 +83,7 @@ const get = (bench) =>
     await against(bench, 'GET 2.5 KB', 0.6, requests(bench, 32, { method: 'GET', path }), server, 'get', body);
   });
 
-/** Connections that do nothing: what each takes up, and how much slower others are meanwhile. @type {Row} */
+/** Idle connections: the memory of each, and the slowdown of other requests. @type {Row} */
 const idle = ({ seconds, connections, report }) =>
   withObjects(1, 2500, async (server) => {
     const path = `${configMaps}/obj-0000000`;
@@ -131,7 +131,7 @@ const create = (bench) =>
     await against(bench, 'CREATE 2.5 KB, durable, 64 clients', 0.35, job, server, 'create');
   });
 
-/** Each client changes one field of an object of its own. @type {Row} */
+/** Each client patches one field of its own object. @type {Row} */
 const patch = (bench) =>
   withObjects(64, 2500, async (server) => {
     const stored = await call(server, 'GET', `${configMaps}/obj-0000000`);
@@ -162,7 +162,7 @@ async function entries({ report }) {
 
 const as = (/** @type {string} */ kind) => `application/json;as=${kind};g=meta.orch.io;v=v1`;
 
-/** What a list of many objects can be asked for: by query, and by form. */
+/** Variants of a large list: query parameters and media types. */
 const lists = /** @type {const} */ ([
   ['by a label that all have', '?labelSelector=app%3Dbench', undefined],
   ['by a label that 1 % have', '?labelSelector=part%3Dp7', undefined],

@@ -1,5 +1,5 @@
-// npm run bench: the budgets of the project, most of them as a ratio against a bare program doing the same bytes in the
-// same run.
+// npm run bench: measures the performance budgets, most of them as a ratio to a baseline program that serves the same
+// bytes in the same run.
 //   npm run bench [-- --only get,list --seconds 3 --rounds 3 --results FILE]
 // Prints a table, writes it as JSON (to results.json beside this file), and exits 1 when a budget is missed.
 import { writeFileSync } from 'node:fs';

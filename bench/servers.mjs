@@ -1,4 +1,4 @@
-// Starting, filling and asking the servers that are measured: each a process of its own.
+// Starts and fills the measured servers, and sends requests to them. Each is a child process.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
@@ -49,7 +49,7 @@ async function start(args, ready) {
   return { child, pid: child.pid ?? 0, ms: Number(process.hrtime.bigint() - began) / 1e6, port: Number(match[1]) };
 }
 
-/** A server over the durable store in a folder of that name. @param {string} name @param {string[]} node @returns {Promise<Server>} */
+/** A server with the durable store, in a folder with this name. @param {string} name @param {string[]} node @returns {Promise<Server>} */
 export async function orch(name, node = []) {
   const program = await start(
     [
@@ -68,10 +68,10 @@ export async function orch(name, node = []) {
   return { ...program, ca: join(folder, name, 'ca.crt') };
 }
 
-/** A server whose longest hold of its event loop can be asked for. @param {string} name */
+/** A server with the probe of its event loop loaded. @param {string} name */
 export const probed = (name) => orch(name, ['--import', join(here, 'probe.mjs')]);
 
-/** One of the bare programs, with the certificate of a server; it sends these bytes. @param {string} kind @param {Server} of @param {Uint8Array | string} body @returns {Promise<Server>} */
+/** A baseline program with the certificate of a server and this response body. @param {string} kind @param {Server} of @param {Uint8Array | string} body @returns {Promise<Server>} */
 export async function bare(kind, of, body) {
   writeFileSync(join(folder, 'body'), body);
   const home = dirname(of.ca);
@@ -110,7 +110,7 @@ export function call({ port }, method, path, body, headers = {}) {
   });
 }
 
-/** Seconds that all threads of a program have computed. @param {Program} program */
+/** CPU time of all threads of a program (s). @param {Program} program */
 function computed({ pid }) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -122,7 +122,7 @@ function computed({ pid }) {
 }
 
 /**
- * Lets the load generator do a job; `computed` is the server's computing time for each request (s).
+ * Runs a job in the load generator; `computed` is the CPU time of the server per request (s).
  * @param {object} job @param {Server} server
  */
 export async function load(job, server) {
@@ -146,7 +146,7 @@ export const configMap = (name, size, part = 0) => ({
   data: { a: 'x'.repeat(size / 2 - 200), b: 'y'.repeat(size / 2 - 200) },
 });
 
-/** Makes the namespace and so many objects in it. @param {Server} server @param {number} count @param {number} size */
+/** Creates the namespace and `count` objects in it. @param {Server} server @param {number} count @param {number} size */
 export async function fill(server, count, size) {
   const metadata = { name: 'bench' };
   await call(server, 'POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
@@ -168,7 +168,7 @@ export function memory({ pid }, key) {
   }
 }
 
-/** The longest time that a probed server held its event loop while this went on (ms). @param {Server} server @param {() => Promise<unknown>} work */
+/** The longest turn of a probed server's event loop during `work` (ms). @param {Server} server @param {() => Promise<unknown>} work */
 export async function longestHold({ child }, work) {
   const answer = () => new Promise((resolve) => child.once('message', resolve));
   const begun = answer();

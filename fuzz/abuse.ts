@@ -3,7 +3,7 @@ import type { Scenario } from './abuse/scenario.ts';
 import { say, tell } from './report.ts';
 import { longestTurn as most } from './requests.ts';
 
-/** Plays each scenario with all force, and tells which of them does harm. */
+/** Plays each scenario at full intensity and reports those that harm the server. */
 export async function abuse(scenarios: readonly Scenario[]): Promise<void> {
   for (const scenario of scenarios) {
     const { faults, longestTurn, longestWait, left } = await play(scenario, true);

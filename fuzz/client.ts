@@ -17,13 +17,13 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** The beginning of a body, for people. */
+/** The beginning of a body, for messages. */
 export const shown = (body: Buffer): string => body.toString('utf8', 0, 500);
 
-/** How long an answer may take to come (ms). */
+/** Response timeout (ms). */
 const patience = 60_000;
 
-/** Well-formed requests over either protocol, on connections that are kept. */
+/** A client for well-formed requests over HTTP/1.1 and HTTP/2 with persistent connections. */
 export interface Client {
   http1(ask: Ask): Promise<Answer>;
   http2(ask: Ask): Promise<Answer>;
@@ -91,7 +91,7 @@ export function createClient({ port, ca }: TestedServer): Client {
   };
 }
 
-/** A connection on which any bytes can be sent; errors of the connection are no failures. */
+/** A raw connection; its errors are ignored. */
 export function openSocket({ port, ca }: TestedServer, protocol: 'http/1.1' | 'h2'): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: [protocol] });

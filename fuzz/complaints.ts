@@ -1,17 +1,17 @@
 import type { TestedServer } from './server.ts';
 
-/** What the server has logged that it should not have to, each once. */
+/** Unexpected warnings and errors in the log, without duplicates. */
 export function complaintsOf(server: TestedServer): string[] {
-  const told = server.complaints().filter((line) => !isExpected(line));
-  return [...new Set(told.map(textOf))];
+  const unexpected = server.complaints().filter((line) => !isExpected(line));
+  return [...new Set(unexpected.map(textOf))];
 }
 
-/** Others may be out of reach, or break off what is passed on. */
+/** Expected: proxied backends are unreachable or close the connection. */
 const isExpected = (line: string): boolean =>
   /"msg":"(?:error dialing backend|error trying to reach service)/.test(line) ||
   (line.includes('"msg":"answer broke off"') && /"code":"(?:ECONNRESET|HPE_[A-Z_]+)"/.test(line));
 
-/** A line of the log, with the beginning of the stack of its error in lines of their own. */
+/** A log line, with the first lines of the stack of its error. */
 function textOf(line: string): string {
   const {
     msg,

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Inputs that failed once, in a folder for each target: every test run tries them again. */
+/** The corpus: inputs that failed once, in a folder per target; every test run replays them. */
 const corpus = join('test', 'corpus');
 
-/** The file that an input is kept in from now on. */
+/** Saves an input; returns its file. */
 export function keep(target: string, input: Uint8Array): string {
   const folder = join(corpus, target);
   mkdirSync(folder, { recursive: true });
@@ -14,7 +14,7 @@ export function keep(target: string, input: Uint8Array): string {
   return path;
 }
 
-/** The inputs that are kept for a target, by the names of their files. */
+/** The saved inputs of a target, by file name. */
 export function kept(target: string): readonly (readonly [name: string, input: Buffer])[] {
   const folder = join(corpus, target);
   if (!existsSync(folder)) return [];
@@ -23,5 +23,5 @@ export function kept(target: string): readonly (readonly [name: string, input: B
     .map((name) => [name, readFileSync(join(folder, name))] as const);
 }
 
-/** The targets that have inputs. */
+/** The targets with saved inputs. */
 export const keptTargets = (): string[] => (existsSync(corpus) ? readdirSync(corpus).sort() : []);

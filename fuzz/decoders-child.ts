@@ -1,20 +1,20 @@
-// The process in which decoders are run, so that one that ends or holds its process is found as well. Its argument is
-// a Job; each line that it prints is a ChildFinding. Needs `--expose-gc`.
+// The child process that runs the decoders, so that crashes and hangs are found as well. Its argument is a Job; each
+// line of its output is a ChildFinding. Needs `--expose-gc`.
 import { openSync, writeSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { minimise } from './mutate.ts';
-import { inputOf, judge, signatureOf, type Target } from './target.ts';
+import { inputOf, signatureOf, type Target, violationOf } from './target.ts';
 import { targets } from './targets/index.ts';
 
 export interface Job {
   readonly seed: number;
-  /** When to end (milliseconds since 1970). */
+  /** Deadline (milliseconds since 1970). */
   readonly until: number;
   readonly targets: readonly string[];
-  /** The index at which each target starts. */
+  /** The start index of each target. */
   readonly from: readonly number[];
-  /** A file that tells before each input where the process is: the place of the target, then the index of each. */
+  /** A file with the progress, written before each input: the position of the target, then the index of each target. */
   readonly progress: string;
 }
 
@@ -26,9 +26,9 @@ export interface ChildFinding {
   readonly input: string;
 }
 
-/** The longest time that one input may hold the event loop (ms). */
+/** How long one input may block the event loop (ms). */
 const longestTurn = 250;
-/** What may be left of a slice of a second, garbage collected (bytes). */
+/** Memory growth that is allowed per slice of a second, after a garbage collection (bytes). */
 const mostLeft = 64 * 1024 * 1024;
 const sliceMs = 1_000;
 
@@ -38,10 +38,10 @@ const chosen = job.targets
   .filter((one) => one !== undefined);
 const progress = new Uint32Array([0, ...job.from]);
 const progressFile = openSync(job.progress, 'w');
-const told = new Set<string>();
+const reported = new Set<string>();
 
-/** What is wrong with an input, the time that it takes included. */
-async function judgeTimed(target: Target, input: Uint8Array): Promise<string | undefined> {
+/** The violation for an input, including its time. */
+async function timedViolation(target: Target, input: Uint8Array): Promise<string | undefined> {
   let last = performance.now();
   let longest = 0;
   let immediate: NodeJS.Immediate;
@@ -52,28 +52,28 @@ async function judgeTimed(target: Target, input: Uint8Array): Promise<string | u
     immediate = setImmediate(turn);
   };
   immediate = setImmediate(turn);
-  const fault = await judge(target, input);
+  const fault = await violationOf(target, input);
   clearImmediate(immediate);
   longest = Math.max(longest, performance.now() - last);
   if (fault !== undefined || longest <= (target.threadMs ?? longestTurn)) return fault;
   return `holds the event loop for ${Math.round(longest)} ms`;
 }
 
-/** The same, but a turn counts as long as it took the fastest of three times. */
-async function judgeThrice(target: Target, input: Uint8Array): Promise<string | undefined> {
-  for (let i = 0; i < 2; i++) if ((await judgeTimed(target, input)) === undefined) return undefined;
-  return judgeTimed(target, input);
+/** The same, if it is reproducible in three runs. */
+async function violationThrice(target: Target, input: Uint8Array): Promise<string | undefined> {
+  for (let i = 0; i < 2; i++) if ((await timedViolation(target, input)) === undefined) return undefined;
+  return timedViolation(target, input);
 }
 
 async function investigate(target: Target, index: number, input: Uint8Array): Promise<void> {
-  const what = await judgeThrice(target, input);
+  const what = await violationThrice(target, input);
   if (what === undefined) return;
   const signature = `${target.name} ${signatureOf(what)}`;
-  if (told.has(signature)) return;
-  told.add(signature);
+  if (reported.has(signature)) return;
+  reported.add(signature);
   const slow = what.startsWith('holds');
   const same = async (bytes: Uint8Array) => {
-    const other = await (slow ? judgeThrice : judge)(target, bytes);
+    const other = await (slow ? violationThrice : violationOf)(target, bytes);
     return other !== undefined && `${target.name} ${signatureOf(other)}` === signature;
   };
   const smaller = await minimise(input, same, slow ? 12 : 400);
@@ -84,7 +84,7 @@ function tellParent(finding: ChildFinding): void {
   writeSync(1, `${JSON.stringify(finding)}\n`);
 }
 
-/** What is held after a collection, and after what follows from it in turns of its own (bytes). */
+/** Memory after a garbage collection and its finalisers (bytes). */
 async function memory(): Promise<number> {
   for (let i = 0; i < 2; i++) {
     globalThis.gc?.();
@@ -103,7 +103,7 @@ async function slice(target: Target, place: number): Promise<void> {
     const index = progress[place + 1] as number;
     writeSync(progressFile, progress, 0, progress.byteLength, 0);
     const input = inputOf(target, job.seed, index);
-    if ((await judgeTimed(target, input)) !== undefined) await investigate(target, index, input);
+    if ((await timedViolation(target, input)) !== undefined) await investigate(target, index, input);
     progress[place + 1] = index + 1;
   } while (Date.now() < end);
   const left = (await memory()) - before;

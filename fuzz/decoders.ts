@@ -7,11 +7,11 @@ import type { ChildFinding, Job } from './decoders-child.ts';
 import { say, tell } from './report.ts';
 import { inputOf, type Target } from './target.ts';
 
-/** How long a decoder may hold its process before that is ended (ms). */
+/** How long a decoder may block its process before the process is killed (ms). */
 const longestHold = 20_000;
 const heapMb = 1_024;
 
-/** Runs the decoders in a process of their own for so many seconds, and tells what it finds. */
+/** Runs the decoders in a child process for a number of seconds, and reports findings. */
 export async function fuzzDecoders(targets: readonly Target[], seed: number, seconds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-fuzz-'));
   const until = Date.now() + seconds * 1000;
@@ -34,7 +34,7 @@ export async function fuzzDecoders(targets: readonly Target[], seed: number, sec
 
 const madeBy = (seed: number, index: number) => `--seed=${seed}, input ${index}`;
 
-/** How the process ended, if not by itself at the end of its time. */
+/** How the process ended, unless regularly. */
 async function run(job: Job): Promise<string | undefined> {
   const child = spawn(
     process.execPath,
@@ -64,7 +64,7 @@ function tellOf({ target, what, index, input }: ChildFinding, seed: number): voi
   tell({ where: target, what, made: madeBy(seed, index), ...(bytes.length === 0 ? {} : { input: bytes }) });
 }
 
-/** Ends a process that stays at one input for too long, and says whether it had to. */
+/** Kills a process that hangs on one input; returns whether it did. */
 async function watchHold(child: ChildProcess, progress: string, ended: Promise<unknown>): Promise<boolean> {
   let last = '';
   let since = Date.now();

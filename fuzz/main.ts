@@ -1,5 +1,5 @@
-// npm run fuzz [-- --seconds=120 --seed=N --only=decoders,requests,abuse]: tries to break the server. Ends with status 1
-// when something was found; the inputs that it takes are kept below test/corpus.
+// npm run fuzz [-- --seconds=120 --seed=N --only=decoders,requests,abuse]: fuzzes the server. Exits with status 1 when
+// there are findings; their inputs are saved below test/corpus.
 import { parseArgs } from 'node:util';
 import { scenarios } from './abuse/index.ts';
 import { abuse } from './abuse.ts';
@@ -20,7 +20,7 @@ const seed = Number(values.seed);
 const seconds = Number(values.seconds);
 const only = values.only.split(',');
 
-/** What was chosen of a part: all of it, or what is named behind a slash (`decoders/codec-json`). */
+/** The selection within a part: everything, or the names after a slash (`decoders/codec-json`). */
 function chosen<T extends { readonly name: string }>(part: string, all: readonly T[]): readonly T[] {
   return only.includes(part) ? all : all.filter(({ name }) => only.includes(`${part}/${name}`));
 }

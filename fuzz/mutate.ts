@@ -1,10 +1,10 @@
 import type { Random } from './random.ts';
 
-/** The largest input that a mutation makes (bytes); one in two hundred may have the size of a whole body. */
+/** The size limit of mutated inputs (bytes); one in two hundred may have the size of a whole body. */
 const usualSize = 32 * 1024;
 const bodySize = 3 * 1024 * 1024;
 
-/** Bytes that parsers treat in a way of their own. */
+/** Bytes with a special meaning for parsers. */
 const oddities = [
   '\0',
   '\n',
@@ -35,11 +35,11 @@ const invalidUtf8 = [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80
   Buffer.from(bytes),
 );
 
-/** Where the material of mutations comes from. */
+/** The sources of mutations. */
 export interface Material {
-  /** Inputs to start from; at least one. */
+  /** Seed inputs; at least one. */
   readonly seeds: readonly Uint8Array[];
-  /** Pieces that mean something in the grammar. */
+  /** Dictionary: tokens of the grammar. */
   readonly words: readonly string[];
 }
 
@@ -81,7 +81,7 @@ function change(random: Random, bytes: Buffer, { seeds, words }: Material, limit
       return Buffer.concat([before, repeated(random, bytes.subarray(from, to), limit), after]);
     }
     case 7: {
-      // Opened as often as closed.
+      // Balanced brackets.
       const [before, after] = without();
       const [open, close] = random.pick([
         ['[', ']'],
@@ -123,8 +123,8 @@ function repeated(random: Random, bytes: Buffer, limit: number): Buffer {
 }
 
 /**
- * A smaller input that still fails, found by leaving out ever smaller parts; the input itself when there is none.
- * Asks `fails` no more than `tries` times.
+ * Minimises a failing input by removing ever smaller parts; returns the input itself when no part can be removed. Calls
+ * `fails` at most `tries` times.
  */
 export async function minimise(
   input: Uint8Array,

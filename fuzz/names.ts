@@ -1,4 +1,4 @@
 import { namesFor } from '../src/meta/index.ts';
 
-/** The names under which everything here is spoken of: those that a server has without any flag. */
+/** The names of a server without flags. */
 export const names = namesFor('orch.io');

@@ -1,4 +1,4 @@
-/** A message of protobuf of these fields, each a text or another message. */
+/** Encodes a protobuf message with these length-delimited fields: strings or messages. */
 export function encodeFields(fields: readonly (readonly [tag: number, value: string | Uint8Array])[]): Buffer {
   return Buffer.concat(
     fields.flatMap(([tag, value]) => {

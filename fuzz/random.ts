@@ -7,7 +7,7 @@ export class Random {
   #c: number;
   #counter = 1;
 
-  /** Parts of a seed, such as the seed of the run, the name of a target and the index of an input. */
+  /** The parts of the seed, such as the seed of the run, the name of the target and the index of the input. */
   constructor(...seed: readonly (string | number)[]) {
     const hash = createHash('sha256').update(JSON.stringify(seed)).digest();
     this.#a = hash.readInt32LE(0);
@@ -15,7 +15,7 @@ export class Random {
     this.#c = hash.readInt32LE(8);
   }
 
-  /** An integer of 32 bits without a sign. */
+  /** A uint32. */
   next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -25,12 +25,12 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** An integer from 0 up to `limit`, which is not included. */
+  /** An integer from 0 to `limit`, exclusive. */
   below(limit: number): number {
     return limit <= 1 ? 0 : this.next() % limit;
   }
 
-  /** True once in `times`. */
+  /** True with a probability of 1 in `times`. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
@@ -45,7 +45,7 @@ export class Random {
     return Array.from({ length: least + this.below(most - least + 1) }, (_, index) => make(index));
   }
 
-  /** 1, 2, 4… up to `2 ** highest`; smaller ones are as likely as larger ones. */
+  /** 1, 2, 4… up to `2 ** highest`, with equal probability. */
   power(highest: number): number {
     return 2 ** this.below(highest + 1);
   }

@@ -9,17 +9,17 @@ import type { Generator } from './requests/generator.ts';
 import { startServer, type TestedServer } from './server.ts';
 import { signatureOf } from './target.ts';
 
-/** The longest turn of the event loop that a request may cause (ms). */
+/** How long a request may block the event loop (ms). */
 export const longestTurn = 250;
-/** What may be left when all is answered and deleted (bytes): caches and counters have their bounds. */
+/** Memory growth that is allowed after all requests are answered and all objects deleted (bytes). */
 const mostLeft = 96 * 1024 * 1024;
 const settleMs = 5_000;
 const settledMs = 75_000;
 const batchSize = 64;
-/** How often a case is made smaller: each time costs some requests, and a server when it ends one. */
+/** Steps of minimising a case: each costs some requests, and a restart when the server exits. */
 const tries = 40;
 
-/** The case with this number in a run: always the same one. */
+/** The case with this number in a run (deterministic). */
 export const caseOf = ({ name, make }: Generator, seed: number, index: number): Json =>
   make(new Random(seed, name, index));
 
@@ -28,12 +28,12 @@ interface Entered {
   readonly client: Client;
 }
 
-/** A server that is started anew when it has ended. */
+/** A server that is restarted when it has exited. */
 export class Arena {
   #entered: Promise<Entered> | undefined;
   #endings: string[] = [];
 
-  /** How servers have ended since this was asked last. */
+  /** How servers have exited since the last call. */
   endings(): string[] {
     return this.#endings.splice(0);
   }
@@ -43,7 +43,7 @@ export class Arena {
     const entering = this.#entered;
     const { server, client } = await entering;
     if (server.ending === undefined) return { server, client };
-    // Whoever sees first that it has ended opens the next one.
+    // The first caller that notices the exit starts the next server.
     if (this.#entered === entering) {
       this.#endings.push(server.ending);
       client.close();
@@ -67,13 +67,13 @@ async function open(): Promise<Entered> {
   return { server, client };
 }
 
-/** What is wrong with the answers to a case; a connection that breaks off is the affair of whoever asks for the server's state. */
+/** Violations in the responses to a case; a broken connection is left to the check of the server's state. */
 async function answerFault(arena: Arena, generator: Generator, given: Json): Promise<string | undefined> {
   const { server, client } = await arena.enter();
   return generator.play(server, client, given).catch(() => undefined);
 }
 
-/** What is wrong with the server itself: its life, its log, and with `turns` the time that it held its event loop. */
+/** Violations of the server: an exit, errors in its log, and with `turns` a blocked event loop. */
 async function serverFault(arena: Arena, turns: boolean): Promise<string | undefined> {
   const { server, client } = await arena.enter();
   const [ending] = arena.endings();
@@ -86,14 +86,14 @@ async function serverFault(arena: Arena, turns: boolean): Promise<string | undef
     if (complaint !== undefined) return complaint;
     return turns && turn > longestTurn ? `holds the event loop for ${Math.round(turn)} ms` : undefined;
   } catch (error) {
-    // Its last words come with its end.
+    // The exit includes the end of its log.
     for (let i = 0; i < 50 && server.ending === undefined; i++) await sleep(20);
     await arena.enter();
     return arena.endings()[0] ?? String(error);
   }
 }
 
-/** What is wrong with a case on its own. */
+/** Violations of a single case. */
 export async function judgeCase(
   arena: Arena,
   generator: Generator,
@@ -104,7 +104,7 @@ export async function judgeCase(
   return ofAnswer ?? serverFault(arena, turns);
 }
 
-/** Plays cases, as many at a time as their kind allows; the result is what is wrong with which, if it can be told. */
+/** Plays cases with the concurrency of their kind; the result attributes violations to cases where possible. */
 async function playBatch(arena: Arena, generator: Generator, batch: readonly Json[]): Promise<Map<Json, string>> {
   const faults = new Map<Json, string>();
   const left = [...batch];
@@ -119,7 +119,7 @@ async function playBatch(arena: Arena, generator: Generator, batch: readonly Jso
   return faults;
 }
 
-/** Tries requests of each kind for so many seconds in all, and tells what it finds. */
+/** Runs all generators for a number of seconds in total, and reports findings. */
 export async function fuzzRequests(all: readonly Generator[], seed: number, seconds: number): Promise<void> {
   for (const generator of all) {
     const until = Date.now() + (seconds * 1000) / all.length;
@@ -131,7 +131,7 @@ export async function fuzzRequests(all: readonly Generator[], seed: number, seco
 }
 
 async function fuzzGenerator(arena: Arena, generator: Generator, seed: number, until: number): Promise<number> {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let before: number | undefined;
   let next = 0;
   while (Date.now() < until) {
@@ -141,12 +141,12 @@ async function fuzzGenerator(arena: Arena, generator: Generator, seed: number, u
     const fault = await serverFault(arena, true);
     const suspects = fault === undefined ? [...faults.keys()] : cases;
     for (const given of suspects) {
-      await investigate(arena, generator, given, `--seed=${seed}, case ${indexes[cases.indexOf(given)]}`, told);
+      await investigate(arena, generator, given, `--seed=${seed}, case ${indexes[cases.indexOf(given)]}`, reported);
     }
-    if (fault !== undefined && !told.has(signatureOf(fault))) {
+    if (fault !== undefined && !reported.has(signatureOf(fault))) {
       const made = `--seed=${seed}, the cases ${indexes[0]} to ${indexes.at(-1)} together`;
       tell({ where: generator.name, what: fault, made });
-      told.add(signatureOf(fault));
+      reported.add(signatureOf(fault));
     }
     const { server } = await arena.enter();
     before ??= await server.memory();
@@ -159,7 +159,7 @@ async function fuzzGenerator(arena: Arena, generator: Generator, seed: number, u
   return next;
 }
 
-/** What is left once it no longer becomes less: unfinished bodies are waited for by the server as well. */
+/** Memory growth once it no longer shrinks; the server also waits for unfinished bodies. */
 async function memoryLeft(arena: Arena, before: number): Promise<number> {
   const { server } = await arena.enter();
   for (let waited = 0; ; waited += settleMs) {
@@ -174,13 +174,13 @@ async function investigate(
   generator: Generator,
   given: Json,
   made: string,
-  told: Set<string>,
+  reported: Set<string>,
 ): Promise<void> {
   const what = await judgeCase(arena, generator, given, true);
-  if (what === undefined || told.has(signatureOf(what))) return;
-  // A turn that is long once may be a collection: it counts when it is long each time.
+  if (what === undefined || reported.has(signatureOf(what))) return;
+  // A single long turn may be a garbage collection: it counts only when it is reproducible.
   for (let i = 0; i < 2; i++) if ((await judgeCase(arena, generator, given, true)) === undefined) return;
-  told.add(signatureOf(what));
+  reported.add(signatureOf(what));
   const same = async (bytes: Buffer) => {
     const other = await judgeCase(arena, generator, generator.withBytes(given, bytes), true);
     return other !== undefined && signatureOf(other) === signatureOf(what);

@@ -1,4 +1,4 @@
-// The fuzzer with the sources of the server in it, as Node can run it.
+// Bundles the fuzzer with the sources of the server.
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 

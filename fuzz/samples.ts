@@ -5,11 +5,11 @@ import { builtinResources } from '../src/resources/index.ts';
 import { compile, type StructSchema } from '../src/schema/index.ts';
 import { names } from './names.ts';
 
-/** A valid object of a kind, and where it is written. */
+/** A valid object of a kind, and its path. */
 export interface Sample {
   readonly apiVersion: string;
   readonly kind: string;
-  /** In the namespace `default` where the kind has namespaces. */
+  /** In the namespace `default` if the kind is namespaced. */
   readonly collection: string;
   readonly object: JsonObject;
   readonly schema: StructSchema;
@@ -36,7 +36,7 @@ const hook = {
 const clientRequest =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIMk1JR2RBZ0VBTURzeEhUQWJCZ05WQkFvTUZITjVjM1JsYlRwaGRYUm9aVzUwYVdOaGRHVmtNUm93R0FZRApWUVFEREJGemVYTjBaVzA2WVc1dmJubHRiM1Z6TUZrd0V3WUhLb1pJemowQ0FRWUlLb1pJemowREFRY0RRZ0FFCg==';
 
-/** The smallest useful object of each kind, without its name; the kinds that are only posted last. */
+/** A minimal object of each kind, without its name; create-only kinds last. */
 const bodies: { readonly [plural: string]: JsonObject } = {
   configmaps: { data: { a: 'b' }, binaryData: { c: 'ZA==' } },
   secrets: { type: 'Opaque', data: { a: 'Yg==' }, stringData: { c: 'd' } },
@@ -227,7 +227,7 @@ const bodies: { readonly [plural: string]: JsonObject } = {
   },
 };
 
-/** The reviews that every user may post, whatever else is forbidden to them. */
+/** The reviews that every user may create. */
 const selfReviews = ['selfsubjectreviews', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews'];
 
 /** One object of every kind. */
@@ -256,7 +256,7 @@ export const samples: readonly Sample[] = Object.entries(bodies).map(([key, body
   };
 });
 
-/** Kinds whose objects have no free choice of a name. */
+/** The name of the sample; some kinds restrict the names of their objects. */
 function nameOf(plural: string): string {
   if (plural === 'customresourcedefinitions') return 'things.example.com';
   return plural === 'apiservices' ? 'v1.a.example.com' : 'sample';
@@ -266,7 +266,7 @@ export const selfReviewSamples = samples.filter(({ collection }) =>
   selfReviews.some((plural) => collection.endsWith(`/${plural}`)),
 );
 
-/** The object of a sample in protobuf, or another one of its kind in the normal form of its schema. */
+/** The object of a sample, or another one of its kind in the canonical form of its schema, in protobuf. */
 export function protobufOf({ schema, apiVersion, kind, object }: Sample): Uint8Array {
   return writeProtobuf(schema, { apiVersion, kind }, compile(schema, names).decode(object).value, names);
 }

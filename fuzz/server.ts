@@ -4,49 +4,49 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Who makes requests: an administrator, one who may do nothing but ask about himself, and nobody. */
+/** Users of requests: an administrator, an unprivileged user, and an anonymous one. */
 export const users = ['admin', 'bob', 'nobody'] as const;
 export type User = (typeof users)[number];
 
-/** The header that makes a request that of a user. */
+/** The Authorization header of a user. */
 export function authorization(user: User): { readonly authorization?: string } {
   return user === 'nobody' ? {} : { authorization: `Bearer token-of-${user}` };
 }
 
 export interface ServerOptions {
-  /** The most that its heap may take (MB). */
+  /** Heap limit (MB). */
   readonly heapMb?: number;
   readonly flags?: readonly string[];
-  /** A data directory that is there before; one is made otherwise, and removed at the end. */
+  /** An existing data directory. Default: a temporary one, removed at the end. */
   readonly folder?: string;
 }
 
-/** The built server in a process of its own, with watchers inside. */
+/** The built server in a child process, with the watcher loaded. */
 export interface TestedServer {
   readonly port: number;
   readonly folder: string;
-  /** Its own authority, in PEM. */
+  /** Its certificate authority, in PEM. */
   readonly ca: string;
-  /** How it ended; undefined while it lives. */
+  /** How it exited; undefined while it runs. */
   readonly ending: string | undefined;
-  /** What it has logged as a warning or an error since this was asked last. */
+  /** Warnings and errors in its log since the last call. */
   complaints(): string[];
-  /** The longest turn of its event loop since this was asked last (ms). */
+  /** The longest turn of its event loop since the last call (ms). */
   longestTurn(): Promise<number>;
-  /** What it holds after a collection (bytes). */
+  /** Its heap and buffers after a garbage collection (bytes). */
   memory(): Promise<number>;
-  /** What it takes of the machine's memory, whatever for (bytes). */
+  /** Its resident memory (bytes). */
   resident(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Servers end with the process that has started them. */
+/** Kills servers when this process exits. */
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** How long a server may give no answer to a watcher (ms): its event loop is held all that time. */
+/** Timeout of a response of the watcher (ms): the event loop is blocked for that time. */
 const patience = 60_000;
 
 export async function startServer({
@@ -79,7 +79,7 @@ export async function startServer({
     memory: () => watchers.ask('memory'),
     resident: () => watchers.ask('resident'),
     stop: async () => {
-      // Whatever is under way is cut off: nobody waits for a server that was attacked.
+      // No graceful shutdown: requests in flight are cut off.
       child.kill('SIGKILL');
       await ended;
     },
@@ -99,11 +99,11 @@ function launch(folder: string, heapMb: number, flags: readonly string[]): Child
   return child;
 }
 
-/** What a server has printed. */
+/** The output of a server. */
 class Printed {
   /** Its log. */
   readonly lines: string[] = [];
-  /** Where it listens, once it does. */
+  /** Its URL, once it listens. */
   readonly port: Promise<number>;
   #errors = '';
   #partial = '';
@@ -125,7 +125,7 @@ class Printed {
     });
   }
 
-  /** What the engine says of a fatal error, else the end of all errors. */
+  /** The message of a fatal error of the engine, else the end of standard error. */
   get lastWords(): string {
     return /^FATAL ERROR.*$/m.exec(this.#errors)?.[0] ?? this.#errors.slice(-2_000);
   }
@@ -137,7 +137,7 @@ interface Asked {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The watchers inside a server. */
+/** The watcher in a server. */
 class Watchers {
   readonly #child: ChildProcess;
   readonly #asked = new Map<number, Asked>();
@@ -159,7 +159,7 @@ class Watchers {
     });
   }
 
-  /** Nothing more will be answered. */
+  /** Rejects all pending requests. */
   fail(ending: string): void {
     this.#ending = ending;
     for (const id of [...this.#asked.keys()]) this.#take(id)?.reject(new Error(ending));

@@ -2,32 +2,32 @@ import { StatusError } from '../src/meta/index.ts';
 import { type Material, mutate } from './mutate.ts';
 import { Random } from './random.ts';
 
-/** Something that reads what clients send. */
+/** A decoder or parser of client input. */
 export interface Target extends Material {
-  /** `<room>-<what>`: also the folder of its inputs in the corpus. */
+  /** `<room>-<name>`; also its folder in the corpus. */
   readonly name: string;
-  /** An input made by the grammar of the target, right or nearly right. */
+  /** Generates an input that is valid or nearly valid. */
   readonly generate?: (random: Random) => string | Uint8Array;
   /**
-   * Reads the bytes. Returns for those it accepts, throws a StatusError for those it refuses; whatever else it throws
-   * is a finding, the violation of a law included.
+   * Parses the bytes. Returns for valid input and throws a StatusError for invalid input; any other error is a finding,
+   * including the violation of a law.
    */
   readonly run: (bytes: Uint8Array) => unknown;
-  /** Codes beyond 4xx that the wire has for a refusal. */
+  /** Status codes of rejections other than 4xx. */
   readonly codes?: readonly number[];
-  /** How long an input may hold its thread (ms), where that is not the event loop of the server. */
+  /** How long an input may block its thread (ms), where that is not the event loop of the server. */
   readonly threadMs?: number;
-  /** The most that the transport lets through to it (bytes), where that is less than a body. */
+  /** The size limit of the transport (bytes), where it is less than that of a body. */
   readonly limit?: number;
 }
 
-/** What a header or a URL can hold (bytes). */
+/** The size limit of a header or a URL (bytes). */
 export const headerSize = 64 * 1024;
 
-/** The largest refusal (bytes of its JSON), whatever is refused. */
+/** The size limit of an error (bytes of its JSON). */
 const maxRefusal = 2 * 1024 * 1024;
 
-/** The input of a target with this index in a run: always the same one. */
+/** The input of a target with this index in a run (deterministic). */
 export function inputOf(target: Target, seed: number, index: number): Uint8Array {
   return made(target, new Random(seed, target.name, index), index).subarray(0, target.limit);
 }
@@ -39,8 +39,8 @@ function made(target: Target, random: Random, index: number): Uint8Array {
   return random.once(3) ? mutate(random, { seeds: [whole], words: target.words }) : whole;
 }
 
-/** What is wrong with how a target treats an input; undefined when nothing is. */
-export async function judge(target: Target, bytes: Uint8Array): Promise<string | undefined> {
+/** The violation of a target for an input; undefined when there is none. */
+export async function violationOf(target: Target, bytes: Uint8Array): Promise<string | undefined> {
   try {
     await target.run(bytes);
   } catch (error) {
@@ -63,12 +63,12 @@ function faultOf(error: unknown, codes: readonly number[]): string | undefined {
   return size > maxRefusal ? `a refusal of ${size} bytes` : undefined;
 }
 
-/** Throws when a law does not hold: the name of the law says what should be. */
+/** Throws when a law (an invariant, stated by its name) does not hold. */
 export function law(holds: boolean, name: string): void {
   if (!holds) throw new Error(`law broken: ${name}`);
 }
 
-/** What tells findings of one cause apart from those of another: the first line and place, without what varies. */
+/** A signature to deduplicate findings: the first line and location, without variable parts. */
 export function signatureOf(finding: string): string {
   const [first = '', ...stack] = finding.split('\n');
   const place = stack.find((line) => /\bat\b/.test(line) && !line.includes('node_modules')) ?? '';

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, jsonType } from '../src/meta/index.ts';
 import type { Random } from './random.ts';
 import { anyText } from './values.ts';
 
-/** JSON text of a value as no library writes it: odd spaces, escapes, numbers and, now and then, repeated keys. */
+/** Unusual JSON text of a value: odd white space, escapes and numbers, sometimes duplicate keys. */
 export function oddJson(random: Random, value: Json): string {
   const space = () => (random.once(8) ? random.pick([' ', '\n', '\r\n', '\t', '  ']) : '');
   switch (jsonType(value)) {
@@ -36,7 +36,7 @@ function jsonText(random: Random, text: string): string {
   return `"${escaped.join('')}"`;
 }
 
-/** YAML text of a value in one of its many spellings; what does not fit on a line is indented. */
+/** YAML text of a value in a random style. */
 export function oddYaml(random: Random, value: Json, indent = ''): string {
   if (random.once(12)) return oddJson(random, value);
   const deeper = `${indent}${random.pick([' ', '  ', '    '])}`;

@@ -3,7 +3,7 @@ import { resolve, type ScalarName, type Schema, type StructSchema } from '../src
 import { names } from './names.ts';
 import type { Random } from './random.ts';
 
-/** Keys that a careless reader treats as something else than data. */
+/** Keys that a careless parser does not treat as data. */
 const keys = [
   'a',
   'b',
@@ -64,7 +64,7 @@ export const anyKey = (random: Random): string => random.pick(keys);
 export const anyText = (random: Random): string =>
   random.once(6) ? random.pick(texts).repeat(random.power(6)) : random.pick(texts);
 
-/** Any JSON value, at most so deep. */
+/** A random JSON value of limited depth. */
 export function anyJson(random: Random, depth = 3): Json {
   const kind = random.below(depth > 0 ? 7 : 4);
   if (kind === 0) return random.pick([null, true, false]);
@@ -76,20 +76,20 @@ export function anyJson(random: Random, depth = 3): Json {
   return out;
 }
 
-/** A value with some parts left out, exchanged, repeated or moved to where they do not belong. */
+/** A value with some parts removed, swapped, duplicated or moved to a wrong place. */
 export function changed(random: Random, value: Json, changes = 1 + random.below(3)): Json {
   let out = value;
   for (let i = 0; i < changes; i++) out = changedOnce(random, out, random.below(sizeOf(out)));
   return out;
 }
 
-/** The value and all that it holds, counted. */
+/** The number of values in a value, including itself. */
 function sizeOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, item) => sum + sizeOf(item as Json), 1);
 }
 
-/** Changes the part with this number. */
+/** Changes the nested value with this index. */
 function changedOnce(random: Random, value: Json, at: number): Json {
   if (at === 0 || typeof value !== 'object' || value === null) return replacement(random, value);
   let left = at - 1;
@@ -132,7 +132,7 @@ function replacement(random: Random, value: Json): Json {
   }
 }
 
-/** The value inside of a hundred lists and objects, more or less. */
+/** The value nested in about a hundred lists and objects. */
 export function nested(random: Random, value: Json, depth = random.power(9)): Json {
   let out = value;
   const key = anyKey(random);
@@ -153,7 +153,7 @@ const scalarTexts: { readonly [name in ScalarName]?: readonly Json[] } = {
   intOrString: [1, 80, '50%', 'http', '101%', -1],
 };
 
-/** A value that a schema allows more or less: with fields missing, null, and one in a while of another type. */
+/** A value that nearly matches a schema: some fields are missing, null, or rarely of another type. */
 export function valueFor(random: Random, given: Schema, room = { left: 60 }): Json {
   const schema = resolve(given);
   if (room.left-- <= 0) return null;

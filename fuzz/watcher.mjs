@@ -1,11 +1,11 @@
-// Loaded into a server from outside (`node --expose-gc --import`): tells over IPC how long a turn of its event loop took
-// at the most since it was asked last, and how much memory it holds after a collection.
+// Loaded into a server process (`node --expose-gc --import`): reports over IPC the longest turn of the event loop since
+// the last request, and the memory after a garbage collection.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 const everyMs = 10;
 
-/** Milliseconds that the main thread has computed; on systems that do not tell, that all threads have. */
+/** CPU time of the main thread (ms); of all threads where the system does not report it. */
 function computed() {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
@@ -18,7 +18,7 @@ function computed() {
 let last = { clock: performance.now(), computed: computed() };
 let longest = 0;
 
-/** A turn counts as long as it took or as long as the thread computed in it, whichever is less. */
+/** The length of a turn is its wall-clock time or its CPU time, whichever is less. */
 function turn() {
   const now = { clock: performance.now(), computed: computed() };
   longest = Math.max(longest, Math.min(now.clock - last.clock - everyMs, now.computed - last.computed));
@@ -37,9 +37,9 @@ function memory() {
 /** @type {{ [ask: string]: () => number }} */
 const answers = {
   turn: () => {
-    const told = longest;
+    const result = longest;
     longest = 0;
-    return told;
+    return result;
   },
   memory,
   resident: () => process.memoryUsage.rss(),
@@ -48,10 +48,10 @@ const answers = {
 process.on('message', (/** @type {{ ask: string, id: number }} */ { ask, id }) => {
   turn();
   process.send?.({ id, answer: answers[ask]?.() });
-  // A collection that was asked for is no turn of the server's own.
+  // A requested garbage collection does not count as a turn.
   last = { clock: performance.now(), computed: computed() };
 });
-// Whoever has started the server to try it is gone, and nobody else knows of it.
+// The parent process is gone: exit with it.
 process.on('disconnect', () => process.exit(1));
-// The channel alone keeps no server alive.
+// The channel must not keep the server alive.
 process.channel?.unref();

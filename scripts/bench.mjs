@@ -1,6 +1,6 @@
 // npm run bench [-- FLAGS]: builds, then measures the budgets.
 // npm run bench -- --against=REV [--alternations=5] [FLAGS]: measures this tree and another revision in alternation and
-// compares the medians. Exits 1 when a row is more than 5 % worse than there.
+// compares the medians. Exits with 1 when a row is more than 5 % worse than in that revision.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const flags = process.argv
   .filter((_, i) => !tokens.some((token) => 'name' in token && own.has(token.name) && covers(token, i)));
 
 /**
- * Whether an argument belongs to an option: the option itself, or the value behind it.
+ * Whether an argument belongs to an option: the option itself, or its separate value.
  * @param {{ kind: string, index: number, inlineValue?: boolean | undefined }} token @param {number} at
  */
 function covers({ index, inlineValue }, at) {
@@ -88,7 +88,7 @@ function report(revision, rows) {
   for (const [figure, { budget, here, there }] of rows) {
     const [now, before] = [median(here), median(there)];
     const change = now / before - 1;
-    // A budget with an upper bound is of a time or of memory.
+    // Figures with an upper bound are times or memory: lower is better.
     const holds = (budget.startsWith('<') ? -change : change) >= -0.05;
     if (!holds) worse++;
     console.log(`| ${figure} | ${before} | ${now} | ${(change * 100).toFixed(1)} % | ${holds ? 'yes' : 'NO'} |`);

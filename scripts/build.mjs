@@ -1,4 +1,4 @@
-// npm run build: the packages and the compiled server, nothing else.
+// npm run build: installs the packages and builds the server.
 import { build } from './setup.mjs';
 
 build();

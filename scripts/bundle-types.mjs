@@ -1,5 +1,5 @@
-// The types of the package as one file that imports nothing: what its door exports, what that needs, and no more. So no
-// type of Node or of another package reaches the programs that depend on it.
+// Bundles the declarations of the package into one file without imports: the exports of its entry and what they depend
+// on. Consumers need no types of Node or of other packages.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
@@ -134,6 +134,6 @@ function readModule(file) {
 
 const dist = join(dirname(import.meta.dirname), 'dist');
 const types = bundleTypes(join(dist, 'types', 'server', 'index.d.ts'));
-// The same for programs that import and for those that require.
+// The same declarations for ESM and CommonJS consumers.
 for (const name of ['index.d.ts', 'index.d.cts']) writeFileSync(join(dist, 'server', name), types);
 rmSync(join(dist, 'types'), { recursive: true });

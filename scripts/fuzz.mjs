@@ -1,4 +1,4 @@
-// npm run fuzz [-- FLAGS]: builds, then tries to break what was built.
+// npm run fuzz [-- FLAGS]: builds the server, then fuzzes it.
 import { spawnSync } from 'node:child_process';
 import { build, root, run } from './setup.mjs';
 

@@ -1,5 +1,5 @@
-// What every entry script needs first: the packages of the lock file, and a build as new as the sources.
-// Plain Node without packages, because it runs before they are there.
+// Prepares every entry script: installs the packages of the lock file and builds when the sources have changed.
+// Uses no packages, because it runs before they are installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-/** Ends the process with a sentence a person can act on when this Node is too old to run the project. */
+/** Exits with a message when this Node version is too old. */
 function requireNode() {
   if (major > 20 || (major === 20 && minor >= 19)) return;
   console.error(`orch needs Node 20.19 or newer; this is ${process.version}.`);
   process.exit(1);
 }
 
-/** Installs the locked packages unless the installed set already stems from this very lock file. */
+/** Installs the locked packages unless they were already installed from this lock file. */
 function install() {
   requireNode();
   const lock = createHash('sha256')
@@ -25,7 +25,7 @@ function install() {
   const stamp = join(root, 'node_modules', '.orch-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   console.error('Installing packages…');
-  // Not `npm ci`: that refuses a lock file without the binaries of every platform.
+  // Not `npm ci`: it rejects a lock file without the binaries of every platform.
   const npm = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -75,8 +75,8 @@ function newest(paths) {
 }
 
 /**
- * Runs a tool of the project and returns its exit status; its output goes where ours goes.
- * @param {string} name what is shown before the output
+ * Runs a tool of the project with inherited output and returns its exit status.
+ * @param {string} name printed before the output
  * @param {string} script the tool's JavaScript entry, relative to the project
  * @param {string[]} args
  * @param {number} [node] the major version of the Node that runs it; another one than this is fetched

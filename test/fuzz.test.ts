@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { kept, keptTargets } from '../fuzz/corpus.ts';
 import { generators } from '../fuzz/requests/index.ts';
 import { Arena, caseOf, judgeCase } from '../fuzz/requests.ts';
-import { inputOf, judge } from '../fuzz/target.ts';
+import { inputOf, violationOf } from '../fuzz/target.ts';
 import { targets } from '../fuzz/targets/index.ts';
 
 // A short run of `npm run fuzz` with fixed seeds. Inputs are judged by their outcome, not by time.
@@ -13,13 +13,13 @@ const cases = 80;
 describe.each(targets)('$name', (target) => {
   it('accepts or rejects every input', async () => {
     for (let index = 0; index < inputs; index++) {
-      const fault = await judge(target, inputOf(target, seed, index));
+      const fault = await violationOf(target, inputOf(target, seed, index));
       expect(fault, `input ${index}`).toBeUndefined();
     }
   }, 120_000);
 
   it('accepts or rejects every input of the corpus', async () => {
-    for (const [name, input] of kept(target.name)) expect(await judge(target, input), name).toBeUndefined();
+    for (const [name, input] of kept(target.name)) expect(await violationOf(target, input), name).toBeUndefined();
   }, 120_000);
 });
 

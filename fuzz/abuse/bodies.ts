@@ -12,7 +12,7 @@ import {
   usable,
 } from './scenario.ts';
 
-/** Bodies that cost more to read than to send. */
+/** Request bodies that are more expensive to parse than to send. */
 
 const yamlType = 'application/yaml';
 const megabyte = 1024 * 1024;
@@ -176,14 +176,14 @@ const manyManagers: Scenario = {
   },
 };
 
-/** Sets of fields: nested themselves, or with elements whose values are. */
+/** Deeply nested field sets, and field sets with deeply nested values in their elements. */
 function deepSet(depth: number, form: 'fields' | 'value' | 'keys'): string {
   if (form === 'fields') return `${'{"f:a":'.repeat(depth)}{}${'}'.repeat(depth)}`;
   const value = `${'['.repeat(depth)}${']'.repeat(depth)}`;
   return JSON.stringify({ [form === 'value' ? `v:${value}` : `k:{"a":${value}}`]: {} });
 }
 
-/** A config map in protobuf with that set of fields. */
+/** A config map in protobuf with this field set in its managed fields. */
 function withFields(name: string, fieldsV1: string): Buffer {
   const text = [
     [1, 'm'],

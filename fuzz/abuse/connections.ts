@@ -17,7 +17,7 @@ import { exchange } from '../requests/http1.ts';
 import { authorization, type TestedServer } from '../server.ts';
 import { asAdmin, configMaps, hold, type Scenario, selfReviews, succeeded } from './scenario.ts';
 
-/** What clients can do with connections, before and beside what they ask for. */
+/** Attacks at the level of connections. */
 
 const bob = authorization('bob');
 const admin = authorization('admin');
@@ -25,7 +25,7 @@ const host = 'Host: localhost\r\n';
 const bobs = `Authorization: ${bob.authorization}\r\n`;
 const admins = `Authorization: ${admin.authorization}\r\n`;
 
-/** What comes back when these bytes are sent at once, until the server closes or is quiet for so long (ms). */
+/** The response to these bytes, until the server closes the connection or is silent for `quietMs`. */
 async function sendRaw(server: TestedServer, bytes: string, quietMs = 5_000): Promise<string> {
   return exchange(await openSocket(server, 'http/1.1'), [bytes], 'close', quietMs);
 }
@@ -153,7 +153,7 @@ const unfinishedBodies: Scenario = {
   },
 };
 
-/** Does something while so many connections are open on which these bytes were sent, and closes them. */
+/** Runs a function while a number of connections are open on which these bytes were sent. */
 async function whileOpen<T>(
   server: TestedServer,
   count: number,
@@ -220,7 +220,7 @@ const stalledWatchers: Scenario = {
   },
 };
 
-/** Frames that cost nothing to send, over and over on a connection of their own. */
+/** Cheap frames, sent in a loop on one connection. */
 const floods: { readonly [name: string]: (i: number) => Buffer } = {
   'streams that are reset at once': (i) =>
     Buffer.concat([
@@ -249,7 +249,7 @@ const http2Floods: Scenario = {
       socket.write(Buffer.concat([preface, settings()]));
       for (let i = 0; i < (full ? 60_000 : 6_000) && !socket.destroyed; i += 200) {
         const frames = Array.from({ length: 200 }, (_, j) => make(i + j));
-        // What is not taken in time is not waited for.
+        // Not waiting for a drain that takes longer.
         if (!socket.write(Buffer.concat(frames)))
           await once(socket, 'drain', { signal: AbortSignal.timeout(500) }).catch(() => {});
       }

@@ -4,7 +4,7 @@ import { objectScenarios } from './objects.ts';
 import { otherScenarios } from './rest.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Everything that was tried against a server and must not work. */
+/** All scenarios of attacks against a server. */
 export const scenarios: readonly Scenario[] = [
   ...connectionScenarios,
   ...bodyScenarios,

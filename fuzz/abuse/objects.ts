@@ -1,7 +1,7 @@
 import { shown } from '../client.ts';
 import { answered, asAdmin, configMaps, hold, type Scenario, succeeded, usable } from './scenario.ts';
 
-/** Objects that are hard to keep, to read or to get rid of. */
+/** Objects that are expensive to store, to read or to delete. */
 
 const jsonPatch = 'application/json-patch+json';
 
@@ -12,10 +12,10 @@ function nested(depth: number): object {
 }
 
 const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
-/** Where a definition may hold any value. */
+/** The JSON pointer of a field in a custom resource definition that may hold any value. */
 const example = '/spec/versions/0/schema/openAPIV3Schema/example';
 
-/** A definition with an example, which is any value. */
+/** A custom resource definition with an example of any value. */
 function definition(plural: string, value: unknown): object {
   const schema = { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true, example: value } };
   const versions = [{ name: 'v1', served: true, storage: true, schema }];
@@ -31,7 +31,7 @@ const merge = (depth: number) => ({
   spec: { versions: [{ schema: { openAPIV3Schema: { example: nested(depth) } } }] },
 });
 
-/** Patches one after the other, by what they do. */
+/** Sequences of patches, by what they do. */
 const nestings: { readonly [name: string]: readonly (readonly [body: unknown, type: string])[] } = {
   add: steps.map((step) => [[addAt(step * 400)], jsonPatch]),
   addatonce: [[steps.map((step) => addAt(step * 400)), jsonPatch]],
@@ -87,10 +87,10 @@ const growingPatches: Scenario = {
   },
 };
 
-/** The longest turn of the event loop that an object may cause (ms). */
+/** How long an object may block the event loop (ms). */
 const most = 250;
 
-/** An object of the size that a body may have, and what changes it a little. */
+/** An object near the size limit of bodies, and a small patch of it. */
 interface Large {
   readonly collection: string;
   readonly object: { readonly [key: string]: unknown };

@@ -4,24 +4,24 @@ import { complaintsOf } from '../complaints.ts';
 import { startServer, type TestedServer } from '../server.ts';
 import { asAdmin, configMaps, heldPlaces, type Scenario } from './scenario.ts';
 
-/** What was seen while a scenario was played. */
+/** The result of a scenario. */
 export interface Outcome {
-  /** What must not be; empty when all is well. */
+  /** Violations; empty when the scenario passed. */
   readonly faults: readonly string[];
-  /** The longest turn of the event loop (ms). */
+  /** The longest blocking of the event loop (ms). */
   readonly longestTurn: number;
-  /** The longest that another client waited (ms). */
+  /** The longest response time of another client (ms). */
   readonly longestWait: number;
-  /** What was left in memory (bytes). */
+  /** Memory growth (bytes). */
   readonly left: number;
 }
 
-/** What may be left of an attack once it is over (bytes): caches have their bounds, and the engine keeps compiled code. */
+/** Memory growth that is allowed after an attack (bytes), for bounded caches and compiled code. */
 const mostLeft = 64 * 1024 * 1024;
 const settleMs = 500;
 const settleTimes = 20;
 
-/** Plays a scenario against a server of its own, beside another client who goes about his business. */
+/** Plays a scenario against its own server, while another client makes ordinary requests. */
 export async function play(scenario: Scenario, full: boolean): Promise<Outcome> {
   const server = await startServer(scenario.options);
   const client = createClient(server);
@@ -54,7 +54,7 @@ export async function play(scenario: Scenario, full: boolean): Promise<Outcome> 
 
 const unique = (faults: readonly string[]) => [...new Set(faults)];
 
-/** Loads what the server loads on first use. */
+/** Warms up what the server loads lazily. */
 async function warmUp(client: Client): Promise<void> {
   await client.http1(asAdmin('POST', configMaps, { metadata: { name: 'bystander' }, data: { a: 'b' } }));
   const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: bystander }\ndata: { a: c }\n';
@@ -64,7 +64,7 @@ async function warmUp(client: Client): Promise<void> {
   await client.http2(asAdmin('GET', `${configMaps}/bystander`));
 }
 
-/** Reads and writes an object of its own, over and over. */
+/** The other client: reads and writes its own object in a loop. */
 class OtherClient {
   longest = 0;
   readonly #faults: string[] = [];
@@ -103,7 +103,7 @@ class OtherClient {
   }
 }
 
-/** What is wrong when all is over: the server's end, its log, and requests that still count as under way. */
+/** Violations afterwards: an exit of the server, errors in its log, requests that still count as in flight. */
 async function aftermath(server: TestedServer): Promise<string[]> {
   if (server.ending !== undefined) return [server.ending];
   const client = createClient(server);
@@ -114,7 +114,7 @@ async function aftermath(server: TestedServer): Promise<string[]> {
   }
 }
 
-/** What is left once it no longer becomes less. */
+/** Memory growth once it no longer shrinks. */
 async function memoryLeft(server: TestedServer, before: number): Promise<number> {
   let left = (await server.memory()) - before;
   for (let i = 0; i < settleTimes && left > mostLeft; i++) {

@@ -9,7 +9,7 @@ import { flag, frame, frameType, preface, requestFrame, settings, uint32 } from 
 import { authorization, startServer, type TestedServer } from '../server.ts';
 import { asAdmin, heldPlaces, hold, type Scenario, succeeded } from './scenario.ts';
 
-/** What the server says of itself, what it passes on to others, and what it leaves on the disk. */
+/** Attacks on discovery and metrics, on proxied requests, and on the disk. */
 
 const host = 'Host: localhost\r\n';
 
@@ -44,7 +44,7 @@ const madeUpMetrics: Scenario = {
 
 const pods = '/api/v1/namespaces/default/pods';
 
-/** A pod on a node whose agent listens on this machine. */
+/** A pod on a node whose kubelet listens on this host. */
 async function makePod(client: Client, port: number, podIp: string): Promise<void> {
   const make = async (path: string, object: object) =>
     succeeded(path, await client.http1(asAdmin('POST', path, object)));
@@ -88,7 +88,7 @@ const resetRelays: Scenario = {
   },
 };
 
-/** Asks for a log without end over and over on one connection, and resets each stream for another reason. */
+/** Requests an endless log in a loop on one connection, and resets each stream with another error code. */
 async function resetStreams(server: TestedServer, client: Client, count: number): Promise<void> {
   const { authorization: token } = authorization('admin');
   const socket = await openSocket(server, 'h2');
@@ -101,13 +101,13 @@ async function resetStreams(server: TestedServer, client: Client, count: number)
     await sleep(i % 4 === 0 ? 0 : 30);
     socket.write(frame(frameType.reset, 0, stream, uint32(i % 2 === 0 ? 0 : i % 14)));
   }
-  // The connection itself stays open meanwhile.
+  // The connection itself stays open.
   const held = await heldPlaces(client);
   socket.destroy();
   hold(held.length === 0, `after the streams were reset: ${held.join(', ')}`);
 }
 
-/** Answers that cannot be passed on as they are, or that no one should give. */
+/** Invalid or malicious responses of a kubelet. */
 const oddAnswers = [
   'HTTP/1.1 099 Low\r\n\r\n',
   'HTTP/1.1 000 None\r\n\r\n',
@@ -130,7 +130,7 @@ const oddProxied: Scenario = {
   name: 'odd-proxied-answers',
   title: 'answers that cannot be passed on hold no place',
   attack: async ({ client, full }) => {
-    // A proxy leads to no loopback address: what is proxied to stands elsewhere on this machine.
+    // The proxy refuses loopback addresses: the target listens on another address of this host.
     const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const address = own.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
     if (address === undefined) return;
@@ -146,7 +146,7 @@ const oddProxied: Scenario = {
       given = answer;
       for (let i = 0; i < (full ? 10 : 2); i++) {
         for (const protocol of ['http1', 'http2'] as const) {
-          // Whether it succeeds is not the question.
+          // Success or failure does not matter.
           await client[protocol](asAdmin('GET', `${pods}/web:${port}/proxy/x`)).catch(() => {});
         }
       }
@@ -182,7 +182,7 @@ const storePermissions: Scenario = {
 };
 
 const block = (lines: string) => `-----BEGIN CERTIFICATE REQUEST-----\n${lines}\n-----END CERTIFICATE REQUEST-----\n`;
-/** Requests for the organizations `harmless` and `system:masters`. */
+/** Certificate requests for the organizations `harmless` and `system:masters`. */
 const harmless = block(`MIHaMIGBAgEAMB8xETAPBgNVBAoMCGhhcm1sZXNzMQowCAYDVQQDDAF1MFkwEwYH
 KoZIzj0CAQYIKoZIzj0DAQcDQgAE47XbZ4EduLUpeHpZ9GaXAWX0yEMy7KXL0Uzy
 VdhT6kfuBmmiSa/6tzpFxir2QyhvLuMN7X8M+yyVcj8ldY0qlqAAMAoGCCqGSM49

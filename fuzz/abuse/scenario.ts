@@ -2,45 +2,45 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, type Ask, type Client, shown } from '../client.ts';
 import type { ServerOptions, TestedServer } from '../server.ts';
 
-/** Something that somebody may try against a server. */
+/** An attack against a server. */
 export interface Scenario {
   readonly name: string;
-  /** What holds meanwhile and afterwards. */
+  /** What holds during and after the attack. */
   readonly title: string;
   readonly options?: ServerOptions;
-  /** Throws when what the title says does not hold. */
+  /** Throws when the title does not hold. */
   readonly attack: (attack: Attack) => Promise<void>;
 }
 
 export interface Attack {
   readonly server: TestedServer;
   readonly client: Client;
-  /** With all force, and judged by time as well; otherwise just as much as shows what holds. */
+  /** Full intensity, with time limits; otherwise a short version without. */
   readonly full: boolean;
-  /** The longest turn of the server's event loop since this was asked last (ms). */
+  /** The longest blocking of the server's event loop since the last call (ms). */
   readonly longestTurn: () => Promise<number>;
 }
 
-/** Throws with these words unless it holds. */
+/** Throws with this message unless the condition holds. */
 export function hold(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise);
 }
 
-/** The largest refusal that any request is worth (bytes). */
-const mostTold = 1024 * 1024;
+/** The largest error response (bytes). */
+const maxErrorBytes = 1024 * 1024;
 
-/** The answer to a request that must be refused, as the client's own fault and in few words. */
+/** Checks that a request is rejected with 4xx and a short body. */
 export function refused(what: string, { status, body }: Answer): void {
   hold(status >= 400 && status < 500, `${what} is answered with ${status}: ${shown(body)}`);
-  hold(body.length <= mostTold, `${what} is refused with ${body.length} bytes`);
+  hold(body.length <= maxErrorBytes, `${what} is refused with ${body.length} bytes`);
 }
 
-/** An answer that is no failure of the server, in few words. */
+/** Checks that a response is 2xx to 4xx, with a short body and short headers. */
 export function answered(what: string, { status, body, headers }: Answer): void {
   hold(status >= 200 && status < 500, `${what} is answered with ${status}: ${shown(body)}`);
-  hold(body.length <= mostTold, `${what} is answered with ${body.length} bytes`);
-  const told = JSON.stringify(headers).length;
-  hold(told <= 16 * 1024, `${what} is answered with headers of ${told} bytes`);
+  hold(body.length <= maxErrorBytes, `${what} is answered with ${body.length} bytes`);
+  const size = JSON.stringify(headers).length;
+  hold(size <= 16 * 1024, `${what} is answered with headers of ${size} bytes`);
 }
 
 export function succeeded(what: string, { status, body }: Answer): void {
@@ -53,7 +53,7 @@ export const selfAccessReviews = '/apis/authorization.orch.io/v1/selfsubjectacce
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** A request of bob, who may do nothing else, with a body. */
+/** A request with a body by bob, an unprivileged user. */
 export const asBob = (path: string, body: string, type = 'application/json'): Ask => ({
   user: 'bob',
   method: 'POST',
@@ -72,7 +72,7 @@ export const asAdmin = (method: string, path: string, body?: unknown, type?: str
     : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
 });
 
-/** Whether an object can be read in every form, found in its list, and deleted. */
+/** Checks that an object can be read in every media type, is in its list, and can be deleted. */
 export async function usable(client: Client, collection: string, name: string): Promise<void> {
   const path = `${collection}/${name}`;
   for (const accept of ['application/json', 'application/yaml', 'application/json;as=Table;v=v1;g=meta.orch.io']) {
@@ -86,13 +86,13 @@ export async function usable(client: Client, collection: string, name: string): 
   hold(gone.status === 404, `${path} is still there after it was deleted`);
 }
 
-/** Requests that still count as under way when all is over, after some seconds in which they may end. */
+/** Requests that still count as in flight a few seconds after the attack. */
 export async function heldPlaces(client: Client): Promise<string[]> {
   for (let i = 0; ; i++) {
     const { body } = await client.http1(asAdmin('GET', '/metrics'));
     const gauges =
       body.toString().match(/^apiserver_(?:current_inflight|longrunning)_requests\{.*\} [1-9]\d*$/gm) ?? [];
-    // The scrape itself is under way.
+    // The scrape itself is in flight.
     const held = gauges.filter((line) => !/readOnly.* 1$/.test(line));
     if (held.length === 0 || i === 20) return held.map((line) => `still under way: ${line}`);
     await sleep(500);

@@ -5,7 +5,7 @@ import { protobufOf, type Sample } from '../samples.ts';
 import { oddJson, oddYaml } from '../texts.ts';
 import { anyJson, changed, valueFor } from '../values.ts';
 
-/** A body and the media type that it says it has. */
+/** A body with its Content-Type. */
 export interface Body {
   readonly type: string;
   readonly bytes: Buffer;
@@ -14,7 +14,7 @@ export interface Body {
 const text = (value: Json): string =>
   JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? Number(item) : item));
 
-/** An object of the kind, right or nearly right, with its name. */
+/** A valid or nearly valid object of the kind, with its name. */
 function anyObject(random: Random, { object, schema }: Sample): JsonObject {
   const { apiVersion, kind, metadata } = object;
   const made = random.once(3) ? { ...object, ...(valueFor(random, schema) as JsonObject) } : changed(random, object);
@@ -24,7 +24,7 @@ function anyObject(random: Random, { object, schema }: Sample): JsonObject {
   return { ...whole, apiVersion, kind, metadata: { ...given, ...(metadata as JsonObject) } } as JsonObject;
 }
 
-/** An object in one of the forms that a body may have; in one of ten cases the bytes themselves are changed. */
+/** An object in one of the media types; in one of ten cases the bytes are mutated. */
 export function objectBody(random: Random, sample: Sample): Body {
   const object = anyObject(random, sample);
   const form = random.below(8);
@@ -41,7 +41,7 @@ export function objectBody(random: Random, sample: Sample): Body {
   return { type, bytes };
 }
 
-/** A patch of an object of the kind, in any of the four forms. */
+/** A patch of an object of the kind, in any of the four patch types. */
 export function patchBody(random: Random, sample: Sample): Body {
   const form = random.below(4);
   const object = anyObject(random, sample);

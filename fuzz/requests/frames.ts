@@ -1,4 +1,4 @@
-/** The frames of HTTP/2 (RFC 9113), by hand: right ones and wrong ones. */
+/** A writer of valid and invalid HTTP/2 frames (RFC 9113). */
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
@@ -51,7 +51,7 @@ export function uint32(value: number): Buffer {
   return out;
 }
 
-/** Headers in HPACK (RFC 7541): each as a literal that is not indexed, without Huffman coding. */
+/** Headers in HPACK (RFC 7541): literals without indexing and without Huffman coding. */
 export function headerBlock(headers: readonly (readonly [name: string, value: string])[]): Buffer {
   return Buffer.concat(headers.flatMap(([name, value]) => [Buffer.from([0]), headerText(name), headerText(value)]));
 }
@@ -65,7 +65,7 @@ function headerText(text: string): Buffer {
   return Buffer.concat([Buffer.from([...length, rest]), bytes]);
 }
 
-/** The request of a stream without a body, or the beginning of one with a body. */
+/** The HEADERS frame of a request, with or without END_STREAM. */
 export function requestFrame(
   stream: number,
   method: string,

@@ -3,17 +3,17 @@ import type { Client } from '../client.ts';
 import type { Random } from '../random.ts';
 import type { TestedServer } from '../server.ts';
 
-/** A kind of requests that are made up. */
+/** A generator of requests. */
 export interface Generator<Case extends Json = Json> {
-  /** Also the folder of its cases in the corpus. */
+  /** Also its folder in the corpus. */
   readonly name: string;
-  /** How many cases go on at the same time. */
+  /** Concurrent cases. */
   readonly lanes: number;
-  /** What is sent, as JSON, so that it can be kept. */
+  /** Generates a case, which can be serialised as JSON. */
   readonly make: (random: Random) => Case;
-  /** Sends it; the result is what is wrong with the answers. What the server does besides is judged by others. */
+  /** Sends a case; the result is the violation in its responses. The state of the server is checked elsewhere. */
   readonly play: (server: TestedServer, client: Client, given: Case) => Promise<string | undefined>;
-  /** The part of a case that is made smaller, and the case with another one. */
+  /** The part of a case that is minimised, and the case with it replaced. */
   readonly bytes: (given: Case) => Buffer;
   readonly withBytes: (given: Case, bytes: Buffer) => Case;
 }

@@ -7,14 +7,14 @@ import { objectBody } from './bodies.ts';
 import type { Generator } from './generator.ts';
 import { anyHeaders, anyMethod, anyTarget, anyUser } from './vocabulary.ts';
 
-/** Bytes on one connection, a character for each, in the pieces in which they are written. */
+/** The writes of one connection, as binary strings. */
 interface Case {
   [key: string]: string[] | string;
   pieces: string[];
   end: 'close' | 'reset';
 }
 
-/** Requests of HTTP/1.1 as bytes: several on a connection, in pieces, with and without bodies, broken off. */
+/** HTTP/1.1 requests as bytes: pipelined, in chunks, with and without bodies, truncated. */
 export const http1: Generator<Case> = {
   name: 'requests-http1',
   lanes: 16,
@@ -38,11 +38,11 @@ export const http1: Generator<Case> = {
 };
 
 const pauseMs = 2;
-/** How long nothing may come until nothing more is expected (ms). */
+/** The silence after which no more data is expected (ms). */
 const usualQuietMs = 60;
 const longestMs = 10_000;
 
-/** What comes back until the other side closes, or is quiet for so long. */
+/** Reads until the server closes the connection or is silent. */
 export async function exchange(
   socket: Awaited<ReturnType<typeof openSocket>>,
   pieces: readonly string[],
@@ -94,7 +94,7 @@ function oneRequest(random: Random): string {
   return `${anyMethod(random)} ${anyTarget(random)} ${version}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** A body, and the headers that say how long it is: most of the time the truth. */
+/** A body and its framing headers, which are usually correct. */
 function framedBody(random: Random, headers: [string, string][]): string {
   const { type, bytes } = objectBody(random, random.pick(samples));
   const body = bytes.subarray(0, 200_000).toString('latin1');

@@ -8,14 +8,14 @@ import type { Generator } from './generator.ts';
 import { exchange } from './http1.ts';
 import { anyHeaders, anyMethod, anyTarget, anyUser } from './vocabulary.ts';
 
-/** Bytes on one connection, a character for each, frame by frame. */
+/** The frames of one connection, as binary strings. */
 interface Case {
   [key: string]: string[] | string;
   pieces: string[];
   end: 'close' | 'reset';
 }
 
-/** Frames of HTTP/2: requests, and whatever else a client may or may not send. */
+/** HTTP/2 frames: requests, and other valid and invalid frames. */
 export const http2: Generator<Case> = {
   name: 'requests-http2',
   lanes: 16,
@@ -92,7 +92,7 @@ function oneRequest(random: Random, stream: number): Buffer[] {
   return hasBody ? [...head, ...dataFrames(random, stream, bytes)] : head;
 }
 
-/** A block of headers in one frame, or continued in others. */
+/** A header block in one HEADERS frame, or with CONTINUATION frames. */
 function headFrames(random: Random, stream: number, block: Buffer, flags: number): Buffer[] {
   if (!random.once(6)) return [frame(frameType.headers, flags | flag.endHeaders, stream, block)];
   const middle = random.below(block.length);

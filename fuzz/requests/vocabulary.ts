@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 import { samples } from '../samples.ts';
 import { authorization, type User, users } from '../server.ts';
 
-/** What requests are made of, right and wrong. */
+/** Valid and invalid parts of requests. */
 
 const documents = [
   '/',
@@ -150,7 +150,7 @@ const values: { readonly [name: string]: readonly string[] } = {
   'x-long': ['y'.repeat(9_000)],
 };
 
-/** Headers with their values; those of the user with them. */
+/** Random headers, including those of the user. */
 export function anyHeaders(random: Random, user: User): [name: string, value: string][] {
   const names = random.list(0, 4, () => random.pick(Object.keys(values)));
   const made = names.map((name): [string, string] => [name, random.pick(values[name] ?? [''])]);

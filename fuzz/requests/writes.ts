@@ -8,10 +8,10 @@ import type { Generator } from './generator.ts';
 interface Write {
   [key: string]: string;
   method: string;
-  /** What follows the path of the object, or of the collection for a POST. */
+  /** Suffix of the path of the object, or of the collection for a POST. */
   suffix: string;
   type: string;
-  /** A character for each byte. */
+  /** A binary string. */
   body: string;
 }
 
@@ -33,7 +33,7 @@ const parameters = [
   '?pretty=1',
 ];
 
-/** An object that is created, read in every form, changed and deleted, with bodies that are right or nearly right. */
+/** Creates, reads in every media type, changes and deletes an object, with valid or nearly valid bodies. */
 export const writes: Generator<Case> = {
   name: 'requests-writes',
   lanes: 1,
@@ -50,7 +50,7 @@ export const writes: Generator<Case> = {
     };
   },
   play,
-  // The body of the last write: what went before leads up to it.
+  // The body of the last write; earlier ones prepare the object.
   bytes: ({ writes: all }) => Buffer.from(all.at(-1)?.body ?? '', 'latin1'),
   withBytes: (given, bytes) => ({
     ...given,
@@ -100,7 +100,7 @@ async function play(_: unknown, client: Client, given: Case): Promise<string | u
   if (fault !== undefined || typeof name !== 'string' || given.user === 'bob') return fault;
   const path = `${given.collection}/${encodeURIComponent(name)}`;
   const found = await send({ method: 'GET', path });
-  // Reviews and dry runs keep nothing.
+  // Reviews and dry runs store nothing.
   if (found.status === 404 || found.status === 405) return undefined;
   for (const other of others) {
     const wrong = faultOf(await send(asked(path, other)), other);
@@ -120,13 +120,13 @@ const asked = (path: string, { method, suffix, type, body }: Write): Omit<Ask, '
 
 type Send = (ask: Omit<Ask, 'user'>) => Promise<Answer>;
 
-/** Whether what is stored can be had in every form, alone and in its list. */
+/** Checks that the stored object can be read in every media type, alone and in its list. */
 async function readFault(send: Send, collection: string, path: string): Promise<string | undefined> {
   for (const accept of forms) {
     for (const where of [path, `${collection}?limit=500`]) {
       const { status, body } = await send({ method: 'GET', path: where, headers: { accept } });
       if (status === 200 || (status === 404 && where === path)) continue;
-      // Kinds that no schema of protobuf describes have no such form.
+      // Some kinds have no protobuf schema.
       if (status === 406) continue;
       return `reading ${where} as ${accept} gives ${status}: ${shown(body)}`;
     }
@@ -134,7 +134,7 @@ async function readFault(send: Send, collection: string, path: string): Promise<
   return undefined;
 }
 
-/** Whether what is stored can be deleted, once its finalizers are gone. */
+/** Checks that the stored object can be deleted after its finalizers are removed. */
 async function deleteFault(send: Send, path: string): Promise<string | undefined> {
   const deleted = await send({ method: 'DELETE', path: `${path}?gracePeriodSeconds=0&propagationPolicy=Background` });
   if (deleted.status !== 200 && deleted.status !== 202 && deleted.status !== 404) {
@@ -146,7 +146,7 @@ async function deleteFault(send: Send, path: string): Promise<string | undefined
   const patched = await send({ method: 'PATCH', path, headers, body: '{"metadata":{"finalizers":null}}' });
   if (patched.status >= 300) return `the finalizers cannot be removed: ${patched.status} ${shown(patched.body)}`;
   const gone = await send({ method: 'GET', path });
-  // The finalizers of a namespace are in its spec.
+  // The finalizers of a namespace are also in its spec.
   return gone.status === 404 || path.includes('/v1/namespaces/sample')
     ? undefined
     : `it cannot be deleted: ${shown(gone.body)}`;
@@ -161,19 +161,19 @@ function parsed({ body }: Answer): JsonObject | undefined {
   }
 }
 
-/** The largest answer to a write that was refused (bytes). */
+/** The size limit of the response to a rejected write (bytes). */
 const maxRefusal = 1024 * 1024;
 
 function faultOf(answer: Answer, { method, suffix }: Write): string | undefined {
-  const { status, body: told } = answer;
-  if (status >= 400 && told.length > maxRefusal) return `a refusal of ${told.length} bytes`;
+  const { status, body: text } = answer;
+  if (status >= 400 && text.length > maxRefusal) return `a refusal of ${text.length} bytes`;
   if (status < 500) return undefined;
   const message = parsed(answer)?.['message'];
   if (status === 500 && typeof message === 'string') {
-    // What an apply says of a body that does not fit, and a strategic patch of its directives, is told with 500.
+    // Like the reference server: 500 for an apply that does not match the schema, and for invalid patch directives.
     if (method === 'PATCH' && !message.includes('Internal error')) return undefined;
-    // So is a resourceVersion that is no number of 64 bits, or that a new object has.
+    // Also for a resourceVersion that is no uint64, or is set on create.
     if (/^strconv\.ParseUint: parsing |^resourceVersion should not be set /.test(message)) return undefined;
   }
-  return `${method} ${suffix} answered with ${status}: ${shown(told)}`;
+  return `${method} ${suffix} answered with ${status}: ${shown(text)}`;
 }

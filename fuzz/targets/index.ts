@@ -5,7 +5,7 @@ import { mergeTargets } from './merge.ts';
 import { metaTargets } from './meta.ts';
 import { requestTargets } from './requests.ts';
 
-/** Every reader of what clients send. */
+/** All decoders and parsers of client input. */
 export const targets: readonly Target[] = [
   ...codecTargets,
   ...metaTargets,

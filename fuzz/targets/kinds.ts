@@ -21,7 +21,7 @@ const context: WriteContext = {
   warnings: new Set(),
 };
 
-/** What the rules of each kind make of any object: types, defaults, preparation, validation, columns. */
+/** Runs decoding, defaulting, strategy, validation and table columns of each kind on arbitrary objects. */
 export const kindTargets: readonly Target[] = [
   {
     name: 'resources-kinds',
@@ -63,7 +63,7 @@ export const kindTargets: readonly Target[] = [
 
 const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
 
-/** Reads an object by its schema, prepares it as a new one and as an update of itself, and shows it. */
+/** Decodes an object, prepares it for create and for an update of itself, and renders its table row. */
 function judgeObject({ definition, schema }: Sample, given: JsonObject): void {
   const type = compile(schema, names);
   const object = type.decode(given).value as ApiObject;

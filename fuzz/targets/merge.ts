@@ -29,7 +29,7 @@ import { law, type Target } from '../target.ts';
 import { oddJson } from '../texts.ts';
 import { anyJson, anyKey, changed, valueFor } from '../values.ts';
 
-/** Two JSON values that belong together travel as a list of two. */
+/** A pair of JSON values is encoded as a list of two. */
 const pair = (random: Random, first: Json, second: Json) => oddJson(random, [first, second]);
 
 function readPair(bytes: Uint8Array): readonly [Json, Json] {
@@ -169,7 +169,7 @@ function withDirectives(random: Random, value: Json): Json {
 
 const strategic: Target = {
   name: 'merge-strategic-patch',
-  // Entries without their merge key and unknown directives, as the wire has them.
+  // Entries without merge key and unknown directives.
   codes: [500],
   seeds: seedsOf(
     [
@@ -208,7 +208,7 @@ const strategic: Target = {
   },
 };
 
-/** An object and its owners, seen through the one version that there is. */
+/** An object with its managed fields, in the only version. */
 const owned: ManagedType = {
   names,
   fieldFilter: { exclude: {} },
@@ -225,7 +225,7 @@ const writer = (manager: string) => ({ manager, apiVersion: 'v1', now: '2024-01-
 
 const apply: Target = {
   name: 'merge-apply',
-  // What does not fit the schema, as the wire has it.
+  // Values that do not match the schema.
   codes: [500],
   seeds: seedsOf(
     [thingSeed, { ...thingSeed, spec: { containers: [{ name: 'd' }], tags: ['c'] } }],
@@ -245,7 +245,7 @@ const apply: Target = {
 
 const update: Target = {
   name: 'merge-update',
-  // The apply that comes before the update is told so of what does not fit the schema.
+  // The apply before the update is rejected for values that do not match the schema.
   codes: [500],
   seeds: seedsOf([
     thingSeed,

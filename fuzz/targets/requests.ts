@@ -19,7 +19,7 @@ import { anyText, changed, valueFor } from '../values.ts';
 const seedsOf = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text));
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-/** A method and a URL, with a space between. */
+/** A method and a URL, separated by a space. */
 const requestInfo: Target = {
   name: 'http-request-info',
   limit: headerSize,
@@ -153,7 +153,7 @@ const deleteOptions: Target = {
 const parameters: Target = {
   name: 'registry-parameters',
   limit: headerSize,
-  // A version that is no number, as the wire refuses it for a get.
+  // A GET with an invalid resourceVersion, as rejected by the http room.
   codes: [500],
   seeds: seedsOf(
     'limit=10&continue=abc&resourceVersion=12&resourceVersionMatch=Exact&timeoutSeconds=5',
@@ -194,7 +194,7 @@ const parameters: Target = {
           names,
         ),
     ];
-    // The first refusal ends a request: each reader is asked, and the last refusal told.
+    // A request ends at its first error: run every parser, and rethrow the last error.
     let refusal: unknown;
     for (const attempt of tries) {
       try {
@@ -232,7 +232,7 @@ const certificateRequest: Target = {
   run: (bytes) => requestedOrganizations(Buffer.from(bytes).toString('latin1')),
 };
 
-/** One element of DER, of the tags that certificate requests have; its length is right most of the time. */
+/** A random DER element with a tag of certificate requests; its length is usually correct. */
 function der(random: Random, depth: number): Buffer {
   const tag = random.pick([0x30, 0x31, 0x06, 0x02, 0x0c, 0x13, 0x1e, 0xa0, 0x03]);
   const inner =
@@ -260,15 +260,15 @@ const tokenFile: Target = {
   run: (bytes) => parseTokenFile(textOf(bytes)),
 };
 
-/** What a reader of WebSocket frames tells of bytes that come in pieces of this length. */
+/** The result of the WebSocket frame parser for bytes in chunks of this length. */
 function framesIn(bytes: Uint8Array, step: number): string {
-  const told: string[] = [];
+  const events: string[] = [];
   const frames = new ClientFrames({
-    ping: (payload) => void told.push(`ping ${payload.toString('hex')}`),
-    close: (code) => void told.push(`close ${code}`),
+    ping: (payload) => void events.push(`ping ${payload.toString('hex')}`),
+    close: (code) => void events.push(`close ${code}`),
   });
   for (let at = 0; at < bytes.length; at += step) frames.read(Buffer.from(bytes.subarray(at, at + step)));
-  return told.join();
+  return events.join();
 }
 
 const webSocket: Target = {
@@ -287,9 +287,9 @@ const webSocket: Target = {
       }),
     ),
   run: (bytes) => {
-    const told = framesIn(bytes, bytes.length);
-    for (const step of [1, 7]) law(framesIn(bytes, step) === told, 'frames are the same however they are cut');
-    law(!/close \d+,/.test(told), 'nothing is told after the close');
+    const events = framesIn(bytes, bytes.length);
+    for (const step of [1, 7]) law(framesIn(bytes, step) === events, 'frames are the same however they are cut');
+    law(!/close \d+,/.test(events), 'nothing is told after the close');
   },
 };
 

@@ -9,7 +9,7 @@ import {
   runMutating,
   runValidating,
 } from './index.ts';
-import { fakeWorld } from './testing/world.ts';
+import { fakeInitializer } from './testing/initializer.ts';
 import type { AdmissionPlugin, AdmissionRequest, StepTimer } from './types.ts';
 
 const names = namesFor('k8s.io');
@@ -28,8 +28,8 @@ const request = (part: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   ...part,
 });
 
-describe('chain', () => {
-  it('calls the plugins in order and stops at the first refusal', async () => {
+describe('admission chain', () => {
+  it('runs mutating, then validating plugins in order and stops at the first rejection', async () => {
     const calls: string[] = [];
     const plugin = (name: string, refuse = false): AdmissionPlugin => ({
       name,
@@ -49,8 +49,8 @@ describe('chain', () => {
   });
 });
 
-describe('times', () => {
-  it('are told of each step and of all together, to the one that refuses', async () => {
+describe('latency metrics', () => {
+  it('are observed for each plugin and for the whole phase, up to the plugin that rejects', async () => {
     let now = 1_000;
     const told: string[] = [];
     const timer: StepTimer = ({ plugin, type, operation, rejected }) => {
@@ -99,12 +99,12 @@ describe('namespace lifecycle', () => {
     }
   };
 
-  it('admits into a namespace that is there', async () => {
+  it('admits a create in an active namespace', async () => {
     expect(await outcome({})).toBe('admitted');
     expect(await outcome({}, true)).toBe('admitted');
   });
 
-  it('refuses a namespace that is absent', async () => {
+  it('answers 404 when the namespace does not exist', async () => {
     const refusal = {
       code: 404,
       message: 'namespaces "nope" not found',
@@ -115,7 +115,7 @@ describe('namespace lifecycle', () => {
     expect(await outcome({ namespace: 'nope', operation: 'UPDATE' })).toMatchObject(refusal);
   });
 
-  it('refuses creations alone while the namespace is being terminated', async () => {
+  it('rejects creates, but not updates and deletes, in a terminating namespace', async () => {
     expect(await outcome({ namespace: 'going' })).toMatchObject({
       code: 403,
       message:
@@ -126,18 +126,18 @@ describe('namespace lifecycle', () => {
     expect(await outcome({ namespace: 'going', operation: 'DELETE' })).toBe('admitted');
   });
 
-  it('leaves connections to what they connect to', async () => {
+  it('does not handle CONNECT', async () => {
     expect(await outcome({ namespace: 'nope', operation: 'CONNECT' })).toBe('admitted');
   });
 
-  it('tells what a name is to begin with that is not made up yet', async () => {
+  it('names generateName in the message while the name is not generated', async () => {
     const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'web-x', generateName: 'web-' } };
     expect(await outcome({ namespace: 'going', name: '', object })).toMatchObject({
       message: expect.stringMatching(/^configmaps "web-" is forbidden: /) as string,
     });
   });
 
-  it('keeps the namespaces that the server needs', async () => {
+  it('rejects the deletion of system namespaces', async () => {
     const resource = { group: '', version: 'v1', resource: 'namespaces' };
     const remove = (name: string) => outcome({ operation: 'DELETE', resource, namespace: '', name });
     expect(await remove('kube-system')).toMatchObject({
@@ -148,15 +148,15 @@ describe('namespace lifecycle', () => {
     expect(await remove('n')).toBe('admitted');
   });
 
-  it('has nothing to say about cluster-scoped objects and access reviews', async () => {
+  it('ignores cluster-scoped objects and access reviews', async () => {
     expect(await outcome({ namespace: '' })).toBe('admitted');
     const resource = { group: 'authorization.k8s.io', version: 'v1', resource: 'localsubjectaccessreviews' };
     expect(await outcome({ namespace: 'nope', resource })).toBe('admitted');
   });
 });
 
-describe('places', () => {
-  it('are asked about once, and what is not meant for them never sees a write', async () => {
+describe('handles', () => {
+  it('is called once for each operation and resource, and the plugin sees no other requests', async () => {
     const asked: string[] = [];
     const seen: string[] = [];
     const chain = createChain([
@@ -176,23 +176,23 @@ describe('places', () => {
     expect(asked).toEqual(['CREATE configmaps/', 'UPDATE configmaps/', 'DELETE configmaps/', 'CONNECT configmaps/']);
   });
 
-  it('leave a config map to two plugins, which look before anything and count after everything', () => {
+  it('leaves NamespaceLifecycle and ResourceQuota for the creation of a config map', () => {
     const place = { operation: 'CREATE', resource: 'configmaps', subresource: '' } as const;
-    const concerned = makePlugins(fakeWorld(), [], []).filter(({ handles }) => handles?.(place) ?? true);
+    const concerned = makePlugins(fakeInitializer(), [], []).filter(({ handles }) => handles?.(place) ?? true);
     expect(concerned.map(({ name }) => name)).toEqual(['NamespaceLifecycle', 'ResourceQuota']);
   });
 });
 
-describe('the table of plugins', () => {
+describe('the list of plugins', () => {
   const namesOf = (on: readonly string[], off: readonly string[]) =>
-    makePlugins(fakeWorld(), on, off).map(({ name }) => name);
-  it('has each under the name that it has itself', () => {
-    expect(admissionPlugins.map(({ make }) => make(fakeWorld()).name)).toEqual(
+    makePlugins(fakeInitializer(), on, off).map(({ name }) => name);
+  it('names each plugin as the plugin names itself', () => {
+    expect(admissionPlugins.map(({ make }) => make(fakeInitializer()).name)).toEqual(
       admissionPlugins.map(({ name }) => name),
     );
   });
 
-  it('switches them on and off, in one order', () => {
+  it('enables and disables plugins without changing their order', () => {
     expect(namesOf([], [])).not.toContain('OwnerReferencesPermissionEnforcement');
     expect(namesOf([], []).at(-1)).toBe('ResourceQuota');
     const all = admissionPlugins.map(({ name }) => name);

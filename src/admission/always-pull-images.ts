@@ -1,7 +1,7 @@
 import { allContainersOf, fieldsOf, objectsOf, on, specOf, textOf } from './fields.ts';
 import type { AdmissionPlugin } from './types.ts';
 
-/** No pod runs an image only because it lies on the node: whoever names one must be allowed to pull it. */
+/** Sets the pull policy of every container and image volume to Always, so that image credentials are checked. */
 export function alwaysPullImages(): AdmissionPlugin {
   return {
     name: 'AlwaysPullImages',

@@ -1,10 +1,10 @@
 import { forbidden } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
 
-/** Lets everything pass. */
+/** Admits every request. */
 export const alwaysAdmit = (): AdmissionPlugin => ({ name: 'AlwaysAdmit' });
 
-/** Lets nothing pass. */
+/** Rejects every request. */
 export function alwaysDeny(): AdmissionPlugin {
   const deny = (request: AdmissionRequest): never => {
     throw forbidden(request, 'admission control is denying all modifications');

@@ -1,7 +1,7 @@
 import { fieldsOf, forbidden, objectsOf, on, specOf, textOf } from './fields.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** A pod may keep others off its node, and off nothing larger. */
+/** Required pod anti-affinity terms may use the hostname topology key only. */
 export function limitAntiAffinity({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   const allowed = `${names.labels}/hostname`;
   return {

@@ -2,34 +2,34 @@ import { jsonEqual } from '../meta/index.ts';
 import { fieldsOf, forbidden, on, specOf, textOf } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<PluginInitializer, 'names' | 'authorize'>;
+type Initializer = Pick<PluginInitializer, 'names' | 'authorize'>;
 
-const requestsOf = (domain: string) => `certificatesigningrequests.certificates.${domain}`;
+const csrResource = (domain: string) => `certificatesigningrequests.certificates.${domain}`;
 
-/** Only who may approve for a signer approves or denies what that signer is asked for. */
-export function certificateApproval(world: World): AdmissionPlugin {
+/** Updates of `/approval` need the verb `approve` on the signer of the request. */
+export function certificateApproval(initializer: Initializer): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
-    handles: on(['UPDATE'], `${requestsOf(world.names.domain)}/approval`),
-    validate: (request) => checkSigner(world, request, 'approve'),
+    handles: on(['UPDATE'], `${csrResource(initializer.names.domain)}/approval`),
+    validate: (request) => authorizeSigner(initializer, request, 'approve'),
   };
 }
 
-/** Only who may sign for a signer issues certificates in its name, or tells that it failed. */
-export function certificateSigning(world: World): AdmissionPlugin {
+/** Setting the certificate or the conditions in `/status` needs the verb `sign` on the signer of the request. */
+export function certificateSigning(initializer: Initializer): AdmissionPlugin {
   return {
     name: 'CertificateSigning',
-    handles: on(['UPDATE'], `${requestsOf(world.names.domain)}/status`),
+    handles: on(['UPDATE'], `${csrResource(initializer.names.domain)}/status`),
     validate: (request) => {
       const { certificate, conditions = [] } = fieldsOf(request.object?.['status']);
       const before = fieldsOf(request.oldObject?.['status']);
       if (jsonEqual(certificate, before['certificate']) && jsonEqual(conditions, before['conditions'] ?? [])) return;
-      return checkSigner(world, request, 'sign');
+      return authorizeSigner(initializer, request, 'sign');
     },
   };
 }
 
-/** Nobody becomes an administrator by asking for a client certificate. */
+/** A request to the API server client signer must not ask for the group `system:masters`. */
 export function certificateSubjectRestriction({
   names,
   organizationsOf,
@@ -37,7 +37,7 @@ export function certificateSubjectRestriction({
   const signer = `${names.labels}/kube-apiserver-client`;
   return {
     name: 'CertificateSubjectRestriction',
-    handles: on(['CREATE'], requestsOf(names.domain)),
+    handles: on(['CREATE'], csrResource(names.domain)),
     validate: (request) => {
       const { signerName, request: encoded } = specOf(request.object);
       if (signerName !== signer) return;
@@ -50,10 +50,14 @@ export function certificateSubjectRestriction({
   };
 }
 
-/** May the user act for the signer, by its own name or for all of its domain? */
-async function checkSigner({ authorize, names }: World, request: AdmissionRequest, verb: string): Promise<void> {
+/** @throws StatusError 403 unless the user may use the verb on the signer by name, or on `<domain>/*` */
+async function authorizeSigner(
+  { authorize, names }: Initializer,
+  request: AdmissionRequest,
+  verb: string,
+): Promise<void> {
   const signer = textOf(specOf(request.oldObject)['signerName']);
-  const wish = {
+  const attributes = {
     verb,
     group: `certificates.${names.domain}`,
     version: '*',
@@ -63,7 +67,7 @@ async function checkSigner({ authorize, names }: World, request: AdmissionReques
   };
   const [domain = ''] = signer.split('/');
   for (const name of [signer, `${domain}/*`]) {
-    if ((await authorize(request.user, { ...wish, name })).allowed) return;
+    if ((await authorize(request.user, { ...attributes, name })).allowed) return;
   }
   throw forbidden(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
 }

@@ -1,8 +1,8 @@
 import { type Clock, formatGroupResource } from '../meta/index.ts';
 import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, StepLabels, StepTimer } from './types.ts';
 
-/** What runs, and what is told how long it took. */
-interface Step extends Timed {
+/** One plugin's handler of a phase, with the observers of its latency. */
+interface TimedPlugin extends Timed {
   readonly run: (request: AdmissionRequest) => void | Promise<void>;
 }
 interface Timed {
@@ -10,21 +10,21 @@ interface Timed {
   readonly rejected: (seconds: number) => void;
 }
 interface Phase extends Timed {
-  readonly steps: readonly Step[];
+  readonly steps: readonly TimedPlugin[];
 }
 
-/** The steps for one place, so that a write meets no plugin that is not meant for it. */
+/** The plugins that handle one operation on one resource or subresource. */
 interface PluginSet {
   readonly admit: Phase;
   readonly validate: Phase;
 }
 type PluginSets = { readonly [operation in AdmissionOperation]: PluginSet };
 
-/** Plugins in their order, sorted out by place as places are seen. */
+/** The ordered plugins, and the sets of those that handle each operation and resource, built on first use. */
 export interface AdmissionChain {
   readonly plugins: readonly AdmissionPlugin[];
   readonly timing: Timing;
-  /** By group, resource and subresource: names of what is served, so there are never many. */
+  /** By group, resource and subresource; bounded by the number of served resources. */
   readonly pluginSets: Map<string, Map<string, Map<string, PluginSets>>>;
 }
 
@@ -43,21 +43,21 @@ export const createChain = (plugins: readonly AdmissionPlugin[], timing = untime
 });
 
 /**
- * Lets every plugin change the object, in their order, and says whether any may have.
- * @throws StatusError of the first that refuses
+ * Runs the mutating phase in order. The result says whether the object may have been changed.
+ * @throws StatusError of the first plugin that rejects
  */
 export async function runMutating(chain: AdmissionChain, request: AdmissionRequest): Promise<boolean> {
   const phase = pluginsFor(chain, request).admit;
-  await pass(phase, request, chain.timing.clock);
+  await runPhase(phase, request, chain.timing.clock);
   return phase.steps.length > 0 && request.object !== undefined;
 }
 
-/** Lets every plugin judge the object as it is to be stored. @throws StatusError of the first that refuses */
+/** Runs the validating phase on the object to be stored. @throws StatusError of the first plugin that rejects */
 export function runValidating(chain: AdmissionChain, request: AdmissionRequest): Promise<void> {
-  return pass(pluginsFor(chain, request).validate, request, chain.timing.clock);
+  return runPhase(pluginsFor(chain, request).validate, request, chain.timing.clock);
 }
 
-async function pass(phase: Phase, request: AdmissionRequest, clock: Timing['clock']): Promise<void> {
+async function runPhase(phase: Phase, request: AdmissionRequest, clock: Timing['clock']): Promise<void> {
   if (phase.steps.length === 0) return;
   const began = clock.now();
   let last = began;
@@ -79,8 +79,8 @@ async function pass(phase: Phase, request: AdmissionRequest, clock: Timing['cloc
 }
 
 function pluginsFor(chain: AdmissionChain, { operation, resource, subresource }: AdmissionRequest): PluginSet {
-  const lanes = chain.pluginSets.get(resource.group)?.get(resource.resource)?.get(subresource);
-  return (lanes ?? addPlugins(chain, resource.group, resource.resource, subresource))[operation];
+  const found = chain.pluginSets.get(resource.group)?.get(resource.resource)?.get(subresource);
+  return (found ?? addPlugins(chain, resource.group, resource.resource, subresource))[operation];
 }
 
 function addPlugins(chain: AdmissionChain, group: string, resource: string, subresource: string): PluginSets {
@@ -91,24 +91,24 @@ function addPlugins(chain: AdmissionChain, group: string, resource: string, subr
     passed: timer({ plugin, type, operation, rejected: false }),
     rejected: timer({ plugin, type, operation, rejected: true }),
   });
-  const lane = (operation: AdmissionOperation): PluginSet => {
-    const meant = plugins.filter(({ handles }) => handles?.({ operation, resource: id, subresource }) ?? true);
+  const setFor = (operation: AdmissionOperation): PluginSet => {
+    const handling = plugins.filter(({ handles }) => handles?.({ operation, resource: id, subresource }) ?? true);
     const phase = (type: StepLabels['type'], part: 'mutate' | 'validate'): Phase => ({
       ...timed('', type, operation),
-      steps: meant.flatMap(({ name, [part]: run }) =>
+      steps: handling.flatMap(({ name, [part]: run }) =>
         run === undefined ? [] : { run, ...timed(name, type, operation) },
       ),
     });
     return { admit: phase('admit', 'mutate'), validate: phase('validate', 'validate') };
   };
-  const made: PluginSets = {
-    CREATE: lane('CREATE'),
-    UPDATE: lane('UPDATE'),
-    DELETE: lane('DELETE'),
-    CONNECT: lane('CONNECT'),
+  const sets: PluginSets = {
+    CREATE: setFor('CREATE'),
+    UPDATE: setFor('UPDATE'),
+    DELETE: setFor('DELETE'),
+    CONNECT: setFor('CONNECT'),
   };
   const byResource = pluginSets.get(group) ?? new Map<string, Map<string, PluginSets>>();
   const bySubresource = byResource.get(resource) ?? new Map<string, PluginSets>();
-  pluginSets.set(group, byResource.set(resource, bySubresource.set(subresource, made)));
-  return made;
+  pluginSets.set(group, byResource.set(resource, bySubresource.set(subresource, sets)));
+  return sets;
 }

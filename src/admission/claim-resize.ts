@@ -1,9 +1,9 @@
 import { type ApiObject, compareQuantities } from '../meta/index.ts';
-import { amountOf } from './amounts.ts';
 import { annotationOf, fieldsOf, forbidden, on, specOf, textOf } from './fields.ts';
+import { toQuantity } from './resource-list.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** A claim grows only while it is bound, and when its storage class allows that. */
+/** A persistent volume claim may grow only if it is bound and its storage class allows volume expansion. */
 export function claimResize({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const classOf = (claim: ApiObject): string =>
     annotationOf(claim, `volume.beta.${names.labels}/storage-class`) ?? textOf(specOf(claim)['storageClassName']);
@@ -29,4 +29,4 @@ export function claimResize({ names, objects }: Pick<PluginInitializer, 'names' 
   };
 }
 
-const sizeOf = (claim: ApiObject) => amountOf(fieldsOf(fieldsOf(specOf(claim)['resources'])['requests'])['storage']);
+const sizeOf = (claim: ApiObject) => toQuantity(fieldsOf(fieldsOf(specOf(claim)['resources'])['requests'])['storage']);

@@ -1,7 +1,7 @@
 import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** An ingress that names no class gets the one that is marked as the default; of several, the youngest. */
+/** Sets `ingressClassName` of an ingress without a class to the default ingress class; of several, the newest. */
 export function defaultIngressClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const { domain, labels } = names;
   return {

@@ -1,7 +1,7 @@
 import { fieldsAt, listAt, objectsOf, on, textOf } from './fields.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** Pods stay for a while on nodes that fail, instead of leaving at once. */
+/** Adds tolerations with `tolerationSeconds` for the not-ready and unreachable NoExecute taints. */
 export function defaultTolerations({
   names,
   tolerationSeconds,

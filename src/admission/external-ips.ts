@@ -1,7 +1,7 @@
 import { forbidden, on, specOf, textsOf } from './fields.ts';
 import type { AdmissionPlugin } from './types.ts';
 
-/** No service draws in the traffic of more outside addresses than it does already. */
+/** A service may keep or remove external IPs, but not add one. */
 export function denyExternalIps(): AdmissionPlugin {
   return {
     name: 'DenyServiceExternalIPs',

@@ -1,4 +1,4 @@
-/** What may change or refuse a write on its way to the store. */
+/** Admission control: the chain that runs mutating and validating plugins on every write, and the plugins. */
 export { type AdmissionChain, createChain, runMutating, runValidating } from './chain.ts';
 export { namespaceLifecycle } from './namespace-lifecycle.ts';
 export { absentPlugins, admissionPlugins, makePlugins } from './plugins.ts';

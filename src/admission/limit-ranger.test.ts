@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { limitRanger } from './limit-ranger.ts';
-import { fakeWorld, held, old, outcome, podOf, requestFor } from './testing/world.ts';
+import { fakeInitializer, old, outcome, podOf, requestFor, stored } from './testing/initializer.ts';
 
-const withLimits = (...limits: JsonObject[]) => fakeWorld([held('limitranges', 'l', { spec: { limits } }, 'n')]);
+const withLimits = (...limits: JsonObject[]) =>
+  fakeInitializer([stored('limitranges', 'l', { spec: { limits } }, 'n')]);
 const create = (limits: JsonObject[], pod: JsonObject) =>
   outcome(limitRanger(withLimits(...limits)), requestFor('pods', pod));
 
-describe('defaults', () => {
+describe('limit range defaults', () => {
   const defaults = { type: 'Container', default: { cpu: '200m', memory: '1Gi' }, defaultRequest: { cpu: '100m' } };
 
-  it('gives containers what they leave open, and says so', async () => {
+  it('set missing requests and limits of containers and record it in an annotation', async () => {
     const pod = podOf({ resources: { limits: { memory: '2Gi' } } }, { initContainers: [{ name: 'i' }] });
     expect(await create([defaults], pod)).toMatchObject({
       metadata: {
@@ -26,27 +27,27 @@ describe('defaults', () => {
     });
   });
 
-  it('leaves a pod alone that says everything', async () => {
+  it('do not change a pod that sets everything', async () => {
     const pod = podOf({ resources: { limits: { cpu: '1', memory: '1' }, requests: { cpu: '1' } } });
     expect(await create([defaults], pod)).not.toHaveProperty('metadata.annotations');
   });
 
-  it('leaves pods alone that are there already', async () => {
+  it('do not apply to updates of pods', async () => {
     const request = requestFor('pods', podOf(), { oldObject: old(podOf()) });
     expect(await outcome(limitRanger(withLimits(defaults)), request)).toMatchObject(podOf());
   });
 
-  it('takes a resource called like what objects inherit for any other', async () => {
+  it('treat a resource named like a member of Object.prototype as any other', async () => {
     const limit = { type: 'Container', default: JSON.parse('{"constructor":"1","__proto__":"2"}') as JsonObject };
     const made = (await create([limit], podOf())) as { spec: { containers: { resources: { limits: JsonObject } }[] } };
     expect(JSON.stringify(made.spec.containers[0]?.resources.limits)).toBe('{"constructor":"1","__proto__":"2"}');
   });
 });
 
-describe('bounds', () => {
+describe('limit range constraints', () => {
   const resources = (requests: JsonObject, limits: JsonObject = {}) => podOf({ resources: { requests, limits } });
 
-  // The wording is that of the recorded exchange, and of its siblings.
+  // Messages as recorded from the reference server.
   it.each([
     ['max', { max: { cpu: '1' } }, resources({}, { cpu: '2' }), 'maximum cpu usage per Container is 1, but limit is 2'],
     ['no limit', { max: { cpu: '1' } }, resources({}), 'maximum cpu usage per Container is 1.  No limit is specified'],
@@ -92,47 +93,47 @@ describe('bounds', () => {
       resources({}, { cpu: '2' }),
       '[minimum memory usage per Container is 1Gi.  No request is specified, maximum cpu usage per Container is 1, but limit is 2]',
     ],
-  ])('refuses: %s', async (_, limit, pod, message) => {
+  ])('reject: %s', async (_, limit, pod, message) => {
     expect(await create([{ type: 'Container', ...limit }], pod)).toBe(message);
   });
 
-  it('tells all that one range forbids, and asks the next only then', async () => {
+  it('report all violations of the first LimitRange that has any', async () => {
     const cpu = (type: string) => ({ type, max: { cpu: '1' } });
     const ranges = [
-      held('limitranges', 'a', { spec: { limits: [cpu('Pod'), cpu('Container')] } }, 'n'),
-      held('limitranges', 'b', { spec: { limits: [{ type: 'Pod', max: { memory: '1' } }] } }, 'n'),
+      stored('limitranges', 'a', { spec: { limits: [cpu('Pod'), cpu('Container')] } }, 'n'),
+      stored('limitranges', 'b', { spec: { limits: [{ type: 'Pod', max: { memory: '1' } }] } }, 'n'),
     ];
     const pod = resources({}, { cpu: '2' });
-    expect(await outcome(limitRanger(fakeWorld(ranges)), requestFor('pods', pod))).toBe(
+    expect(await outcome(limitRanger(fakeInitializer(ranges)), requestFor('pods', pod))).toBe(
       '[maximum cpu usage per Pod is 1, but limit is 2, maximum cpu usage per Container is 1, but limit is 2]',
     );
   });
 
-  it('bounds what a pod states as a whole instead of what its containers do', async () => {
+  it('check pod-level resources instead of those of the containers', async () => {
     const pod = podOf({ resources: { limits: { cpu: '3' } } }, { resources: { limits: { cpu: '1' } } });
     expect(await create([{ type: 'Pod', max: { cpu: '2' } }], pod)).toBeTypeOf('object');
   });
 
-  it('bounds a pod that is resized, not one that is written otherwise', async () => {
+  it('check a resize of a pod, but no other update', async () => {
     const before = { oldObject: old(resources({}, { cpu: '1' })) };
     const plugin = limitRanger(withLimits({ type: 'Container', max: { cpu: '1' } }));
     const write = (subresource: string) =>
       outcome(plugin, requestFor('pods', resources({}, { cpu: '2' }), { ...before, subresource }));
     expect(await write('resize')).toBe('maximum cpu usage per Container is 1, but limit is 2');
     expect(await write('')).toBeTypeOf('object');
-    // The note stays what it was when the pod was made.
+    // The annotation is only written on create.
     const defaults = limitRanger(withLimits({ type: 'Container', default: { memory: '1Gi' } }));
     const resized = await outcome(defaults, requestFor('pods', podOf(), { ...before, subresource: 'resize' }));
     expect(resized).toMatchObject({ spec: { containers: [{ resources: { limits: { memory: '1Gi' } } }] } });
     expect(resized).not.toHaveProperty('metadata.annotations');
   });
 
-  it('keeps what lies exactly on a bound', async () => {
+  it('allow values equal to a constraint', async () => {
     const limit = { type: 'Container', max: { cpu: '1' }, min: { cpu: '1000m' }, maxLimitRequestRatio: { cpu: '1' } };
     expect(await create([limit], resources({ cpu: '1' }, { cpu: '1' }))).toBeTypeOf('object');
   });
 
-  it('bounds a pod as a whole: init containers run one after the other, restarted ones beside', async () => {
+  it('of type Pod aggregate containers, init containers and sidecars', async () => {
     const one = (name: string, cpu: string, more: JsonObject = {}) => ({
       name,
       ...more,
@@ -148,7 +149,7 @@ describe('bounds', () => {
     expect(await min('4001m')).toBe('minimum cpu usage per Pod is 4001m, but request is 4');
   });
 
-  it('bounds what claims request, when they grow too', async () => {
+  it('check the requests of claims on create and update', async () => {
     const plugin = limitRanger(
       withLimits({ type: 'PersistentVolumeClaim', max: { storage: '10Gi' }, min: { storage: '1Gi' } }),
     );

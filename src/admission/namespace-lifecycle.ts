@@ -5,11 +5,11 @@ import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup } from './types
 const namespaces = { group: '', resource: 'namespaces' };
 
 /**
- * Nothing is written into a namespace that does not exist, nothing is created in one that is being terminated, and
- * the namespaces that the server itself needs are not deleted. It refuses before others look at the object.
+ * Rejects writes in a namespace that does not exist, creation in a namespace that is terminating, and deletion of the
+ * system namespaces. It runs in the mutating phase, before the other plugins.
  */
 export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): AdmissionPlugin {
-  const immortal = new Set(['default', names.systemNamespace, names.publicNamespace]);
+  const immortalNamespaces = new Set(['default', names.systemNamespace, names.publicNamespace]);
   const reviews = `authorization.${names.domain}`;
   return {
     name: 'NamespaceLifecycle',
@@ -17,7 +17,7 @@ export function namespaceLifecycle(lookup: NamespaceLookup, names: Names): Admis
     mutate: (request) => {
       const { operation, resource, namespace, subresource } = request;
       if (resource.group === '' && resource.resource === 'namespaces') {
-        if (operation === 'DELETE' && subresource === '' && immortal.has(request.name)) {
+        if (operation === 'DELETE' && subresource === '' && immortalNamespaces.has(request.name)) {
           throw statusError.forbidden(namespaces, request.name, 'this namespace may not be deleted');
         }
         return undefined;

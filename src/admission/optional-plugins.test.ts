@@ -5,30 +5,31 @@ import { alwaysPullImages } from './always-pull-images.ts';
 import { limitAntiAffinity } from './anti-affinity.ts';
 import { createChain, runMutating, runValidating } from './chain.ts';
 import { denyExternalIps } from './external-ips.ts';
-import { namespaceAutoProvision, namespaceExists } from './namespace-presence.ts';
+import { namespaceAutoProvision, namespaceExists } from './namespace-exists.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podTolerations } from './pod-tolerations.ts';
 import { resourceTolerations } from './resource-tolerations.ts';
-import { fakeWorld, held, old, outcome, podOf, requestFor } from './testing/world.ts';
+import { fakeInitializer, old, outcome, podOf, requestFor, stored } from './testing/initializer.ts';
 
-// Plugins that are off unless someone asks for them. The words are those of the reference server.
+// Plugins that are disabled by default. Messages as in the reference server.
 
-const inNamespace = (annotations: JsonObject) => fakeWorld([held('namespaces', 'n', { metadata: { annotations } })]);
+const inNamespace = (annotations: JsonObject) =>
+  fakeInitializer([stored('namespaces', 'n', { metadata: { annotations } })]);
 
-describe('denying always', () => {
-  it('lets nothing pass', async () => {
+describe('AlwaysDeny', () => {
+  it('rejects every request', async () => {
     expect(await outcome(alwaysDeny(), requestFor('pods', {}))).toBe('admission control is denying all modifications');
   });
 });
 
-describe('pulling images always', () => {
+describe('AlwaysPullImages', () => {
   const images = {
     volumes: [
       { name: 'v', image: { reference: 'r' } },
       { name: 'e', emptyDir: {} },
     ],
   };
-  it('asks for every image anew', async () => {
+  it('sets the pull policy of all containers and image volumes', async () => {
     const pod = podOf({ imagePullPolicy: 'Never' }, { initContainers: [{ name: 'i' }], ...images });
     expect(await outcome(alwaysPullImages(), requestFor('pods', pod))).toMatchObject({
       spec: {
@@ -39,7 +40,7 @@ describe('pulling images always', () => {
     });
   });
 
-  it('leaves a pod alone that gets no image that it did not have', async () => {
+  it('ignores an update that adds no image', async () => {
     const write = (image: string) => {
       const pod = podOf({ image, imagePullPolicy: 'Never' });
       return outcome(alwaysPullImages(), requestFor('pods', pod, { oldObject: old(podOf({ image: 'a' })) }));
@@ -49,9 +50,9 @@ describe('pulling images always', () => {
   });
 });
 
-describe('namespaces that are not there', () => {
-  const world = (created: string[], failure?: Error) => ({
-    ...fakeWorld(),
+describe('NamespaceAutoProvision and NamespaceExists', () => {
+  const initializer = (created: string[], failure?: Error) => ({
+    ...fakeInitializer(),
     namespace: (name: string) => (name === 'there' ? { terminating: false } : undefined),
     createNamespace: (name: string) => {
       created.push(name);
@@ -60,25 +61,25 @@ describe('namespaces that are not there', () => {
   });
   const provide = async (part: { namespace: string; dryRun?: boolean }, failure?: Error) => {
     const created: string[] = [];
-    const found = await outcome(namespaceAutoProvision(world(created, failure)), requestFor('pods', {}, part));
+    const found = await outcome(namespaceAutoProvision(initializer(created, failure)), requestFor('pods', {}, part));
     return { created, refused: typeof found === 'string' ? found : undefined };
   };
 
-  it('are made for what is created in them', async () => {
+  it('create the missing namespace of a created object, except on dry run', async () => {
     expect(await provide({ namespace: 'new' })).toEqual({ created: ['new'], refused: undefined });
     expect((await provide({ namespace: 'there' })).created).toEqual([]);
     expect((await provide({ namespace: '' })).created).toEqual([]);
     expect((await provide({ namespace: 'new', dryRun: true })).created).toEqual([]);
   });
 
-  it('may be made by someone else meanwhile', async () => {
+  it('accept that another writer has created the namespace', async () => {
     const taken = statusError.alreadyExists({ group: '', resource: 'namespaces' }, 'new');
     expect((await provide({ namespace: 'new' }, taken)).refused).toBeUndefined();
     expect((await provide({ namespace: 'new' }, statusError.badRequest('no'))).refused).toBe('no');
   });
 
-  it('hold nothing that could be written', async () => {
-    const chain = createChain([namespaceExists(world([]))]);
+  it('reject writes and deletions in a namespace that does not exist', async () => {
+    const chain = createChain([namespaceExists(initializer([]))]);
     const gone = { code: 404, message: 'namespaces "new" not found' };
     await expect(runValidating(chain, requestFor('pods', {}, { namespace: 'new' }))).rejects.toMatchObject(gone);
     const removal = { namespace: 'new', operation: 'DELETE' } as const;
@@ -87,13 +88,13 @@ describe('namespaces that are not there', () => {
   });
 });
 
-describe('keeping other pods away', () => {
+describe('LimitPodHardAntiAffinityTopology', () => {
   const create = (topologyKey: string, when = 'requiredDuringSchedulingIgnoredDuringExecution') =>
     outcome(
-      limitAntiAffinity(fakeWorld()),
+      limitAntiAffinity(fakeInitializer()),
       requestFor('pods', podOf({}, { affinity: { podAntiAffinity: { [when]: [{ topologyKey }] } } })),
     );
-  it('goes no further than the node', async () => {
+  it('allows only the hostname topology key in required anti-affinity terms', async () => {
     expect(await create('kubernetes.io/hostname')).toBeTypeOf('object');
     expect(await create('zone', 'preferredDuringSchedulingIgnoredDuringExecution')).toBeTypeOf('object');
     expect(await create('zone')).toBe(
@@ -102,10 +103,10 @@ describe('keeping other pods away', () => {
   });
 });
 
-describe('addresses of outside', () => {
+describe('DenyServiceExternalIPs', () => {
   const service = (...externalIPs: string[]) => ({ spec: { externalIPs } });
   const denied = 'Use of external IPs is denied by admission control';
-  it('may be given up, not taken', async () => {
+  it('allows removing external IPs, but not adding them', async () => {
     expect(await outcome(denyExternalIps(), requestFor('services', service('1.1.1.1')))).toBe(denied);
     expect(await outcome(denyExternalIps(), requestFor('services', { spec: {} }))).toBeTypeOf('object');
     const oldObject = old(service('1.1.1.1', '2.2.2.2'));
@@ -116,16 +117,16 @@ describe('addresses of outside', () => {
   });
 });
 
-describe('tolerations for devices', () => {
+describe('ExtendedResourceToleration', () => {
   const asking = (...names: string[]) => ({
     resources: { requests: Object.fromEntries(names.map((name) => [name, '1'])) },
   });
-  it('come with what a pod asks for', async () => {
+  it('adds a toleration for each requested extended resource', async () => {
     const pod = podOf(asking('cpu', 'b.example/gpu', 'kubernetes.io/x'), {
       initContainers: [{ name: 'i', ...asking('a.example/gpu') }],
       tolerations: [{ key: 'b.example/gpu', operator: 'Exists', effect: 'NoSchedule' }],
     });
-    expect(await outcome(resourceTolerations(fakeWorld()), requestFor('pods', pod))).toMatchObject({
+    expect(await outcome(resourceTolerations(fakeInitializer()), requestFor('pods', pod))).toMatchObject({
       spec: {
         tolerations: ['b.example/gpu', 'a.example/gpu'].map((key) => ({
           key,
@@ -137,13 +138,13 @@ describe('tolerations for devices', () => {
   });
 });
 
-describe('nodes of a namespace', () => {
+describe('PodNodeSelector', () => {
   const create = (selector: string, nodeSelector?: JsonObject) =>
     outcome(
       podNodeSelector(inNamespace({ 'scheduler.alpha.kubernetes.io/node-selector': selector })),
       requestFor('pods', podOf({}, nodeSelector && { nodeSelector })),
     );
-  it('are those of its pods', async () => {
+  it('merges the selector of the namespace into the pod, and rejects conflicts', async () => {
     expect(await create('disk=fast, zone = a', { zone: 'a', own: '1' })).toMatchObject({
       spec: { nodeSelector: { disk: 'fast', zone: 'a', own: '1' } },
     });
@@ -153,20 +154,20 @@ describe('nodes of a namespace', () => {
     );
   });
 
-  it('must be told as labels with values', async () => {
+  it('answers 500 when the annotation is no list of key=value', async () => {
     expect(await create('zone')).toBe('?? invalid selector: [zone]');
     expect(await create('a=b=c')).toBe('?? invalid selector: [a b c]');
   });
 });
 
-describe('tolerations of a namespace', () => {
+describe('PodTolerationRestriction', () => {
   const key = (name: string) => `scheduler.alpha.kubernetes.io/${name}`;
   const create = (annotations: JsonObject, pod: JsonObject = podOf()) =>
     outcome(podTolerations(inNamespace(annotations)), requestFor('pods', pod));
   const gpu = { key: 'gpu', operator: 'Exists', effect: 'NoSchedule' };
   const defaults = { [key('defaultTolerations')]: JSON.stringify([{ ...gpu, evil: { __proto__: 1 } }]) };
 
-  it('are added to those of its pods', async () => {
+  it('adds the default tolerations of the namespace', async () => {
     expect(await create(defaults)).toMatchObject({ spec: { tolerations: [gpu] } });
     const own = { key: 'gpu', operator: 'Exists' };
     const made = (await create(defaults, podOf({}, { tolerations: [own] }))) as { spec: JsonObject };
@@ -174,7 +175,7 @@ describe('tolerations of a namespace', () => {
     expect(await create({})).not.toHaveProperty('spec.tolerations');
   });
 
-  it('let pods with resources stay on nodes short of memory', async () => {
+  it('adds the memory-pressure toleration to pods that are not BestEffort', async () => {
     expect(await create({}, podOf({ resources: { requests: { cpu: '1' } } }))).toMatchObject({
       spec: {
         tolerations: [{ key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }],
@@ -182,7 +183,7 @@ describe('tolerations of a namespace', () => {
     });
   });
 
-  it('are no more than what is allowed', async () => {
+  it('rejects tolerations that the whitelist does not cover', async () => {
     const allowed = { [key('tolerationsWhitelist')]: JSON.stringify([{ key: 'gpu', operator: 'Exists' }]) };
     expect(await create(allowed, podOf({}, { tolerations: [gpu] }))).toBeTypeOf('object');
     expect(await create(allowed)).toBeTypeOf('object');
@@ -196,7 +197,7 @@ describe('tolerations of a namespace', () => {
     });
   });
 
-  it.each(['{', '{}', '[1]', 'null'])('that cannot be read are told: %s', async (text) => {
+  it.each(['{', '{}', '[1]', 'null'])('reports an annotation that cannot be parsed: %s', async (text) => {
     expect(await create({ [key('defaultTolerations')]: text })).toContain(
       '?? the tolerations of the namespace cannot be read: ',
     );

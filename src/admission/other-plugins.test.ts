@@ -6,46 +6,46 @@ import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { ownerReferencesPermission } from './owner-references.ts';
 import { storageProtection } from './storage-protection.ts';
-import { fakeWorld, held, old, outcome, requestFor } from './testing/world.ts';
+import { fakeInitializer, old, outcome, requestFor, stored } from './testing/initializer.ts';
 import type { ResourceAttributes } from './types.ts';
 
 const isDefault = (key: string, time = '2024-01-01T00:00:00Z') => ({
   metadata: { annotations: { [key]: 'true' }, creationTimestamp: time },
 });
 
-describe('default storage class', () => {
+describe('DefaultStorageClass', () => {
   const mark = 'storageclass.kubernetes.io/is-default-class';
   const resource = 'storageclasses.storage.k8s.io';
   const classes = [
-    held(resource, 'plain'),
-    held(resource, 'old', isDefault(mark)),
-    held(resource, 'young-b', isDefault(mark, '2025-01-01T00:00:00Z')),
-    held(resource, 'young-a', isDefault(mark, '2025-01-01T00:00:00Z')),
+    stored(resource, 'plain'),
+    stored(resource, 'old', isDefault(mark)),
+    stored(resource, 'young-b', isDefault(mark, '2025-01-01T00:00:00Z')),
+    stored(resource, 'young-a', isDefault(mark, '2025-01-01T00:00:00Z')),
   ];
   const create = (claim: JsonObject, given = classes) =>
-    outcome(defaultStorageClass(fakeWorld(given)), requestFor('persistentvolumeclaims', claim));
+    outcome(defaultStorageClass(fakeInitializer(given)), requestFor('persistentvolumeclaims', claim));
 
-  it('is the youngest that is marked, by name when they are of one age', async () => {
+  it('sets the newest default class, the first by name among those of the same age', async () => {
     expect(await create({ spec: {} })).toMatchObject({ spec: { storageClassName: 'young-a' } });
     expect(await create({ spec: {} }, classes.slice(0, 1))).not.toHaveProperty('spec.storageClassName');
   });
 
-  it('leaves claims alone that chose, also none', async () => {
+  it('does not change a claim with a class, even an empty one', async () => {
     expect(await create({ spec: { storageClassName: '' } })).toMatchObject({ spec: { storageClassName: '' } });
     const metadata = { annotations: { 'volume.beta.kubernetes.io/storage-class': 'x' } };
     expect(await create({ metadata, spec: {} })).not.toHaveProperty('spec.storageClassName');
   });
 });
 
-describe('default ingress class', () => {
+describe('DefaultIngressClass', () => {
   const classes = [
-    held('ingressclasses.networking.k8s.io', 'a'),
-    held('ingressclasses.networking.k8s.io', 'b', isDefault('ingressclass.kubernetes.io/is-default-class')),
+    stored('ingressclasses.networking.k8s.io', 'a'),
+    stored('ingressclasses.networking.k8s.io', 'b', isDefault('ingressclass.kubernetes.io/is-default-class')),
   ];
   const create = (ingress: JsonObject) =>
-    outcome(defaultIngressClass(fakeWorld(classes)), requestFor('ingresses.networking.k8s.io', ingress));
+    outcome(defaultIngressClass(fakeInitializer(classes)), requestFor('ingresses.networking.k8s.io', ingress));
 
-  it('is given to an ingress that names none in either way', async () => {
+  it('applies to an ingress with neither the field nor the annotation', async () => {
     expect(await create({ spec: {} })).toMatchObject({ spec: { ingressClassName: 'b' } });
     expect(await create({ spec: { ingressClassName: 'a' } })).toMatchObject({ spec: { ingressClassName: 'a' } });
     const metadata = { annotations: { 'kubernetes.io/ingress.class': 'old' } };
@@ -53,10 +53,10 @@ describe('default ingress class', () => {
   });
 });
 
-describe('protection of storage in use', () => {
-  it('puts the finalizer, once', async () => {
+describe('StorageObjectInUseProtection', () => {
+  it('adds the finalizer once', async () => {
     const create = (resource: string, metadata: JsonObject = {}) =>
-      outcome(storageProtection(fakeWorld()), requestFor(resource, { metadata }));
+      outcome(storageProtection(fakeInitializer()), requestFor(resource, { metadata }));
     const finalizersOf = async (resource: string, metadata?: JsonObject) =>
       ((await create(resource, metadata)) as ApiObject).metadata.finalizers;
     expect(await finalizersOf('persistentvolumes')).toEqual(['kubernetes.io/pv-protection']);
@@ -70,17 +70,20 @@ describe('protection of storage in use', () => {
   });
 });
 
-describe('growth of claims', () => {
+describe('PersistentVolumeClaimResize', () => {
   const classes = [
-    held('storageclasses.storage.k8s.io', 'grows', { allowVolumeExpansion: true }),
-    held('storageclasses.storage.k8s.io', 'fixed'),
+    stored('storageclasses.storage.k8s.io', 'grows', { allowVolumeExpansion: true }),
+    stored('storageclasses.storage.k8s.io', 'fixed'),
   ];
   const claim = (storage: string, storageClassName: string, phase = 'Bound') => ({
     spec: { storageClassName, resources: { requests: { storage } } },
     status: { phase },
   });
   const grow = (before: JsonObject, after: JsonObject) =>
-    outcome(claimResize(fakeWorld(classes)), requestFor('persistentvolumeclaims', after, { oldObject: old(before) }));
+    outcome(
+      claimResize(fakeInitializer(classes)),
+      requestFor('persistentvolumeclaims', after, { oldObject: old(before) }),
+    );
   const unsupported =
     'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize';
 
@@ -103,17 +106,17 @@ describe('growth of claims', () => {
   });
 });
 
-describe('certificates', () => {
+describe('certificate plugins', () => {
   const resource = 'certificatesigningrequests.certificates.k8s.io';
   const csr = (status: JsonObject = {}) => ({ spec: { signerName: 'example.com/s' }, status });
-  const wishes: ResourceAttributes[] = [];
+  const attributesSeen: ResourceAttributes[] = [];
   const allowing = (...signers: string[]) =>
-    fakeWorld([], (wish) => {
-      wishes.push(wish);
-      return !signers.includes(wish.name);
+    fakeInitializer([], (attributes) => {
+      attributesSeen.push(attributes);
+      return !signers.includes(attributes.name);
     });
 
-  it('are approved by who may for the signer, or for all of its domain', async () => {
+  it('require permission to approve for the signer, or for its whole domain', async () => {
     const approve = (...signers: string[]) => {
       const part = { subresource: 'approval', oldObject: old(csr()) };
       return outcome(certificateApproval(allowing(...signers)), requestFor(resource, csr(), part));
@@ -121,10 +124,10 @@ describe('certificates', () => {
     expect(await approve('example.com/s')).toBeTypeOf('object');
     expect(await approve('example.com/*')).toBeTypeOf('object');
     expect(await approve()).toBe('user not permitted to approve requests with signerName "example.com/s"');
-    expect(wishes.at(-1)).toMatchObject({ verb: 'approve', group: 'certificates.k8s.io', resource: 'signers' });
+    expect(attributesSeen.at(-1)).toMatchObject({ verb: 'approve', group: 'certificates.k8s.io', resource: 'signers' });
   });
 
-  it('are issued by who may sign for the signer', async () => {
+  it('require permission to sign for the signer', async () => {
     const sign = (status: JsonObject, ...signers: string[]) => {
       const part = { subresource: 'status', oldObject: old(csr()) };
       return outcome(certificateSigning(allowing(...signers)), requestFor(resource, csr(status), part));
@@ -136,9 +139,9 @@ describe('certificates', () => {
     expect(await sign({})).toBeTypeOf('object');
   });
 
-  it('never make administrators of the server', async () => {
+  it('reject requests for the group system:masters', async () => {
     const ask = (signerName: string, organizations: readonly string[] | undefined) => {
-      const plugin = certificateSubjectRestriction({ ...fakeWorld(), organizationsOf: () => organizations });
+      const plugin = certificateSubjectRestriction({ ...fakeInitializer(), organizationsOf: () => organizations });
       return outcome(plugin, requestFor(resource, { spec: { signerName, request: '' } }));
     };
     const signer = 'kubernetes.io/kube-apiserver-client';
@@ -151,7 +154,7 @@ describe('certificates', () => {
   });
 });
 
-describe('permission for owner references', () => {
+describe('OwnerReferencesPermissionEnforcement', () => {
   const owner = (more: JsonObject = {}) => ({
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -160,15 +163,18 @@ describe('permission for owner references', () => {
     ...more,
   });
   const write = (refuses: string, after: JsonObject[], before?: JsonObject[]) => {
-    const world = fakeWorld([], ({ verb, resource, subresource }) => `${verb} ${resource}/${subresource}` === refuses);
+    const initializer = fakeInitializer(
+      [],
+      ({ verb, resource, subresource }) => `${verb} ${resource}/${subresource}` === refuses,
+    );
     const holding = (list: JsonObject[]) => ({ metadata: { ownerReferences: list } });
     const part = before === undefined ? {} : { oldObject: old(holding(before)) };
-    return outcome(ownerReferencesPermission(world), requestFor('pods', holding(after), part));
+    return outcome(ownerReferencesPermission(initializer), requestFor('pods', holding(after), part));
   };
   const noDelete = 'delete pods/';
   const noFinalize = 'update replicasets/finalizers';
 
-  it('is that of deleting what is owned', async () => {
+  it('requires permission to delete the object to change its owner references', async () => {
     const refused = "cannot set an ownerRef on a resource you can't delete: no rule allows it, <nil>";
     expect(await write(noDelete, [owner()], [])).toBe(refused);
     expect(await write(noDelete, [], [owner()])).toBe(refused);
@@ -176,17 +182,17 @@ describe('permission for owner references', () => {
     expect(await write(noDelete, [owner()])).toBeTypeOf('object');
   });
 
-  it('matters in every part of an object but the status of pods', async () => {
-    const world = fakeWorld([], ({ verb }) => verb === 'delete');
+  it('handles every subresource but pods/status', async () => {
+    const initializer = fakeInitializer([], ({ verb }) => verb === 'delete');
     const part = (subresource: string) => ({ subresource, oldObject: old({}) });
     const object = { metadata: { ownerReferences: [owner()] } };
     const write = (resource: string) =>
-      outcome(ownerReferencesPermission(world), requestFor(resource, object, part('status')));
+      outcome(ownerReferencesPermission(initializer), requestFor(resource, object, part('status')));
     expect(await write('pods')).toBeTypeOf('object');
     expect(await write('deployments.apps')).toContain("a resource you can't delete");
   });
 
-  it('is that of finalizing who is held up', async () => {
+  it('requires permission to update the finalizers of the owner to set blockOwnerDeletion', async () => {
     const blocking = owner({ blockOwnerDeletion: true });
     expect(await write(noFinalize, [blocking])).toBe(
       "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: no rule allows it, <nil>",

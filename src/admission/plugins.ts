@@ -8,8 +8,8 @@ import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerations } from './default-tolerations.ts';
 import { denyExternalIps } from './external-ips.ts';
 import { limitRanger } from './limit-ranger.ts';
+import { namespaceAutoProvision, namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
-import { namespaceAutoProvision, namespaceExists } from './namespace-presence.ts';
 import { ownerReferencesPermission } from './owner-references.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podSecurity } from './pod-security.ts';
@@ -24,15 +24,15 @@ import { storageProtection } from './storage-protection.ts';
 import { taintNodes } from './taint-nodes.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** A plugin that a server may have. */
+/** An available plugin. */
 interface PluginEntry {
   readonly name: string;
-  /** Whether it takes part when nobody says otherwise. */
+  /** Whether it is enabled by default. */
   readonly on: boolean;
-  readonly make: (world: PluginInitializer) => AdmissionPlugin;
+  readonly make: (initializer: PluginInitializer) => AdmissionPlugin;
 }
 
-/** Every plugin, in the order in which they see a write. */
+/** All plugins, in the order in which they run. */
 export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'AlwaysAdmit', on: false, make: alwaysAdmit },
   { name: 'NamespaceAutoProvision', on: false, make: namespaceAutoProvision },
@@ -41,7 +41,7 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'LimitPodHardAntiAffinityTopology', on: false, make: limitAntiAffinity },
   { name: 'LimitRanger', on: true, make: limitRanger },
   { name: 'ServiceAccount', on: true, make: serviceAccount },
-  // What knows about nodes belongs here.
+  // NodeRestriction belongs here.
   { name: 'TaintNodesByCondition', on: true, make: taintNodes },
   { name: 'AlwaysPullImages', on: false, make: alwaysPullImages },
   { name: 'PodSecurity', on: true, make: podSecurity },
@@ -61,12 +61,12 @@ export const admissionPlugins: readonly PluginEntry[] = [
   { name: 'DefaultIngressClass', on: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', on: false, make: denyExternalIps },
   { name: 'PodTopologyLabels', on: true, make: podTopologyLabels },
-  // Policies and webhooks, those that change objects first, belong here: nothing but what counts comes after them.
+  // Mutating and validating policies and webhooks belong here; only ResourceQuota and AlwaysDeny run after them.
   { name: 'ResourceQuota', on: true, make: resourceQuota },
   { name: 'AlwaysDeny', on: false, make: alwaysDeny },
 ];
 
-/** Plugins that the reference server has beside these: nobody can switch them on here. */
+/** Plugins of the reference server that are not implemented: they cannot be enabled. */
 export const absentPlugins: readonly string[] = [
   'ClusterTrustBundleAttest',
   'EventRateLimit',
@@ -78,13 +78,13 @@ export const absentPlugins: readonly string[] = [
   'ValidatingAdmissionWebhook',
 ];
 
-/** The plugins that take part, in their order. A name that is switched both ways counts as switched off. */
+/** The enabled plugins in order. A name that is both enabled and disabled is disabled. */
 export function makePlugins(
-  world: PluginInitializer,
+  initializer: PluginInitializer,
   enabled: readonly string[],
   disabled: readonly string[],
 ): AdmissionPlugin[] {
   return admissionPlugins
     .filter(({ name, on }) => (on || enabled.includes(name)) && !disabled.includes(name))
-    .map(({ make }) => make(world));
+    .map(({ make }) => make(initializer));
 }

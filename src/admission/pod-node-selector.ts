@@ -4,10 +4,10 @@ import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './typ
 
 type Selector = readonly (readonly [key: string, value: string])[];
 
-/** The pods of a namespace run on the nodes that the namespace names. */
+/** Merges the node selector of the namespace's annotation into its pods. */
 export function podNodeSelector({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const key = `scheduler.alpha.${names.labels}/node-selector`;
-  /** What the namespace asks for. @throws StatusError 403 when the pod asks for something else */
+  /** The node selector of the namespace. @throws StatusError 403 when it conflicts with that of the pod */
   const selectorFor = async (request: AdmissionRequest): Promise<Selector> => {
     const namespace = await objects.get('namespaces', '', request.namespace);
     const selector = readSelector(namespace && annotationOf(namespace, key));
@@ -32,7 +32,7 @@ export function podNodeSelector({ names, objects }: Pick<PluginInitializer, 'nam
   };
 }
 
-/** `a=1,b=2`. @throws StatusError 500 when it is something else */
+/** Parses `a=1,b=2`. @throws StatusError 500 when it is invalid */
 function readSelector(text = ''): Selector {
   if (text === '') return [];
   return text.split(',').map((part) => {

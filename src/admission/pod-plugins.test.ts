@@ -5,10 +5,10 @@ import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { taintNodes } from './taint-nodes.ts';
-import { fakeWorld, type Held, held, old, outcome, podOf, requestFor } from './testing/world.ts';
+import { fakeInitializer, old, outcome, podOf, requestFor, type StoredObject, stored } from './testing/initializer.ts';
 
-describe('default tolerations', () => {
-  const plugin = defaultTolerations(fakeWorld());
+describe('DefaultTolerationSeconds', () => {
+  const plugin = defaultTolerations(fakeInitializer());
   const tolerationsOf = async (given?: JsonObject[]) => {
     const pod = podOf({}, given === undefined ? {} : { tolerations: given });
     return ((await outcome(plugin, requestFor('pods', pod))) as { spec: JsonObject }).spec['tolerations'];
@@ -20,18 +20,18 @@ describe('default tolerations', () => {
     tolerationSeconds: 300,
   });
 
-  it('waits five minutes for nodes that fail', async () => {
+  it('adds tolerations for unready and unreachable nodes, 300 seconds by default', async () => {
     expect(await tolerationsOf()).toEqual([added('not-ready'), added('unreachable')]);
   });
 
-  it('waits as long as it is told', async () => {
-    const told = { ...fakeWorld(), tolerationSeconds: { notReady: 1, unreachable: 2 } };
+  it('uses the configured seconds', async () => {
+    const told = { ...fakeInitializer(), tolerationSeconds: { notReady: 1, unreachable: 2 } };
     expect(await outcome(defaultTolerations(told), requestFor('pods', podOf()))).toMatchObject({
       spec: { tolerations: [{ tolerationSeconds: 1 }, { tolerationSeconds: 2 }] },
     });
   });
 
-  it('adds nothing to what is tolerated already', async () => {
+  it('adds no toleration that the pod already has', async () => {
     const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 };
     expect(await tolerationsOf([own])).toEqual([own, added('unreachable')]);
     const all = { operator: 'Exists' };
@@ -41,10 +41,10 @@ describe('default tolerations', () => {
   });
 });
 
-describe('taints of new nodes', () => {
+describe('TaintNodesByCondition', () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
-  it('holds pods off until the node is ready', async () => {
-    const plugin = taintNodes(fakeWorld());
+  it('adds the not-ready taint to new nodes', async () => {
+    const plugin = taintNodes(fakeInitializer());
     expect(await outcome(plugin, requestFor('nodes', {}))).toMatchObject({ spec: { taints: [taint] } });
     const tainted = { spec: { taints: [taint] } };
     expect(await outcome(plugin, requestFor('nodes', tainted))).toMatchObject(tainted);
@@ -53,36 +53,36 @@ describe('taints of new nodes', () => {
   });
 });
 
-describe('labels of where a pod runs', () => {
+describe('PodTopologyLabels', () => {
   const zone = { 'topology.kubernetes.io/zone': 'a' };
-  const nodes = [held('nodes', 'm', { metadata: { labels: { ...zone, other: 'x' } } }), held('nodes', 'bare')];
+  const nodes = [stored('nodes', 'm', { metadata: { labels: { ...zone, other: 'x' } } }), stored('nodes', 'bare')];
   const labelsOf = async (object: JsonObject, subresource = '') => {
-    const made = await outcome(podTopologyLabels(fakeWorld(nodes)), requestFor('pods', object, { subresource }));
+    const made = await outcome(podTopologyLabels(fakeInitializer(nodes)), requestFor('pods', object, { subresource }));
     return (made as { metadata: JsonObject }).metadata['labels'];
   };
 
-  it('come with its node', async () => {
+  it('copies zone and region of the node to pods and bindings', async () => {
     const own = { metadata: { labels: { own: '1', 'topology.kubernetes.io/zone': 'b' } } };
     expect(await labelsOf({ ...own, ...podOf({}, { nodeName: 'm' }) })).toEqual({ own: '1', ...zone });
     expect(await labelsOf({ target: { kind: 'Node', name: 'm' } }, 'binding')).toEqual(zone);
   });
 
-  it('come from nowhere else', async () => {
+  it('adds nothing without a node or without labels', async () => {
     expect(await labelsOf(podOf())).toBeUndefined();
     for (const name of ['bare', 'none']) expect(await labelsOf(podOf({}, { nodeName: name }))).toBeUndefined();
     expect(await labelsOf({ target: { name: 'm' } }, 'binding')).toBeUndefined();
   });
 });
 
-describe('priority', () => {
-  const classes: Held[] = [
-    held('priorityclasses.scheduling.k8s.io', 'high', { value: 1000, preemptionPolicy: 'Never' }),
-    held('priorityclasses.scheduling.k8s.io', 'normal', { value: 7, globalDefault: true }),
+describe('Priority', () => {
+  const classes: StoredObject[] = [
+    stored('priorityclasses.scheduling.k8s.io', 'high', { value: 1000, preemptionPolicy: 'Never' }),
+    stored('priorityclasses.scheduling.k8s.io', 'normal', { value: 7, globalDefault: true }),
   ];
   const create = (spec: JsonObject, given = classes) =>
-    outcome(priority(fakeWorld(given)), requestFor('pods', podOf({}, spec)));
+    outcome(priority(fakeInitializer(given)), requestFor('pods', podOf({}, spec)));
 
-  it('is that of the class, else of the default class, else 0', async () => {
+  it('sets the priority of the class, else of the default class, else 0', async () => {
     expect(await create({ priorityClassName: 'high' })).toMatchObject({
       spec: { priority: 1000, preemptionPolicy: 'Never' },
     });
@@ -104,23 +104,23 @@ describe('priority', () => {
       { priorityClassName: 'high', preemptionPolicy: 'PreemptLowerPriority' },
       'the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided in pod spec; priority admission controller computed Never from the given PriorityClass name',
     ],
-  ])('refuses %j', async (spec, message) => {
+  ])('rejects %j', async (spec, message) => {
     expect(await create(spec)).toBe(message);
   });
 
-  it('stays when a pod is written anew without it', async () => {
+  it('keeps the computed fields on an update without them', async () => {
     const before = old(podOf({}, { priority: 3, preemptionPolicy: 'Never' }));
     const request = requestFor('pods', podOf(), { oldObject: before });
-    expect(await outcome(priority(fakeWorld(classes)), request)).toMatchObject({
+    expect(await outcome(priority(fakeInitializer(classes)), request)).toMatchObject({
       spec: { priority: 3, preemptionPolicy: 'Never' },
     });
   });
 
-  it('has one default class', async () => {
+  it('allows one default class', async () => {
     const write = (name: string, update: boolean) => {
       const object = { metadata: { name }, globalDefault: true, value: 1 };
       const part = { name, ...(update ? { oldObject: old({ metadata: { name }, value: 1 }) } : {}) };
-      return outcome(priority(fakeWorld(classes)), requestFor('priorityclasses.scheduling.k8s.io', object, part));
+      return outcome(priority(fakeInitializer(classes)), requestFor('priorityclasses.scheduling.k8s.io', object, part));
     };
     const taken = 'PriorityClass normal is already marked as default. Only one default can exist';
     expect(await write('other', false)).toBe(taken);
@@ -129,18 +129,19 @@ describe('priority', () => {
   });
 });
 
-describe('runtime class', () => {
+describe('RuntimeClass', () => {
   const toleration = { key: 'vm', operator: 'Exists' };
   const classes = [
-    held('runtimeclasses.node.k8s.io', 'vm', {
+    stored('runtimeclasses.node.k8s.io', 'vm', {
       overhead: { podFixed: { memory: '1Gi' } },
       scheduling: { nodeSelector: { vm: 'yes' }, tolerations: [toleration] },
     }),
-    held('runtimeclasses.node.k8s.io', 'plain'),
+    stored('runtimeclasses.node.k8s.io', 'plain'),
   ];
-  const create = (spec: JsonObject) => outcome(runtimeClass(fakeWorld(classes)), requestFor('pods', podOf({}, spec)));
+  const create = (spec: JsonObject) =>
+    outcome(runtimeClass(fakeInitializer(classes)), requestFor('pods', podOf({}, spec)));
 
-  it('brings what it costs and where it runs', async () => {
+  it('sets overhead, node selector and tolerations', async () => {
     expect(
       await create({ runtimeClassName: 'vm', nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'a' }] }),
     ).toMatchObject({
@@ -178,7 +179,7 @@ describe('runtime class', () => {
       { runtimeClassName: 'vm', nodeSelector: { vm: 'no' } },
       'conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no',
     ],
-  ])('refuses %j', async (spec, message) => {
+  ])('rejects %j', async (spec, message) => {
     expect(await create(spec)).toBe(message);
   });
 });

@@ -1,37 +1,37 @@
 import type { Json, JsonObject } from '../meta/index.ts';
 import { fieldsOf, numberOf, objectsOf, textOf, textsOf } from './fields.ts';
-import { ordered, plural, quoted, tellContainers, tellSetters, type Violation } from './pod-security-text.ts';
+import { formatContainers, formatSetters, ordered, plural, quoted, type Violation } from './pod-security-messages.ts';
 
-/** What checks look at. */
-export interface PodView {
+/** The parts of a pod that checks evaluate. */
+export interface PodAttributes {
   readonly spec: JsonObject;
   readonly annotations: JsonObject;
-  /** All containers, in the order in which they are told. */
+  /** All containers, in the order in which messages name them. */
   readonly containers: readonly JsonObject[];
-  /** Prefix of labels and annotations. */
+  /** Domain of the product's labels and annotations. */
   readonly labels: string;
 }
 
-export type Check = (pod: PodView) => Violation | undefined;
+export type Check = (pod: PodAttributes) => Violation | undefined;
 
 export const contextOf = (holder: JsonObject): JsonObject => fieldsOf(holder['securityContext']);
 
-/** The containers, and whether the pod itself, whose security context holds a field with a value that is not right. */
-export function settersOf(pod: PodView, field: string, isWrong: (value: Json) => boolean) {
+/** The containers whose security context sets a field to a disallowed value, and whether that of the pod does. */
+export function violatingSetters(pod: PodAttributes, field: string, isDisallowed: (value: Json) => boolean) {
   const wrong = (holder: JsonObject) => {
     const value = contextOf(holder)[field];
-    return value !== undefined && isWrong(value);
+    return value !== undefined && isDisallowed(value);
   };
   return { pod: wrong(pod.spec), containers: pod.containers.filter(wrong) };
 }
 
-/** The same for a field of the pod's and its containers' security contexts, with the wrong values in order. */
-function wrongTypes(pod: PodView, field: string, isWrong: (value: string) => boolean) {
+/** The same for the `type` of a field, with the disallowed types sorted. */
+function disallowedTypes(pod: PodAttributes, field: string, isDisallowed: (value: string) => boolean) {
   const values: string[] = [];
-  const setters = settersOf(pod, field, (value) => {
+  const setters = violatingSetters(pod, field, (value) => {
     const type = textOf(fieldsOf(value)['type']);
-    if (isWrong(type)) values.push(type);
-    return isWrong(type);
+    if (isDisallowed(type)) values.push(type);
+    return isDisallowed(type);
   });
   return { setters, values: ordered(values) };
 }
@@ -45,11 +45,11 @@ const hostNamespaces: Check = ({ spec }) => {
 const privileged: Check = ({ containers }) => {
   const found = containers.filter((container) => contextOf(container)['privileged'] === true);
   if (found.length === 0) return undefined;
-  return { reason: 'privileged', detail: `${tellContainers(found)} must not set securityContext.privileged=true` };
+  return { reason: 'privileged', detail: `${formatContainers(found)} must not set securityContext.privileged=true` };
 };
 
-/** Capabilities that containers have anyway. */
-const usualCapabilities = new Set([
+/** Capabilities that container runtimes add by default. */
+const defaultCapabilities = new Set([
   'AUDIT_WRITE',
   'CHOWN',
   'DAC_OVERRIDE',
@@ -65,18 +65,21 @@ const usualCapabilities = new Set([
   'SYS_CHROOT',
 ]);
 
-/** Containers that add a capability other than the allowed ones, and which; undefined when none does. */
-export function tellAdded(containers: readonly JsonObject[], allowed: ReadonlySet<string>): string | undefined {
+/** Names the containers that add capabilities outside of the allowed ones; undefined when none does. */
+export function forbiddenCapabilities(
+  containers: readonly JsonObject[],
+  allowed: ReadonlySet<string>,
+): string | undefined {
   const added = (container: JsonObject) =>
     textsOf(fieldsOf(contextOf(container)['capabilities'])['add']).filter((name) => !allowed.has(name));
   const found = containers.filter((container) => added(container).length > 0);
   if (found.length === 0) return undefined;
   const which = quoted(ordered(found.flatMap(added)));
-  return `${tellContainers(found)} must not include ${which} in securityContext.capabilities.add`;
+  return `${formatContainers(found)} must not include ${which} in securityContext.capabilities.add`;
 }
 
 const capabilities: Check = ({ containers }) => {
-  const detail = tellAdded(containers, usualCapabilities);
+  const detail = forbiddenCapabilities(containers, defaultCapabilities);
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail };
 };
 
@@ -96,10 +99,10 @@ const hostPorts: Check = ({ containers }) => {
   if (found.length === 0) return undefined;
   const ports = ordered(found.flatMap(portsOf));
   const words = `${plural('uses', 'use', found.length)} ${plural('hostPort', 'hostPorts', ports.length)}`;
-  return { reason: 'hostPort', detail: `${tellContainers(found)} ${words} ${ports.join(', ')}` };
+  return { reason: 'hostPort', detail: `${formatContainers(found)} ${words} ${ports.join(', ')}` };
 };
 
-/** Where a container calls, or is called, with a host of its own choosing. */
+/** The `host` fields of the probes and lifecycle handlers of a container. */
 const hostsOf = (container: JsonObject): string[] => {
   const { postStart, preStop } = fieldsOf(container['lifecycle']);
   const { livenessProbe, readinessProbe, startupProbe } = container;
@@ -118,13 +121,13 @@ const probeHosts: Check = ({ containers }) => {
 };
 
 const appArmor: Check = (pod) => {
-  const { setters, values } = wrongTypes(pod, 'appArmorProfile', (type) => !profileTypes.has(type));
+  const { setters, values } = disallowedTypes(pod, 'appArmorProfile', (type) => !profileTypes.has(type));
   const prefix = `container.apparmor.security.beta.${pod.labels}/`;
   const annotations = Object.entries(pod.annotations)
     .filter(([key, value]) => key.startsWith(prefix) && !/^$|^runtime\/default$|^localhost\//.test(textOf(value)))
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
     .sort();
-  const who = [tellSetters(setters.pod, setters.containers)].filter((text) => text !== '');
+  const who = [formatSetters(setters.pod, setters.containers)].filter((text) => text !== '');
   if (annotations.length > 0) who.push(plural('annotation', 'annotations', annotations.length));
   if (who.length === 0) return undefined;
   const all = [...values, ...annotations];
@@ -134,16 +137,16 @@ const appArmor: Check = (pod) => {
   };
 };
 
-/** Profiles of confinement that may be named. */
+/** Allowed types of AppArmor and seccomp profiles. */
 const profileTypes = new Set(['RuntimeDefault', 'Localhost']);
 
-/** Which types of process may be named, from which version on. */
+/** Allows the SELinux types of the baseline level and `types`. */
 const seLinux =
   (...types: readonly string[]): Check =>
   (pod) => {
     const allowed = new Set(['', 'container_t', 'container_init_t', 'container_kvm_t', ...types]);
     const bad: JsonObject[] = [];
-    const { pod: byPod, containers } = settersOf(pod, 'seLinuxOptions', (value) => {
+    const { pod: byPod, containers } = violatingSetters(pod, 'seLinuxOptions', (value) => {
       const options = fieldsOf(value);
       const wrong =
         !allowed.has(textOf(options['type'])) || textOf(options['user']) !== '' || textOf(options['role']) !== '';
@@ -151,13 +154,15 @@ const seLinux =
       return wrong;
     });
     if (bad.length === 0) return undefined;
-    const wrongTypes = ordered(bad.map(({ type }) => textOf(type)).filter((type) => !allowed.has(type)));
+    const disallowedTypes = ordered(bad.map(({ type }) => textOf(type)).filter((type) => !allowed.has(type)));
     const data = [
-      ...(wrongTypes.length === 0 ? [] : [`${plural('type', 'types', wrongTypes.length)} ${quoted(wrongTypes)}`]),
+      ...(disallowedTypes.length === 0
+        ? []
+        : [`${plural('type', 'types', disallowedTypes.length)} ${quoted(disallowedTypes)}`]),
       ...(bad.some(({ user }) => textOf(user) !== '') ? ['user may not be set'] : []),
       ...(bad.some(({ role }) => textOf(role) !== '') ? ['role may not be set'] : []),
     ];
-    const who = tellSetters(byPod, containers);
+    const who = formatSetters(byPod, containers);
     return {
       reason: 'seLinuxOptions',
       detail: `${who} set forbidden securityContext.seLinuxOptions: ${data.join('; ')}`,
@@ -169,16 +174,19 @@ export const procMount: Check = ({ containers }) => {
   const found = containers.filter((container) => mountOf(container) !== 'Default');
   if (found.length === 0) return undefined;
   const types = quoted(ordered(found.map(mountOf)));
-  return { reason: 'procMount', detail: `${tellContainers(found)} must not set securityContext.procMount to ${types}` };
+  return {
+    reason: 'procMount',
+    detail: `${formatContainers(found)} must not set securityContext.procMount to ${types}`,
+  };
 };
 
-/** Whoever is somebody else outside of the pod may be anybody within. */
+/** A pod in a user namespace (`hostUsers: false`) is exempt. */
 export const exceptInUserNamespace =
   (check: Check): Check =>
   (pod) =>
     pod.spec['hostUsers'] === false ? undefined : check(pod);
 
-/** Seccomp profiles that pods of old set by annotations. */
+/** Seccomp profiles in annotations, before v1.19. */
 const seccompAnnotations: Check = ({ annotations, containers, labels }) => {
   const keys = [
     `seccomp.security.alpha.${labels}/pod`,
@@ -193,18 +201,18 @@ const seccompAnnotations: Check = ({ annotations, containers, labels }) => {
   return { reason: 'seccompProfile', detail: `forbidden ${word} ${found.join(', ')}` };
 };
 
-/** Whoever names a seccomp profile names one that confines. */
+/** A seccomp profile that is set must not be Unconfined. */
 export const seccompProfiles: Check = (pod) => {
-  const { setters, values } = wrongTypes(pod, 'seccompProfile', (type) => !profileTypes.has(type));
+  const { setters, values } = disallowedTypes(pod, 'seccompProfile', (type) => !profileTypes.has(type));
   if (values.length === 0) return undefined;
-  const who = tellSetters(setters.pod, setters.containers);
+  const who = formatSetters(setters.pod, setters.containers);
   return {
     reason: 'seccompProfile',
     detail: `${who} must not set securityContext.seccompProfile.type to ${quoted(values)}`,
   };
 };
 
-/** Kernel parameters that concern the pod alone. */
+/** Sysctls that are namespaced to the pod and safe. */
 const safeSysctls = [
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -231,26 +239,26 @@ const sysctls =
   };
 
 const windowsHostProcess: Check = (pod) => {
-  const { pod: byPod, containers } = settersOf(
+  const { pod: byPod, containers } = violatingSetters(
     pod,
     'windowsOptions',
     (value) => fieldsOf(value)['hostProcess'] === true,
   );
-  const who = tellSetters(byPod, containers);
+  const who = formatSetters(byPod, containers);
   if (who === '') return undefined;
   return { reason: 'hostProcess', detail: `${who} must not set securityContext.windowsOptions.hostProcess=true` };
 };
 
-/** A check by its name, as it has been since a minor version. */
+/** A check as of a minor version. */
 export interface VersionedCheck {
   readonly id: string;
   readonly since: number;
   readonly check: Check;
-  /** A check of the baseline that this one includes. */
+  /** The check of the baseline level that this one overrides. */
   readonly replaces?: string;
 }
 
-/** The checks of the baseline, in the order in which findings are told; those of one name by version. */
+/** The checks of the baseline level, in the order of violations in messages; those of one id by version. */
 export const baselineChecks: readonly VersionedCheck[] = [
   { id: 'appArmorProfile', since: 0, check: appArmor },
   { id: 'capabilities_baseline', since: 0, check: capabilities },

@@ -5,14 +5,14 @@ import {
   type Check,
   contextOf,
   exceptInUserNamespace,
-  type PodView,
+  forbiddenCapabilities,
+  type PodAttributes,
   procMount,
   seccompProfiles,
-  settersOf,
-  tellAdded,
   type VersionedCheck,
+  violatingSetters,
 } from './pod-security-baseline.ts';
-import { ordered, plural, quoted, tellContainers, tellSetters, type Violation } from './pod-security-text.ts';
+import { formatContainers, formatSetters, ordered, plural, quoted, type Violation } from './pod-security-messages.ts';
 
 export type Level = 'privileged' | 'baseline' | 'restricted';
 
@@ -21,25 +21,27 @@ const allowPrivilegeEscalation: Check = ({ containers }) => {
   if (found.length === 0) return undefined;
   return {
     reason: 'allowPrivilegeEscalation != false',
-    detail: `${tellContainers(found)} must set securityContext.allowPrivilegeEscalation=false`,
+    detail: `${formatContainers(found)} must set securityContext.allowPrivilegeEscalation=false`,
   };
 };
 
-const bindsLowPorts = new Set(['NET_BIND_SERVICE']);
+const restrictedAddedCapabilities = new Set(['NET_BIND_SERVICE']);
 
-const dropsCapabilities: Check = ({ containers }) => {
-  const keeps = containers.filter(
+const capabilitiesRestricted: Check = ({ containers }) => {
+  const notDropping = containers.filter(
     (container) => !textsOf(fieldsOf(contextOf(container)['capabilities'])['drop']).includes('ALL'),
   );
   const all = [
-    ...(keeps.length === 0 ? [] : [`${tellContainers(keeps)} must set securityContext.capabilities.drop=["ALL"]`]),
-    ...[tellAdded(containers, bindsLowPorts)].filter((detail) => detail !== undefined),
+    ...(notDropping.length === 0
+      ? []
+      : [`${formatContainers(notDropping)} must set securityContext.capabilities.drop=["ALL"]`]),
+    ...[forbiddenCapabilities(containers, restrictedAddedCapabilities)].filter((detail) => detail !== undefined),
   ];
   return all.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: all.join('; ') };
 };
 
-/** Sources of volumes that a pod may have of its own. */
-const ownVolumes = [
+/** Volume types that the restricted level allows. */
+const allowedVolumes = [
   'configMap',
   'csi',
   'downwardAPI',
@@ -50,7 +52,7 @@ const ownVolumes = [
   'projected',
   'secret',
 ];
-const foreignVolumes = [
+const restrictedVolumes = [
   'hostPath',
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -76,9 +78,9 @@ const foreignVolumes = [
 
 const volumeTypes: Check = ({ spec }) => {
   const has = (volume: JsonObject) => (type: string) => volume[type] !== undefined;
-  const found = objectsOf(spec['volumes']).filter((volume) => !ownVolumes.some(has(volume)));
+  const found = objectsOf(spec['volumes']).filter((volume) => !allowedVolumes.some(has(volume)));
   if (found.length === 0) return undefined;
-  const types = ordered(found.map((volume) => foreignVolumes.find(has(volume)) ?? 'unknown'));
+  const types = ordered(found.map((volume) => restrictedVolumes.find(has(volume)) ?? 'unknown'));
   const names = quoted(found.map(({ name }) => textOf(name)));
   const what = plural('restricted volume type', 'restricted volume types', types.length);
   const which = `${plural('volume', 'volumes', found.length)} ${names} ${plural('uses', 'use', found.length)}`;
@@ -87,50 +89,50 @@ const volumeTypes: Check = ({ spec }) => {
 
 const runAsNonRoot: Check = (pod) => {
   const reason = 'runAsNonRoot != true';
-  const { pod: byPod, containers } = settersOf(pod, 'runAsNonRoot', (value) => value === false);
-  const who = tellSetters(byPod, containers);
+  const { pod: byPod, containers } = violatingSetters(pod, 'runAsNonRoot', (value) => value === false);
+  const who = formatSetters(byPod, containers);
   if (who !== '') return { reason, detail: `${who} must not set securityContext.runAsNonRoot=false` };
-  const silent = unsaid(pod, 'runAsNonRoot');
-  if (silent.length === 0) return undefined;
-  return { reason, detail: `pod or ${tellContainers(silent)} must set securityContext.runAsNonRoot=true` };
+  const unset = containersWithout(pod, 'runAsNonRoot');
+  if (unset.length === 0) return undefined;
+  return { reason, detail: `pod or ${formatContainers(unset)} must set securityContext.runAsNonRoot=true` };
 };
 
-/** The containers that do not set a field, when the pod does not set it for them. */
-const unsaid = ({ spec, containers }: PodView, field: string): JsonObject[] =>
+/** The containers for which neither they nor the pod set a field of the security context. */
+const containersWithout = ({ spec, containers }: PodAttributes, field: string): JsonObject[] =>
   contextOf(spec)[field] !== undefined
     ? []
     : containers.filter((container) => contextOf(container)[field] === undefined);
 
 const runAsUser: Check = (pod) => {
-  const { pod: byPod, containers } = settersOf(pod, 'runAsUser', (value) => value === 0);
-  const who = tellSetters(byPod, containers);
+  const { pod: byPod, containers } = violatingSetters(pod, 'runAsUser', (value) => value === 0);
+  const who = formatSetters(byPod, containers);
   return who === '' ? undefined : { reason: 'runAsUser=0', detail: `${who} must not set runAsUser=0` };
 };
 
-const seccompRequired: Check = (pod) => {
+const seccompRestricted: Check = (pod) => {
   const wrong = seccompProfiles(pod);
   if (wrong !== undefined) return wrong;
-  const silent = unsaid(pod, 'seccompProfile');
-  if (silent.length === 0) return undefined;
+  const unset = containersWithout(pod, 'seccompProfile');
+  if (unset.length === 0) return undefined;
   const values = 'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"';
-  return { reason: 'seccompProfile', detail: `pod or ${tellContainers(silent)} must set ${values}` };
+  return { reason: 'seccompProfile', detail: `pod or ${formatContainers(unset)} must set ${values}` };
 };
 
-/** Some means of confinement do not exist on Windows. */
+/** Windows pods are exempt. */
 const exceptOnWindows =
   (check: Check): Check =>
   (pod) =>
     fieldsOf(pod.spec['os'])['name'] === 'windows' ? undefined : check(pod);
 
-/** What comes on top of the baseline, in the order in which findings are told. */
+/** The checks that the restricted level adds, in the order of violations in messages. */
 const restrictedChecks: readonly VersionedCheck[] = [
   { id: 'allowPrivilegeEscalation', since: 8, check: allowPrivilegeEscalation },
   { id: 'allowPrivilegeEscalation', since: 25, check: exceptOnWindows(allowPrivilegeEscalation) },
-  { id: 'capabilities_restricted', since: 22, check: dropsCapabilities, replaces: 'capabilities_baseline' },
+  { id: 'capabilities_restricted', since: 22, check: capabilitiesRestricted, replaces: 'capabilities_baseline' },
   {
     id: 'capabilities_restricted',
     since: 25,
-    check: exceptOnWindows(dropsCapabilities),
+    check: exceptOnWindows(capabilitiesRestricted),
     replaces: 'capabilities_baseline',
   },
   { id: 'procMount_restricted', since: 35, check: procMount, replaces: 'procMount' },
@@ -139,24 +141,24 @@ const restrictedChecks: readonly VersionedCheck[] = [
   { id: 'runAsNonRoot', since: 35, check: exceptInUserNamespace(runAsNonRoot) },
   { id: 'runAsUser', since: 23, check: runAsUser },
   { id: 'runAsUser', since: 35, check: exceptInUserNamespace(runAsUser) },
-  { id: 'seccompProfile_restricted', since: 19, check: seccompRequired, replaces: 'seccompProfile_baseline' },
+  { id: 'seccompProfile_restricted', since: 19, check: seccompRestricted, replaces: 'seccompProfile_baseline' },
   {
     id: 'seccompProfile_restricted',
     since: 25,
-    check: exceptOnWindows(seccompRequired),
+    check: exceptOnWindows(seccompRestricted),
     replaces: 'seccompProfile_baseline',
   },
 ];
 
-/** Of the checks of one name, the last one up to a version. */
-const asOf = (checks: readonly VersionedCheck[], minor: number): VersionedCheck[] => {
+/** For each id the newest check that is not newer than the version. */
+const checksForVersion = (checks: readonly VersionedCheck[], minor: number): VersionedCheck[] => {
   const found = new Map<string, VersionedCheck>();
   for (const check of checks) if (check.since <= minor) found.set(check.id, check);
   return [...found.values()];
 };
 
-/** What is wrong with a pod, or a template of one, under a level as it was in a minor version; infinite for the latest. */
-export function findViolations(
+/** The violations of a level, as of a minor version (Infinity: latest), by a pod or a pod template. */
+export function evaluatePod(
   level: Level,
   minor: number,
   spec: JsonObject,
@@ -164,9 +166,9 @@ export function findViolations(
   { labels }: Pick<Names, 'labels'>,
 ): Violation[] {
   if (level === 'privileged') return [];
-  const pod: PodView = { spec, annotations: fieldsOf(annotations), containers: allContainersOf(spec), labels };
-  const restricted = level === 'restricted' ? asOf(restrictedChecks, minor) : [];
+  const pod: PodAttributes = { spec, annotations: fieldsOf(annotations), containers: allContainersOf(spec), labels };
+  const restricted = level === 'restricted' ? checksForVersion(restrictedChecks, minor) : [];
   const replaced = new Set(restricted.map(({ replaces }) => replaces));
-  const baseline = asOf(baselineChecks, minor).filter(({ id }) => !replaced.has(id));
+  const baseline = checksForVersion(baselineChecks, minor).filter(({ id }) => !replaced.has(id));
   return [...baseline, ...restricted].flatMap(({ check }) => check(pod) ?? []);
 }

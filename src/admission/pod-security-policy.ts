@@ -1,13 +1,13 @@
 import { type FieldError, fieldError, type Names } from '../meta/index.ts';
 import type { Level } from './pod-security-checks.ts';
 
-/** A level as it was in a minor version; infinite for the latest. */
+/** A level as of a minor version; Infinity for the latest. */
 export interface LevelVersion {
   readonly level: Level;
   readonly minor: number;
 }
 
-/** What holds in a namespace: what pods must keep, what is written down, what the writer is told. */
+/** The level of each mode in a namespace. */
 export interface PodPolicy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
@@ -15,22 +15,22 @@ export interface PodPolicy {
 }
 
 const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
-const open: LevelVersion = { level: 'privileged', minor: Number.POSITIVE_INFINITY };
+const privilegedLatest: LevelVersion = { level: 'privileged', minor: Number.POSITIVE_INFINITY };
 
 /** `restricted:latest`, `baseline:v1.25`. */
-export const tellLevel = ({ level, minor }: LevelVersion): string =>
+export const formatLevel = ({ level, minor }: LevelVersion): string =>
   `${level}:${Number.isFinite(minor) ? `v1.${minor}` : 'latest'}`;
 
 export const sameLevel = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.minor === b.minor;
 
-/** Positive when `a` is the stricter one. */
+/** Positive when `a` is stricter than `b`. */
 export const compareLevels = (a: Level, b: Level): number => levels.indexOf(a) - levels.indexOf(b);
 
 /**
- * The policy that the labels of a namespace state, and what is wrong with them. A wrong level enforces the strictest,
- * and neither warns nor is written down. Who is told nothing else is warned of what is enforced.
+ * The policy of the labels of a namespace, and the field errors of invalid labels. An invalid `enforce` level counts as
+ * restricted, an invalid `warn` or `audit` level as privileged. `warn` defaults to the enforced level.
  */
-export function readPolicy(
+export function policyFromLabels(
   labels: { readonly [key: string]: string } | undefined,
   names: Pick<Names, 'labels'>,
 ): { readonly policy: PodPolicy; readonly errors: readonly FieldError[] } {
@@ -52,19 +52,23 @@ export function readPolicy(
     return {
       level: known ?? (level === undefined ? otherwise.level : whenWrong),
       minor:
-        version === undefined ? (level === undefined ? otherwise.minor : open.minor) : (minorOf(version) ?? open.minor),
+        version === undefined
+          ? level === undefined
+            ? otherwise.minor
+            : privilegedLatest.minor
+          : (minorOf(version) ?? privilegedLatest.minor),
     };
   };
-  const enforce = read('enforce', open, 'restricted');
+  const enforce = read('enforce', privilegedLatest, 'restricted');
   const stated = !errors.some(({ field }) => field === `metadata.labels[pod-security.${names.labels}/enforce]`);
-  const audit = read('audit', open, 'privileged');
-  const warn = read('warn', stated && enforce.level !== 'privileged' ? enforce : open, 'privileged');
+  const audit = read('audit', privilegedLatest, 'privileged');
+  const warn = read('warn', stated && enforce.level !== 'privileged' ? enforce : privilegedLatest, 'privileged');
   return { policy: { enforce, audit, warn }, errors };
 }
 
-/** Undefined when the text is no version. */
+/** Undefined when the version is invalid. */
 function minorOf(text: string): number | undefined {
-  if (text === 'latest') return open.minor;
+  if (text === 'latest') return privilegedLatest.minor;
   const digits = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(text)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }

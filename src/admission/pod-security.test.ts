@@ -1,17 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { podSecurity } from './pod-security.ts';
-import { findViolations, type Level } from './pod-security-checks.ts';
-import { tellDetails } from './pod-security-text.ts';
-import { fakeWorld, type Held, held, names, old, outcome, podOf, requestFor } from './testing/world.ts';
+import { evaluatePod, type Level } from './pod-security-checks.ts';
+import { formatDetails } from './pod-security-messages.ts';
+import {
+  fakeInitializer,
+  names,
+  old,
+  outcome,
+  podOf,
+  requestFor,
+  type StoredObject,
+  stored,
+} from './testing/initializer.ts';
 
 const latest = Number.POSITIVE_INFINITY;
 const find = (level: Level, spec: JsonObject, annotations: JsonObject = {}, minor = latest) =>
-  tellDetails(findViolations(level, minor, spec, annotations, names));
+  formatDetails(evaluatePod(level, minor, spec, annotations, names));
 
 const context = (securityContext: JsonObject) => ({ securityContext });
 const container = (securityContext: JsonObject, name = 'c') => ({ name, securityContext });
-/** What the restricted level wants of each container. */
+/** The security context that the restricted level requires of each container. */
 const tight: JsonObject = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
@@ -136,7 +145,7 @@ describe('baseline', () => {
     expect(find('privileged', spec)).toBe('');
   });
 
-  it('looks at the annotations of old', () => {
+  it('checks AppArmor annotations', () => {
     const key = 'container.apparmor.security.beta.kubernetes.io/c';
     expect(find('baseline', {}, { [key]: 'unconfined' })).toBe(
       `forbidden AppArmor profile (annotation must not set AppArmor profile type to "${key}="unconfined"")`,
@@ -149,7 +158,7 @@ describe('baseline', () => {
     expect(find('baseline', {}, seccomp)).toBe('');
   });
 
-  it('is as it was in a version', () => {
+  it('applies the checks of the pinned version', () => {
     const keepalive = context({ sysctls: [{ name: 'net.ipv4.tcp_fin_timeout' }] });
     expect(find('baseline', keepalive, {}, 28)).toBe('forbidden sysctls (net.ipv4.tcp_fin_timeout)');
     expect(find('baseline', keepalive, {}, 29)).toBe('');
@@ -236,13 +245,13 @@ describe('restricted', () => {
     expect(find('restricted', spec)).toBe(violations);
   });
 
-  it('asks of Windows what there is on Windows', () => {
+  it('exempts Windows pods from Linux checks', () => {
     const spec = { os: { name: 'windows' }, containers: [container({ runAsNonRoot: true })] };
     expect(find('restricted', spec)).toBe('');
     expect(find('restricted', spec, {}, 24)).toContain('allowPrivilegeEscalation');
   });
 
-  it('is as it was in a version', () => {
+  it('applies the checks of the pinned version', () => {
     const spec = { containers: [{ name: 'c' }] };
     expect(find('restricted', spec, {}, 7)).toBe(
       'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
@@ -253,25 +262,25 @@ describe('restricted', () => {
     expect(find('restricted', root, {}, 34)).toBe(
       'runAsNonRoot != true (container "c" must not set securityContext.runAsNonRoot=false), runAsUser=0 (container "c" must not set runAsUser=0)',
     );
-    // Images were let in without a version of their own.
+    // The image volume type is allowed in every version.
     const image = { containers: [container(tight)], volumes: [{ name: 'v', image: { reference: 'r' } }] };
     expect(find('restricted', image, {}, 25)).toBe('');
   });
 });
 
 const label = (mode: string) => `pod-security.kubernetes.io/${mode}`;
-const namespace = (labels: JsonObject) => held('namespaces', 'n', { metadata: { labels } });
+const namespace = (labels: JsonObject) => stored('namespaces', 'n', { metadata: { labels } });
 
-describe('in a namespace', () => {
+describe('the policy of a namespace', () => {
   const write = async (labels: JsonObject, resource: string, object: JsonObject, before?: JsonObject) => {
     const warnings: string[] = [];
     const part = before === undefined ? { warnings } : { warnings, oldObject: old(before) };
-    const found = await outcome(podSecurity(fakeWorld([namespace(labels)])), requestFor(resource, object, part));
+    const found = await outcome(podSecurity(fakeInitializer([namespace(labels)])), requestFor(resource, object, part));
     return { refused: typeof found === 'string' ? found : undefined, warnings };
   };
   const network = podOf({}, { hostNetwork: true });
 
-  it('refuses what violates the enforced level', async () => {
+  it('rejects pods that violate the enforce level', async () => {
     const found = await write({ [label('enforce')]: 'baseline' }, 'pods', network);
     expect(found).toEqual({
       refused: 'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)',
@@ -282,7 +291,7 @@ describe('in a namespace', () => {
     expect(await write({}, 'pods', network)).toEqual({ refused: undefined, warnings: [] });
   });
 
-  it('warns of what violates the level to warn of', async () => {
+  it('warns of pods and templates that violate the warn level', async () => {
     const labels = { [label('enforce')]: 'privileged', [label('warn')]: 'baseline' };
     expect(await write(labels, 'pods', network)).toEqual({
       refused: undefined,
@@ -296,7 +305,7 @@ describe('in a namespace', () => {
     ['deployments.apps', (template: JsonObject) => ({ spec: { template } })],
     ['jobs.batch', (template: JsonObject) => ({ spec: { template } })],
     ['cronjobs.batch', (template: JsonObject) => ({ spec: { jobTemplate: { spec: { template } } } })],
-  ])('warns of templates in %s, of what is enforced too', async (resource, around) => {
+  ])('warns of pod templates in %s, also of the enforce level', async (resource, around) => {
     expect(await write({ [label('enforce')]: 'baseline' }, resource, around(network))).toEqual({
       refused: undefined,
       warnings: ['would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'],
@@ -304,7 +313,7 @@ describe('in a namespace', () => {
     expect((await write({ [label('enforce')]: 'baseline' }, resource, {})).warnings).toEqual([]);
   });
 
-  it('looks again at pods whose images or containers change', async () => {
+  it('checks updates that change images or containers only', async () => {
     const labels = { [label('enforce')]: 'baseline' };
     const before = podOf({ image: 'a' }, { hostNetwork: true });
     expect((await write(labels, 'pods', before, before)).refused).toBeUndefined();
@@ -313,15 +322,15 @@ describe('in a namespace', () => {
     );
   });
 
-  it('enforces the strictest level when the label means none', async () => {
+  it('enforces restricted when the label is invalid', async () => {
     expect((await write({ [label('enforce')]: 'none' }, 'pods', podOf())).refused).toContain(
       'violates PodSecurity "restricted:latest": ',
     );
   });
 });
 
-describe('a namespace', () => {
-  const write = async (labels: JsonObject, before: JsonObject | undefined, pods: Held[] = []) => {
+describe('an update of a namespace', () => {
+  const write = async (labels: JsonObject, before: JsonObject | undefined, pods: StoredObject[] = []) => {
     const warnings: string[] = [];
     const request = requestFor(
       'namespaces',
@@ -334,23 +343,23 @@ describe('a namespace', () => {
         ...(before === undefined ? {} : { oldObject: old({ metadata: { labels: before } }) }),
       },
     );
-    const found = await outcome(podSecurity(fakeWorld(pods)), request);
+    const found = await outcome(podSecurity(fakeInitializer(pods)), request);
     return { refused: typeof found === 'string' ? found : undefined, warnings };
   };
 
-  it('has labels that mean something', async () => {
+  it('with invalid labels is rejected', async () => {
     const wrong = { [label('enforce')]: 'none', [label('warn-version')]: '1.2' };
     const message =
       '?? Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "none": must be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.2": must be "latest" or "v1.x"]';
     expect((await write(wrong, undefined)).refused).toBe(message);
     expect((await write(wrong, {})).refused).toBe(message);
-    // What was wrong before stays where it is.
+    // Errors that the old object already had are ignored.
     expect((await write(wrong, wrong)).refused).toBeUndefined();
     expect((await write({ [label('audit-version')]: 'v1.33' }, undefined)).refused).toBeUndefined();
   });
 
-  it('tells of pods that would no longer be admitted', async () => {
-    const pod = (name: string, spec: JsonObject) => held('pods', name, { spec }, 'n');
+  it('warns of existing pods that violate the new enforce level', async () => {
+    const pod = (name: string, spec: JsonObject) => stored('pods', name, { spec }, 'n');
     const pods = [
       pod('b', { hostNetwork: true }),
       pod('a', { hostNetwork: true }),

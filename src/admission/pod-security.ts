@@ -11,15 +11,15 @@ import {
   specOf,
   textOf,
 } from './fields.ts';
-import { findViolations } from './pod-security-checks.ts';
-import { compareLevels, type LevelVersion, readPolicy, sameLevel, tellLevel } from './pod-security-policy.ts';
-import { tellDetails, tellReasons, type Violation } from './pod-security-text.ts';
+import { evaluatePod } from './pod-security-checks.ts';
+import { formatDetails, formatReasons, type Violation } from './pod-security-messages.ts';
+import { compareLevels, formatLevel, type LevelVersion, policyFromLabels, sameLevel } from './pod-security-policy.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<PluginInitializer, 'names' | 'objects'>;
+type Initializer = Pick<PluginInitializer, 'names' | 'objects'>;
 
-/** Where the template of a workload's pods is. */
-const templates: { readonly [resource: string]: readonly string[] } = {
+/** The path of the pod template in each workload resource. */
+const templatePaths: { readonly [resource: string]: readonly string[] } = {
   podtemplates: ['template'],
   replicationcontrollers: ['spec', 'template'],
   'replicasets.apps': ['spec', 'template'],
@@ -32,31 +32,31 @@ const templates: { readonly [resource: string]: readonly string[] } = {
 
 const pods = ['pods', 'pods/ephemeralcontainers', 'pods/resize'];
 
-/** Pods keep to the level that their namespace states by its labels; writers are warned of what would not. */
-export function podSecurity(world: World): AdmissionPlugin {
+/** Enforces the pod security level of the namespace on pods, and warns of violations in pods and pod templates. */
+export function podSecurity(initializer: Initializer): AdmissionPlugin {
   return {
     name: 'PodSecurity',
-    handles: on(['CREATE', 'UPDATE'], 'namespaces', ...pods, ...Object.keys(templates)),
+    handles: on(['CREATE', 'UPDATE'], 'namespaces', ...pods, ...Object.keys(templatePaths)),
     validate: (request) => {
       const { resource, object, oldObject, operation } = request;
       if (object === undefined) return undefined;
       const { group, resource: plural } = resource;
-      if (group === '' && plural === 'namespaces') return checkNamespace(world, request, object);
+      if (group === '' && plural === 'namespaces') return checkNamespace(initializer, request, object);
       if (group === '' && plural === 'pods') {
-        if (operation === 'UPDATE' && !isTelling(object, oldObject, world.names)) return undefined;
-        return checkPod(world, request, object, specOf(object), true);
+        if (operation === 'UPDATE' && !isSignificantUpdate(object, oldObject, initializer.names)) return undefined;
+        return checkPod(initializer, request, object, specOf(object), true);
       }
-      const path = templates[group === '' ? plural : `${plural}.${group}`] ?? [];
+      const path = templatePaths[group === '' ? plural : `${plural}.${group}`] ?? [];
       const template = path.reduce<JsonObject>((fields, name) => fieldsOf(fields[name]), object);
       const { spec } = template;
       if (spec === undefined) return undefined;
-      return checkPod(world, request, template, fieldsOf(spec), false);
+      return checkPod(initializer, request, template, fieldsOf(spec), false);
     },
   };
 }
 
-/** Of an update of a pod, only new images, containers and confinement can matter. */
-function isTelling(pod: ApiObject, old: ApiObject | undefined, { labels }: Names): boolean {
+/** Only an update that changes images, containers or seccomp annotations can add a violation. */
+function isSignificantUpdate(pod: ApiObject, old: ApiObject | undefined, { labels }: Names): boolean {
   if (old === undefined) return true;
   const annotationDiffers = (key: string) => annotationOf(pod, key) !== annotationOf(old, key);
   const differs = (after: JsonObject, before: JsonObject | undefined) =>
@@ -78,34 +78,38 @@ function isTelling(pod: ApiObject, old: ApiObject | undefined, { labels }: Names
 }
 
 async function checkPod(
-  { names, objects }: World,
+  { names, objects }: Initializer,
   request: AdmissionRequest,
   pod: JsonObject,
   spec: JsonObject,
   enforces: boolean,
 ): Promise<void> {
   const namespace = await objects.get('namespaces', '', request.namespace);
-  const { enforce, warn } = readPolicy(namespace?.metadata.labels, names).policy;
+  const { enforce, warn } = policyFromLabels(namespace?.metadata.labels, names).policy;
   const { annotations } = fieldsOf(pod['metadata']);
-  const find = ({ level, minor }: LevelVersion) => findViolations(level, minor, spec, annotations, names);
+  const find = ({ level, minor }: LevelVersion) => evaluatePod(level, minor, spec, annotations, names);
   const enforced = enforces ? find(enforce) : [];
   if (enforced.length > 0) {
-    throw forbidden(request, `violates PodSecurity "${tellLevel(enforce)}": ${tellDetails(enforced)}`);
+    throw forbidden(request, `violates PodSecurity "${formatLevel(enforce)}": ${formatDetails(enforced)}`);
   }
-  // What is enforced and kept need not be looked at again.
+  // The pod has just passed the same level.
   if (enforces && sameLevel(enforce, warn)) return;
   const found = find(warn);
   if (found.length > 0) {
-    request.warn(`would violate PodSecurity "${tellLevel(warn)}": ${tellDetails(found)}`);
+    request.warn(`would violate PodSecurity "${formatLevel(warn)}": ${formatDetails(found)}`);
   }
 }
 
-function checkNamespace(world: World, request: AdmissionRequest, namespace: ApiObject): Promise<void> | undefined {
+function checkNamespace(
+  initializer: Initializer,
+  request: AdmissionRequest,
+  namespace: ApiObject,
+): Promise<void> | undefined {
   const { oldObject, kind, name } = request;
-  const { policy, errors } = readPolicy(namespace.metadata.labels, world.names);
-  const before = oldObject === undefined ? undefined : readPolicy(oldObject.metadata.labels, world.names);
-  const told = (list: typeof errors) => list.map(({ message, field }) => `${field}: ${message}`).join();
-  if (errors.length > 0 && (before === undefined || told(errors) !== told(before.errors))) {
+  const { policy, errors } = policyFromLabels(namespace.metadata.labels, initializer.names);
+  const before = oldObject === undefined ? undefined : policyFromLabels(oldObject.metadata.labels, initializer.names);
+  const formatErrors = (list: typeof errors) => list.map(({ message, field }) => `${field}: ${message}`).join();
+  if (errors.length > 0 && (before === undefined || formatErrors(errors) !== formatErrors(before.errors))) {
     throw statusError.invalid(kind, name, errors);
   }
   if (before === undefined) return undefined;
@@ -113,26 +117,26 @@ function checkNamespace(world: World, request: AdmissionRequest, namespace: ApiO
   const old = before.policy.enforce;
   if (sameLevel(enforce, old) || enforce.level === 'privileged') return undefined;
   if (enforce.minor === old.minor && compareLevels(enforce.level, old.level) < 0) return undefined;
-  return warnOfPods(world, request, name, enforce);
+  return evaluateExistingPods(initializer, request, name, enforce);
 }
 
-/** How many pods of a namespace are looked at, at the most. */
+/** How many existing pods of a namespace are evaluated at most. */
 const maxPods = 3000;
 
-/** Tells which pods that are there would no longer be admitted. They stay. */
-async function warnOfPods(
-  { names, objects }: World,
+/** Warns of existing pods that violate the new enforce level. They are not changed. */
+async function evaluateExistingPods(
+  { names, objects }: Initializer,
   request: AdmissionRequest,
   namespace: string,
   enforce: LevelVersion,
 ): Promise<void> {
-  const pods = differentFirst(await objects.list('pods', namespace));
+  const pods = prioritizePods(await objects.list('pods', namespace));
   const violators = new Map<string, ApiObject[]>();
   for (const pod of pods.slice(0, maxPods)) {
     const annotations = pod.metadata.annotations as Json | undefined;
-    const found: Violation[] = findViolations(enforce.level, enforce.minor, specOf(pod), annotations, names);
+    const found: Violation[] = evaluatePod(enforce.level, enforce.minor, specOf(pod), annotations, names);
     if (found.length === 0) continue;
-    const why = tellReasons(found);
+    const why = formatReasons(found);
     const alike = violators.get(why);
     if (alike === undefined) violators.set(why, [pod]);
     else alike.push(pod);
@@ -142,20 +146,20 @@ async function warnOfPods(
     request.warn(`new PodSecurity enforce level ${what}`);
   }
   if (violators.size === 0) return;
-  const what = `violate the new PodSecurity enforce level "${tellLevel(enforce)}"`;
+  const what = `violate the new PodSecurity enforce level "${formatLevel(enforce)}"`;
   request.warn(`existing pods in namespace "${namespace}" ${what}`);
-  const lines = [...violators].map(([why, found]) => `${tellPods(found)}: ${why}`);
+  const lines = [...violators].map(([why, found]) => `${formatPods(found)}: ${why}`);
   for (const line of lines.sort()) request.warn(line);
 }
 
-function tellPods(pods: readonly ApiObject[]): string {
+function formatPods(pods: readonly ApiObject[]): string {
   const others = pods.length - 1;
   const first = [...pods].sort(byName)[0]?.metadata.name ?? '';
   return others === 0 ? first : `${first} (and ${others} other ${others === 1 ? 'pod' : 'pods'})`;
 }
 
-/** Pods of one controller are alike: one of each comes first. */
-function differentFirst(pods: readonly ApiObject[]): readonly ApiObject[] {
+/** Puts one pod of each controller first, because the pods of a controller have the same template. */
+function prioritizePods(pods: readonly ApiObject[]): readonly ApiObject[] {
   if (pods.length <= maxPods) return pods;
   const seen = new Set<string>();
   const first: ApiObject[] = [];

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../meta/index.ts';
-import { isBestEffort } from './amounts.ts';
 import { annotationOf, fieldsAt, misconfigured, objectsOf, on, specOf } from './fields.ts';
-import { covers, mergeTolerations } from './tolerations.ts';
+import { isBestEffort } from './resource-list.ts';
+import { isSuperset, mergeTolerations } from './tolerations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-/** The pods of a namespace tolerate what the namespace adds, and no more than it allows. */
+/** Adds the default tolerations of the namespace to its pods, and enforces its toleration whitelist. */
 export function podTolerations({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const { labels } = names;
   const listIn = async ({ namespace }: AdmissionRequest, key: string): Promise<JsonObject[]> => {
@@ -15,7 +15,7 @@ export function podTolerations({ names, objects }: Pick<PluginInitializer, 'name
     const given = objectsOf(specOf(request.object)['tolerations']);
     if (given.length === 0) return;
     const allowed = await listIn(request, 'tolerationsWhitelist');
-    if (allowed.length === 0 || given.every((one) => allowed.some((wide) => covers(wide, one)))) return;
+    if (allowed.length === 0 || given.every((one) => allowed.some((wide) => isSuperset(wide, one)))) return;
     const what = 'pod tolerations (possibly merged with namespace default tolerations)';
     throw misconfigured(`${what} conflict with its namespace whitelist`);
   };
@@ -39,7 +39,7 @@ export function podTolerations({ names, objects }: Pick<PluginInitializer, 'name
 
 const fields = { key: 'string', operator: 'string', value: 'string', effect: 'string', tolerationSeconds: 'number' };
 
-/** A list of tolerations out of an annotation. @throws StatusError 500 when it is none */
+/** Parses the tolerations of an annotation (JSON). @throws StatusError 500 when they are invalid */
 function readTolerations(text = ''): JsonObject[] {
   if (text === '') return [];
   let list: Json;

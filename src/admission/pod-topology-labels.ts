@@ -1,7 +1,7 @@
 import { fieldsAt, fieldsOf, on, specOf, textOf } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-/** A pod can tell where it runs: it gets the labels of its node that say so, with the node itself. */
+/** Copies the topology labels (zone, region) of the node to a pod that is bound to it. */
 export function podTopologyLabels({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const keys = ['zone', 'region'].map((word) => `topology.${names.labels}/${word}`);
   return {
@@ -20,7 +20,7 @@ export function podTopologyLabels({ names, objects }: Pick<PluginInitializer, 'n
   };
 }
 
-/** The node of a new pod, or the one that a pod is to get; empty when there is none yet. */
+/** The node of a pod or of a binding; empty when there is none. */
 function nodeOf({ object, subresource }: AdmissionRequest): string {
   if (subresource === '') return textOf(specOf(object)['nodeName']);
   const { kind, name } = fieldsOf(object?.['target']);

@@ -2,7 +2,7 @@ import { type ApiObject, type Json, jsonEqual } from '../meta/index.ts';
 import { forbidden, numberOf, on, specOf, textOf } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-/** Priority classes that every server has: of pods without which the cluster, or a node, does not work. */
+/** The system priority classes, created at startup. */
 export const systemPriorities = [
   {
     name: 'system-cluster-critical',
@@ -17,10 +17,10 @@ export const systemPriorities = [
   },
 ] as const;
 
-/** A pod's priority is that of the class that it names, or of the default class; there is at most one such. */
+/** Sets the priority of a pod from its priority class or the global default; at most one class may be the default. */
 export function priority({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const classes = `priorityclasses.scheduling.${names.domain}`;
-  /** Should there ever be several, the least counts. */
+  /** Of several defaults, the one with the lowest value. */
   const defaultClass = async (): Promise<ApiObject | undefined> => {
     const marked = (await objects.list(classes, '')).filter(({ globalDefault }) => globalDefault === true);
     return marked.sort((a, b) => valueIn(a) - valueIn(b))[0];
@@ -41,7 +41,7 @@ export function priority({ names, objects }: Pick<PluginInitializer, 'names' | '
       const { object: pod, oldObject, resource } = request;
       if (pod === undefined || resource.resource !== 'pods') return;
       if (oldObject === undefined) setPriority(request, pod, await classOf(request, pod));
-      else keepPriority(pod, oldObject);
+      else inheritPriority(pod, oldObject);
     },
     validate: async (request) => {
       const { object, oldObject, resource } = request;
@@ -76,8 +76,8 @@ function setPriority(request: AdmissionRequest, pod: ApiObject, found: ApiObject
   spec['preemptionPolicy'] = policy;
 }
 
-/** Whoever writes a pod anew need not repeat what was set here. */
-function keepPriority(pod: ApiObject, old: ApiObject): void {
+/** An update that omits the computed fields keeps them. */
+function inheritPriority(pod: ApiObject, old: ApiObject): void {
   const spec = specOf(pod);
   const before = specOf(old);
   for (const field of ['priority', 'preemptionPolicy']) {

@@ -4,10 +4,10 @@ import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
 import { createChain, runValidating } from './chain.ts';
 import { fieldsOf } from './fields.ts';
 import { resourceQuota } from './resource-quota.ts';
-import { fakeWorld, old, outcome, podOf, requestFor } from './testing/world.ts';
+import { fakeInitializer, old, outcome, podOf, requestFor } from './testing/initializer.ts';
 import type { AdmissionRequest, PluginInitializer } from './types.ts';
 
-/** A store of quotas that compares and swaps, each time after `pause`. */
+/** A quota store with optimistic concurrency, whose writes wait for `pause`. */
 function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => Promise.resolve()) {
   const stored = new Map<string, ApiObject>();
   let revision = 0;
@@ -20,8 +20,8 @@ function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => 
   };
   for (const quota of quotas) put(quota);
   const list = (resource: string) => (resource === 'resourcequotas' ? [...stored.values()] : []);
-  const world: PluginInitializer = {
-    ...fakeWorld(),
+  const initializer: PluginInitializer = {
+    ...fakeInitializer(),
     objects: {
       get: () => undefined,
       list: (resource, _, latest) => (latest ? Promise.resolve(list(resource)) : list(resource)),
@@ -35,7 +35,7 @@ function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => 
     },
   };
   const used = (name = 'q') => fieldsOf(fieldsOf(stored.get(name)?.['status'])['used']);
-  return { world, put, used, stored, writes: () => writes };
+  return { initializer, put, used, stored, writes: () => writes };
 }
 
 const quota = (hard: JsonObject, used: JsonObject, spec: JsonObject = {}, name = 'q') => ({
@@ -46,14 +46,14 @@ const quota = (hard: JsonObject, used: JsonObject, spec: JsonObject = {}, name =
 
 const ask = (quotas: JsonObject[], resource: string, object: JsonObject, part: Partial<AdmissionRequest> = {}) => {
   const store = quotaStore(quotas);
-  return outcome(resourceQuota(store.world), requestFor(resource, object, part)).then((found) => ({
+  return outcome(resourceQuota(store.initializer), requestFor(resource, object, part)).then((found) => ({
     refused: typeof found === 'string' ? found : undefined,
     used: store.used(),
   }));
 };
 
 describe('resource quota', () => {
-  it('counts before anything is stored, and refuses what would exceed', async () => {
+  it('charges the usage, and rejects what would exceed the quota', async () => {
     const found = await ask([quota({ pods: '10' }, { pods: '9' })], 'pods', podOf());
     expect(found).toEqual({ refused: undefined, used: { pods: '10' } });
     const full = await ask([quota({ pods: '10' }, { pods: '10' })], 'pods', podOf());
@@ -63,7 +63,7 @@ describe('resource quota', () => {
     });
   });
 
-  it('tells all that is exceeded, and nothing else', async () => {
+  it('names exactly the exceeded resources', async () => {
     const hard = { pods: '10', 'requests.cpu': '1', 'limits.memory': '1Gi' };
     const resources = { requests: { cpu: '750m' }, limits: { memory: '2Gi' } };
     const found = await ask(
@@ -76,7 +76,7 @@ describe('resource quota', () => {
     );
   });
 
-  it('wants containers to state what is limited', async () => {
+  it('requires containers to set the resources that are limited', async () => {
     const hard = { 'limits.cpu': '1', memory: '1Gi' };
     const used = { 'limits.cpu': '0', memory: '0' };
     const pod = podOf({}, { initContainers: [{ name: 'i', resources: { limits: { cpu: '1' } } }] });
@@ -85,21 +85,21 @@ describe('resource quota', () => {
     );
   });
 
-  it('wants nothing of containers whose pod states it as a whole', async () => {
+  it('requires nothing of containers when pod-level resources are set', async () => {
     const pod = podOf({}, { resources: { requests: { cpu: '1' } } });
     expect((await ask([quota({ memory: '1Gi' }, { memory: '0' })], 'pods', pod)).refused).toBeUndefined();
   });
 
-  it('refuses while it is not known what is used', async () => {
+  it('rejects while the quota status is unknown', async () => {
     expect((await ask([quota({ pods: '1', configmaps: '1' }, {})], 'pods', podOf())).refused).toBe(
       'status unknown for quota: q, resources: pods',
     );
-    // All are told that the object takes up, not only those that nobody has counted.
+    // The message names all resources that the object uses, not only those without a status.
     const hard = { pods: '1', 'count/pods': '1' };
     expect((await ask([quota(hard, { pods: '0' })], 'pods', podOf())).refused).toBe(
       'status unknown for quota: q, resources: count/pods,pods',
     );
-    // What no one has put into force limits nothing.
+    // Without status.hard nothing is limited.
     const idle = { metadata: { name: 'q' }, spec: { hard: { pods: '0' } }, status: { used: {} } };
     expect((await ask([idle], 'pods', podOf())).refused).toBeUndefined();
   });
@@ -153,33 +153,33 @@ describe('resource quota', () => {
         'hugepages-2Mi': '4Mi',
       },
     ],
-    // Names under the product's own domain are no devices.
+    // Names under the product's own domain are no extended resources.
     [
       'pods',
       podOf({ resources: { requests: { 'kubernetes.io/gpu': '2' } } }),
       { pods: '1', 'requests.kubernetes.io/gpu': '0' },
     ],
-    // What a pod states as a whole counts instead of what its containers do.
+    // Pod-level resources count instead of those of the containers.
     [
       'pods',
       podOf({ resources: { requests: { cpu: '1', memory: '1' } } }, { resources: { requests: { cpu: '3' } } }),
       { 'requests.cpu': '3', 'requests.memory': '1' },
     ],
-    // Storage is counted in whole bytes.
+    // Storage is rounded up to whole bytes.
     ['persistentvolumeclaims', claim('1500m'), { 'requests.storage': '2' }],
     ['bindings.example.com', {}, { 'count/bindings.example.com': '1' }],
     ['roles.authorization.example.com', {}, { 'count/roles.authorization.example.com': '1' }],
     ['bindings', {}, { 'count/bindings': '0' }],
     ['tokenreviews.authentication.k8s.io', {}, { 'count/tokenreviews.authentication.k8s.io': '0' }],
     ['events.events.k8s.io', {}, { 'count/events.events.k8s.io': '0' }],
-  ])('counts %s %j', async (resource, object, expected) => {
+  ])('computes the usage of %s %j', async (resource, object, expected) => {
     const names = Object.keys(expected);
     const hard = Object.fromEntries(names.map((name) => [name, '100Gi']));
     const none = Object.fromEntries(names.map((name) => [name, '0']));
     expect(await ask([quota(hard, none)], resource, object)).toEqual({ refused: undefined, used: expected });
   });
 
-  it('counts of an update what it adds', async () => {
+  it('charges the increase of an update', async () => {
     const hard = { 'requests.storage': '10Gi', persistentvolumeclaims: '1' };
     const before = [quota(hard, { 'requests.storage': '5Gi', persistentvolumeclaims: '1' })];
     const grow = (storage: string) =>
@@ -194,7 +194,7 @@ describe('resource quota', () => {
     expect((await grow('1Gi')).used).toEqual(before[0]?.status.used);
   });
 
-  it('counts as a whole what an update brings under a quota', async () => {
+  it('charges the whole usage when an update makes a quota match', async () => {
     const scopes = {
       scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'Exists' }] },
     };
@@ -210,7 +210,7 @@ describe('resource quota', () => {
     expect(await write(of(), of())).toEqual({ refused: undefined, used: none });
   });
 
-  it('counts a pod that is to be ended now among those', async () => {
+  it('charges the Terminating scope when a pod gets an active deadline', async () => {
     const [hard, none] = [
       { pods: '5', memory: '1Gi' },
       { pods: '0', memory: '0' },
@@ -224,11 +224,11 @@ describe('resource quota', () => {
       used: { pods: '1', memory: '1' },
     });
     expect((await write(pod({}, ending), pod({}))).refused).toBe('failed quota: q: must specify memory for: c');
-    // A pod that was there before the quota may go on as it is.
+    // A pod that is older than the quota may be updated.
     expect(await write(pod({}, ending), pod({}, ending))).toEqual({ refused: undefined, used: none });
   });
 
-  it('counts of a resize what it adds to what the pod holds already', async () => {
+  it('charges of a resize what exceeds the resources already allocated', async () => {
     const pod = (cpu: string, status: JsonObject = {}) => ({
       ...podOf({ resources: { requests: { cpu } } }),
       status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }], ...status },
@@ -240,7 +240,7 @@ describe('resource quota', () => {
     };
     expect(await resize(pod('2'), pod('3'))).toBe('3');
     expect(await resize(pod('2'), pod('1'))).toBe('2');
-    // It still holds two although it asks for one.
+    // Two are still allocated although one is requested.
     expect(await resize(pod('1'), pod('2'))).toBe('2');
     const refused = { conditions: [{ type: 'PodResizePending', reason: 'Infeasible' }] };
     expect(await resize(pod('5', refused), pod('6'))).toBe('6');
@@ -276,12 +276,12 @@ describe('resource quota', () => {
       podOf({}, { priorityClassName: 'b' }),
       true,
     ],
-  ])('counts in the scope %j: %j', async (spec, pod, counted) => {
+  ])('matches the scope %j: %j', async (spec, pod, counted) => {
     const { used } = await ask([quota({ pods: '5' }, { pods: '0' }, spec)], 'pods', pod);
     expect(used).toEqual({ pods: counted ? '1' : '0' });
   });
 
-  it('counts nothing of other resources in a scope, of events, of reviews and of what lies in no namespace', async () => {
+  it('ignores resources without scopes in a scoped quota, events, reviews and cluster-scoped objects', async () => {
     const hard = { configmaps: '0', 'count/events': '0', 'count/namespaces': '0' };
     const of = (resource: string, spec: JsonObject = {}, namespace = 'n') =>
       ask([quota(hard, hard, spec)], resource, {}, { namespace });
@@ -291,28 +291,28 @@ describe('resource quota', () => {
     expect((await of('namespaces', {}, '')).refused).toBeUndefined();
   });
 
-  it('only looks when nothing is to be stored', async () => {
+  it('checks but does not charge a dry run', async () => {
     const found = await ask([quota({ pods: '1' }, { pods: '0' })], 'pods', podOf(), { dryRun: true });
     expect(found).toEqual({ refused: undefined, used: { pods: '0' } });
   });
 });
 
-describe('many at a time', () => {
+describe('concurrent requests', () => {
   const settled = (attempts: Promise<unknown>[]) =>
     Promise.allSettled(attempts).then((all) => all.map(({ status }) => status));
 
-  it('64 creators never get more than 10 pods past a quota of 10', async () => {
+  it('64 creates never exceed a quota of 10 pods', async () => {
     const store = quotaStore([quota({ pods: '10' }, { pods: '0' })], () => new Promise((go) => void setImmediate(go)));
-    const chain = createChain([resourceQuota(store.world)]);
+    const chain = createChain([resourceQuota(store.initializer)]);
     const creators = Array.from({ length: 64 }, () => runValidating(chain, requestFor('pods', podOf())));
     const outcomes = await settled(creators);
     expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(10);
     expect(store.used()).toEqual({ pods: '10' });
-    // Those that came while the first was written went together.
+    // All charges that arrived during the first write share the second.
     expect(store.writes()).toBe(2);
   });
 
-  it('not on two servers either, whatever comes first', async () => {
+  it('do not exceed a quota on two servers, in any order of writes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 6 }), async (scheduler, limit) => {
         const hard = String(limit);
@@ -320,7 +320,10 @@ describe('many at a time', () => {
           [quota({ pods: hard }, { pods: '0' }), quota({ 'count/pods': '4' }, { 'count/pods': '0' }, {}, 'r')],
           () => scheduler.schedule(Promise.resolve()),
         );
-        const servers = [createChain([resourceQuota(store.world)]), createChain([resourceQuota(store.world)])] as const;
+        const servers = [
+          createChain([resourceQuota(store.initializer)]),
+          createChain([resourceQuota(store.initializer)]),
+        ] as const;
         const creators = Array.from({ length: 16 }, (_, i) =>
           runValidating(servers[i % 2 === 0 ? 0 : 1], requestFor('pods', podOf())),
         );
@@ -337,16 +340,16 @@ describe('many at a time', () => {
   });
 });
 
-describe('a write that is not stored after all', () => {
+describe('the charge of an object that is not stored', () => {
   const create = async (store: ReturnType<typeof quotaStore>) => {
     const undo: (() => Promise<void>)[] = [];
     const request = requestFor('pods', podOf(), { onAbandon: (step) => undo.push(step) });
-    const chain = createChain([resourceQuota(store.world)]);
+    const chain = createChain([resourceQuota(store.initializer)]);
     await runValidating(chain, request);
     return () => Promise.all(undo.map((step) => step()));
   };
 
-  it('gives back what it took', async () => {
+  it('is released', async () => {
     const store = quotaStore([quota({ pods: '3' }, { pods: '1' })]);
     const abandon = await create(store);
     expect(store.used()).toEqual({ pods: '2' });
@@ -354,7 +357,7 @@ describe('a write that is not stored after all', () => {
     expect(store.used()).toEqual({ pods: '1' });
   });
 
-  it('gives nothing back once someone else has counted', async () => {
+  it('is not released after another writer has updated the usage', async () => {
     const store = quotaStore([quota({ pods: '3' }, { pods: '1' })]);
     const abandon = await create(store);
     store.put(quota({ pods: '3' }, { pods: '1' }));
@@ -362,7 +365,7 @@ describe('a write that is not stored after all', () => {
     expect(store.used()).toEqual({ pods: '1' });
   });
 
-  it('is over when the quota is gone, or cannot be written', async () => {
+  it('is dropped when the quota was deleted or cannot be written', async () => {
     const store = quotaStore([quota({ pods: '3' }, { pods: '1' })]);
     const abandon = await create(store);
     store.stored.clear();

@@ -1,36 +1,39 @@
 import { type ApiObject, formatGroupResource } from '../meta/index.ts';
-import { type Amounts, lessAtLeastZero, readAmounts } from './amounts.ts';
 import { fieldsOf, forbidden } from './fields.ts';
-import { createLedger, type Ledger } from './quota-ledger.ts';
-import { counts, isMetered, type Meter, meterOf } from './quota-usage.ts';
+import { createQuotaCharges, type QuotaCharges } from './quota-charges.ts';
+import { evaluatorFor, handlesQuota, matchesQuota, type QuotaEvaluator } from './quota-evaluators.ts';
+import { parseResourceList, type ResourceList, subtractNonNegative } from './resource-list.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<PluginInitializer, 'names' | 'objects' | 'chargeQuota'>;
+type Initializer = Pick<PluginInitializer, 'names' | 'objects' | 'chargeQuota'>;
 
 /**
- * Nothing is stored that would exceed a quota of its namespace. What a write takes up is added to the quota before it
- * is stored, and taken back when it is not. It comes last: whatever others refuse is not counted.
+ * Rejects writes that would exceed a quota of the namespace. The usage is added to the quota before the object is
+ * stored, and released when it is not stored. It runs last, so that rejected requests are not charged.
  */
-export function resourceQuota(world: World): AdmissionPlugin {
-  const { names, objects } = world;
-  const ledger = createLedger(world);
-  const meters = new Map<string, Meter>();
-  const meterFor = (request: AdmissionRequest): Meter => {
+export function resourceQuota(initializer: Initializer): AdmissionPlugin {
+  const { names, objects } = initializer;
+  const charges = createQuotaCharges(initializer);
+  const evaluators = new Map<string, QuotaEvaluator>();
+  const evaluatorOf = (request: AdmissionRequest): QuotaEvaluator => {
     const resource = formatGroupResource(request.resource);
-    const meter = meters.get(resource) ?? meterOf(resource, names);
-    meters.set(resource, meter);
-    return meter;
+    const evaluator = evaluators.get(resource) ?? evaluatorFor(resource, names);
+    evaluators.set(resource, evaluator);
+    return evaluator;
   };
   const check = (request: AdmissionRequest, quotas: readonly ApiObject[]) => {
     const { object, oldObject, subresource } = request;
     if (quotas.length === 0 || object === undefined) return undefined;
-    const meter = meterFor(request);
-    if (oldObject !== undefined && subresource === '' && meter.moves?.(object, oldObject) === false) return undefined;
-    return quotas.some((quota) => counts(quota, meter, object)) ? charge(ledger, request, object, meter) : undefined;
+    const evaluator = evaluatorOf(request);
+    if (oldObject !== undefined && subresource === '' && evaluator.changesScope?.(object, oldObject) === false)
+      return undefined;
+    return quotas.some((quota) => matchesQuota(quota, evaluator, object))
+      ? charge(charges, request, object, evaluator)
+      : undefined;
   };
   return {
     name: 'ResourceQuota',
-    handles: (place) => isMetered(place, names),
+    handles: (place) => handlesQuota(place, names),
     validate: (request) => {
       if (request.namespace === '') return undefined;
       const quotas = objects.list('resourcequotas', request.namespace);
@@ -39,30 +42,43 @@ export function resourceQuota(world: World): AdmissionPlugin {
   };
 }
 
-async function charge(ledger: Ledger, request: AdmissionRequest, object: ApiObject, meter: Meter): Promise<void> {
+async function charge(
+  charges: QuotaCharges,
+  request: AdmissionRequest,
+  object: ApiObject,
+  evaluator: QuotaEvaluator,
+): Promise<void> {
   const { oldObject, namespace, dryRun } = request;
-  const usage = meter.usage(object);
-  const growth = oldObject === undefined ? usage : lessAtLeastZero(usage, meter.usage(oldObject));
-  const moreFor = (quota: ApiObject) =>
-    // An object that only now comes under a quota is counted there as a whole.
-    oldObject === undefined || counts(quota, meter, oldObject) ? growth : usage;
-  const entries = await ledger.charge(namespace, {
-    share: (quota) =>
-      counts(quota, meter, object) ? shareOf(request, quota, object, meter, moreFor(quota)) : undefined,
-    refuse: (why) => forbidden(request, why),
-    rehearse: dryRun,
+  const usage = evaluator.usage(object);
+  const delta = oldObject === undefined ? usage : subtractNonNegative(usage, evaluator.usage(oldObject));
+  const deltaFor = (quota: ApiObject) =>
+    // A quota that did not match the old object is charged the whole usage.
+    oldObject === undefined || matchesQuota(quota, evaluator, oldObject) ? delta : usage;
+  const entries = await charges.charge(namespace, {
+    usageFor: (quota) =>
+      matchesQuota(quota, evaluator, object)
+        ? usageInQuota(request, quota, object, evaluator, deltaFor(quota))
+        : undefined,
+    forbid: (why) => forbidden(request, why),
+    dryRun: dryRun,
   });
-  if (entries.length > 0) request.onAbandon?.(() => ledger.release(namespace, entries));
+  if (entries.length > 0) request.onAbandon?.(() => charges.release(namespace, entries));
 }
 
-/** What a write adds to a quota. @throws StatusError 403 when the quota cannot tell yet, or the object does not */
-function shareOf(request: AdmissionRequest, quota: ApiObject, object: ApiObject, meter: Meter, more: Amounts): Amounts {
+/** The usage that a write adds. @throws StatusError 403 when the quota has no status yet or the object lacks fields */
+function usageInQuota(
+  request: AdmissionRequest,
+  quota: ApiObject,
+  object: ApiObject,
+  evaluator: QuotaEvaluator,
+  more: ResourceList,
+): ResourceList {
   const { hard, used } = fieldsOf(quota['status']);
   const { name = '' } = quota.metadata;
-  const limited = Object.keys(fieldsOf(hard)).filter(meter.measures);
-  const missing = meter.missing?.(object, limited);
+  const limited = Object.keys(fieldsOf(hard)).filter(evaluator.matchesResource);
+  const missing = evaluator.missingConstraints?.(object, limited);
   if (missing !== undefined) throw forbidden(request, `failed quota: ${name}: ${missing}`);
-  const counted = readAmounts(used);
+  const counted = parseResourceList(used);
   if (limited.some((resource) => !counted.has(resource))) {
     throw forbidden(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
   }

@@ -1,8 +1,8 @@
-import { isExtended } from './amounts.ts';
 import { containersOf, fieldsAt, fieldsOf, initContainersOf, listAt, objectsOf, on, textOf } from './fields.ts';
+import { isExtendedResource } from './resource-list.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** Nodes with rare devices are kept free for pods that ask for those: such a pod tolerates their taint. */
+/** Adds a toleration for the taint of each extended resource that a pod requests. */
 export function resourceTolerations({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   return {
     name: 'ExtendedResourceToleration',
@@ -13,7 +13,7 @@ export function resourceTolerations({ names }: Pick<PluginInitializer, 'names'>)
       const asked = [...containersOf(spec), ...initContainersOf(spec)].flatMap((container) =>
         Object.keys(fieldsOf(fieldsOf(container['resources'])['requests'])),
       );
-      for (const key of [...new Set(asked)].filter((name) => isExtended(name, names)).sort()) {
+      for (const key of [...new Set(asked)].filter((name) => isExtendedResource(name, names)).sort()) {
         const held = objectsOf(spec['tolerations']).some(
           (one) =>
             one['key'] === key &&

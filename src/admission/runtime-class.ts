@@ -1,10 +1,10 @@
 import { type ApiObject, type JsonObject, jsonCopy, setKey } from '../meta/index.ts';
-import { readAmounts, sameAmounts } from './amounts.ts';
 import { fieldsAt, fieldsOf, forbidden, objectsOf, on, specOf, textOf } from './fields.ts';
+import { equalResourceLists, parseResourceList } from './resource-list.ts';
 import { mergeTolerations } from './tolerations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-/** A pod takes over what its runtime class costs, and where it can run. */
+/** Sets overhead, node selector and tolerations of a pod from its runtime class. */
 export function runtimeClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   const classOf = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject | undefined> => {
     const name = specOf(pod)['runtimeClassName'];
@@ -30,7 +30,7 @@ export function runtimeClass({ names, objects }: Pick<PluginInitializer, 'names'
       const found = await classOf(request, pod);
       const { overhead } = specOf(pod);
       if (found?.['overhead'] !== undefined) {
-        if (!sameAmounts(fixedOf(found), readAmounts(overhead))) throw forbidden(request, mismatch);
+        if (!equalResourceLists(fixedOf(found), parseResourceList(overhead))) throw forbidden(request, mismatch);
       } else if (overhead !== undefined) {
         throw forbidden(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
       }
@@ -40,12 +40,13 @@ export function runtimeClass({ names, objects }: Pick<PluginInitializer, 'names'
 
 const mismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 
-const fixedOf = ({ overhead }: ApiObject) => readAmounts(fieldsOf(overhead)['podFixed']);
+const fixedOf = ({ overhead }: ApiObject) => parseResourceList(fieldsOf(overhead)['podFixed']);
 
 function setOverhead(request: AdmissionRequest, spec: JsonObject, found: ApiObject): void {
   if (found['overhead'] === undefined) return;
   const { overhead } = spec;
-  if (overhead !== undefined && !sameAmounts(fixedOf(found), readAmounts(overhead))) throw forbidden(request, mismatch);
+  if (overhead !== undefined && !equalResourceLists(fixedOf(found), parseResourceList(overhead)))
+    throw forbidden(request, mismatch);
   const { podFixed } = fieldsOf(found['overhead']);
   if (podFixed !== undefined) spec['overhead'] = jsonCopy(podFixed);
 }

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { createChain, runMutating } from './chain.ts';
 import { serviceAccount } from './service-account.ts';
-import { fakeWorld, held, old, outcome, podOf, requestFor } from './testing/world.ts';
+import { fakeInitializer, old, outcome, podOf, requestFor, stored } from './testing/initializer.ts';
 
 const create = (pod: JsonObject, account: JsonObject = {}, name = 'default') =>
-  outcome(serviceAccount(fakeWorld([held('serviceaccounts', name, account, 'n')])), requestFor('pods', pod));
+  outcome(serviceAccount(fakeInitializer([stored('serviceaccounts', name, account, 'n')])), requestFor('pods', pod));
 const mount = {
   name: 'kube-api-access-bbbbb',
   readOnly: true,
   mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
 };
 
-describe('service account', () => {
-  it('runs as the default one, which shows itself to all containers', async () => {
+describe('ServiceAccount', () => {
+  it('sets the default service account and mounts its token into all containers', async () => {
     expect(await create(podOf({}, { initContainers: [{ name: 'i' }] }))).toMatchObject({
       spec: {
         serviceAccountName: 'default',
@@ -41,7 +41,7 @@ describe('service account', () => {
     });
   });
 
-  it('mounts nothing when the pod, or else the account, says so', async () => {
+  it('mounts no token when the pod, or else the account, disables automounting', async () => {
     const volumes = async (said: JsonObject, account: JsonObject) =>
       ((await create(podOf({}, said), account)) as { spec: JsonObject }).spec['volumes'] !== undefined;
     expect(await volumes({ automountServiceAccountToken: false }, {})).toBe(false);
@@ -49,7 +49,7 @@ describe('service account', () => {
     expect(await volumes({ automountServiceAccountToken: true }, { automountServiceAccountToken: false })).toBe(true);
   });
 
-  it('leaves a container alone that mounts something there', async () => {
+  it('skips a container that already mounts something at the path', async () => {
     const own = { name: 'mine', mountPath: mount.mountPath };
     const pod = podOf({ volumeMounts: [own] }, { volumes: [{ name: 'mine', emptyDir: {} }] });
     expect(await create(pod)).toMatchObject({
@@ -57,12 +57,12 @@ describe('service account', () => {
     });
   });
 
-  it('refuses an account that is not there', async () => {
+  it('rejects a service account that does not exist', async () => {
     const missing = 'error looking up service account n/other: serviceaccount "other" not found';
     expect(await create(podOf({}, { serviceAccountName: 'other' }))).toBe(missing);
   });
 
-  it('takes over the secrets for pulling images, unless the pod has some', async () => {
+  it('copies the image pull secrets of the account unless the pod has some', async () => {
     const account = { imagePullSecrets: [{ name: 'theirs' }] };
     expect(await create(podOf(), account)).toMatchObject({ spec: { imagePullSecrets: [{ name: 'theirs' }] } });
     const own = podOf({}, { imagePullSecrets: [{ name: 'mine' }] });
@@ -80,7 +80,7 @@ describe('service account', () => {
       { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: {} }] } }] },
       'a mirror pod may not use ServiceAccountToken volume projections',
     ],
-  ])('lets a mirror pod reach for nothing: %j', async (spec, message) => {
+  ])('rejects references of a mirror pod: %j', async (spec, message) => {
     const metadata = { annotations: { 'kubernetes.io/config.mirror': '' } };
     expect(await create({ metadata, ...podOf({}, spec) })).toBe(message);
     expect(await create({ metadata, ...podOf() })).not.toHaveProperty('spec.serviceAccountName');
@@ -105,7 +105,7 @@ describe('service account', () => {
       {},
       denied('imagePullSecrets[1].name="s"', 'imagePullSecret'),
     ],
-  ])('keeps to the secrets of an account that lists them: %j %j', async (spec, container, message) => {
+  ])('enforces the mountable secrets of the account: %j %j', async (spec, container, message) => {
     const annotations = { 'kubernetes.io/enforce-mountable-secrets': 'true' };
     const account = { metadata: { annotations }, secrets: [{ name: 'own' }], imagePullSecrets: [{ name: 'own' }] };
     expect(await create(podOf(container, spec), account)).toBe(message);
@@ -114,19 +114,19 @@ describe('service account', () => {
 
   const listing = { metadata: { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } } };
 
-  it('refuses before anything else is said of the pod', async () => {
-    const chain = createChain([serviceAccount(fakeWorld([held('serviceaccounts', 'default', listing, 'n')]))]);
+  it('enforces mountable secrets in the mutating phase', async () => {
+    const chain = createChain([serviceAccount(fakeInitializer([stored('serviceaccounts', 'default', listing, 'n')]))]);
     const pod = podOf({}, { volumes: [{ name: 'v', secret: { secretName: 's' } }] });
     await expect(runMutating(chain, requestFor('pods', pod))).rejects.toMatchObject({ code: 403 });
   });
 
-  it('looks at containers that are added later for a while', async () => {
+  it('checks the secrets of ephemeral containers', async () => {
     const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
     const add = (serviceAccountName: string) => {
       const pod = podOf({ env }, { serviceAccountName, ephemeralContainers: [{ name: 'e', env }] });
       const part = { subresource: 'ephemeralcontainers', oldObject: old(pod) };
-      const world = fakeWorld([held('serviceaccounts', 'default', listing, 'n')]);
-      return outcome(serviceAccount(world), requestFor('pods', pod, part));
+      const initializer = fakeInitializer([stored('serviceaccounts', 'default', listing, 'n')]);
+      return outcome(serviceAccount(initializer), requestFor('pods', pod, part));
     };
     expect(await add('default')).toBe(denied('ephemeral container e with envVar E referencing secret.secretName="s"'));
     expect(await add('')).toBe('no service account specified for pod n/x');

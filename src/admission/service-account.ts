@@ -6,7 +6,7 @@ import {
   fieldsOf,
   forbidden,
   initContainersOf,
-  isMirror,
+  isMirrorPod,
   listAt,
   objectsOf,
   specOf,
@@ -14,15 +14,14 @@ import {
 } from './fields.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type World = Pick<PluginInitializer, 'names' | 'random' | 'objects'>;
+type Initializer = Pick<PluginInitializer, 'names' | 'random' | 'objects'>;
 
 /**
- * Every pod runs as a service account that exists, `default` when it names none; it finds a token of the account where
- * its containers look for one, unless the pod or the account says otherwise, and takes over the account's secrets for
- * pulling images when it brings none.
+ * Sets the service account of a pod (`default` if it names none), which must exist; mounts a token volume unless the pod
+ * or the account disables automounting; copies the image pull secrets of the account if the pod has none.
  */
-export function serviceAccount({ names, random, objects }: World): AdmissionPlugin {
-  const accountOf = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject> => {
+export function serviceAccount({ names, random, objects }: Initializer): AdmissionPlugin {
+  const findAccount = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject> => {
     const { namespace } = request;
     const name = textOf(specOf(pod)['serviceAccountName']);
     const found = await objects.get('serviceaccounts', namespace, name);
@@ -33,15 +32,15 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
   const check = async (request: AdmissionRequest): Promise<void> => {
     const { object: pod, operation } = request;
     if (pod === undefined) return;
-    if (operation === 'CREATE' && isMirror(pod, names)) return checkMirror(request, specOf(pod));
+    if (operation === 'CREATE' && isMirrorPod(pod, names)) return checkMirrorPod(request, specOf(pod));
     if (textOf(specOf(pod)['serviceAccountName']) === '') {
       const { namespace, name } = request;
       throw forbidden(request, `no service account specified for pod ${namespace}/${name}`);
     }
-    const account = await accountOf(request, pod);
+    const account = await findAccount(request, pod);
     const restricted = annotationOf(account, `${names.labels}/enforce-mountable-secrets`) ?? '';
     if (!/^(1|t|T|true|TRUE|True)$/.test(restricted)) return;
-    const why = foreignSecret(specOf(pod), account, operation === 'CREATE');
+    const why = unreferencedSecret(specOf(pod), account, operation === 'CREATE');
     if (why !== undefined) throw forbidden(request, why);
   };
   return {
@@ -52,27 +51,26 @@ export function serviceAccount({ names, random, objects }: World): AdmissionPlug
     mutate: async (request) => {
       const { object: pod, operation } = request;
       if (pod === undefined || operation !== 'CREATE') return;
-      if (isMirror(pod, names)) return check(request);
+      if (isMirrorPod(pod, names)) return check(request);
       const spec = specOf(pod);
       if (textOf(spec['serviceAccountName']) === '') spec['serviceAccountName'] = 'default';
       spec['serviceAccount'] = spec['serviceAccountName'] ?? 'default';
-      const account = await accountOf(request, pod);
-      if (mountsToken(account, spec)) mountToken(spec, names, random);
+      const account = await findAccount(request, pod);
+      if (shouldMountToken(account, spec)) mountToken(spec, names, random);
       const secrets = objectsOf(account['imagePullSecrets']);
       if (objectsOf(spec['imagePullSecrets']).length === 0 && secrets.length > 0) {
         spec['imagePullSecrets'] = jsonCopy(secrets);
       }
-      // What the account forbids is told before anything else that may be wrong with the pod.
+      // A violation of the account's restrictions is reported before the pod is validated.
       return check(request);
     },
     validate: check,
   };
 }
 
-/** The pod's word counts more than the account's; without either, a token is mounted. */
-function mountsToken(account: ApiObject, spec: JsonObject): boolean {
-  const said = spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'];
-  return said !== false;
+/** `automountServiceAccountToken` of the pod takes precedence over that of the account; the default is true. */
+function shouldMountToken(account: ApiObject, spec: JsonObject): boolean {
+  return (spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken']) !== false;
 }
 
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
@@ -92,7 +90,7 @@ function mountToken(spec: JsonObject, names: Names, random: Random): void {
   if (needed && existing === undefined) listAt(spec, 'volumes').push(tokenVolume(name, names));
 }
 
-/** Where a container finds the token, the authority of the server, and the name of its namespace. */
+/** The projected volume with the token, the root CA and the namespace. */
 const tokenVolume = (name: string, { rootAuthorityMap }: Names): JsonObject => ({
   name,
   projected: {
@@ -109,29 +107,29 @@ const tokenVolume = (name: string, { rootAuthorityMap }: Names): JsonObject => (
   },
 });
 
-/** What a node agent runs on its own has no account, so it may need nothing that belongs to one. */
-function checkMirror(request: AdmissionRequest, spec: JsonObject): void {
+/** A mirror pod must not reference service accounts, secrets or tokens. */
+function checkMirrorPod(request: AdmissionRequest, spec: JsonObject): void {
   if (textOf(spec['serviceAccountName']) !== '') {
     throw forbidden(request, 'a mirror pod may not reference service accounts');
   }
   const volumes = objectsOf(spec['volumes']);
   const sources = volumes.flatMap((volume) => objectsOf(fieldsOf(volume['projected'])['sources']));
-  const secretive =
+  const referencesSecret =
     volumes.some((volume) => Object.values(volume).some(namesSecret)) ||
     sources.some((source) => source['secret'] !== undefined) ||
     objectsOf(spec['imagePullSecrets']).length > 0 ||
     allContainersOf(spec).some((container) => secretsOfContainer(container).length > 0);
-  if (secretive) throw forbidden(request, 'a mirror pod may not reference secrets');
+  if (referencesSecret) throw forbidden(request, 'a mirror pod may not reference secrets');
   if (sources.some((source) => source['serviceAccountToken'] !== undefined)) {
     throw forbidden(request, 'a mirror pod may not use ServiceAccountToken volume projections');
   }
 }
 
-/** Sources of volumes name secrets in one of these fields. */
+/** Fields of volume sources that reference secrets. */
 const secretFields = ['secretName', 'secretRef', 'nodePublishSecretRef'];
 const namesSecret = (source: Json): boolean => secretFields.some((field) => fieldsOf(source)[field] !== undefined);
 
-/** Where a container takes values from secrets, as messages tell it. */
+/** The secrets that the environment of a container references, and how, as messages name it. */
 function secretsOfContainer(container: JsonObject): { readonly secret: string; readonly how: string }[] {
   const variables = objectsOf(container['env']).flatMap(({ name, valueFrom }) => {
     const secret = fieldsOf(fieldsOf(valueFrom)['secretKeyRef'])['name'];
@@ -143,8 +141,8 @@ function secretsOfContainer(container: JsonObject): { readonly secret: string; r
   return [...variables, ...whole];
 }
 
-/** Why an account that lists its secrets does not let the pod have one of those it uses; undefined when it does. */
-function foreignSecret(spec: JsonObject, account: ApiObject, whole: boolean): string | undefined {
+/** The first secret of the pod that an account with enforced mountable secrets does not list; undefined if all are listed. */
+function unreferencedSecret(spec: JsonObject, account: ApiObject, whole: boolean): string | undefined {
   const own = new Set(objectsOf(account['secrets']).map(({ name }) => textOf(name)));
   const refused = (what: string, word = 'secret') =>
     `${what} is not allowed because service account ${account.metadata.name ?? ''} does not reference that ${word}`;
@@ -161,9 +159,9 @@ function foreignSecret(spec: JsonObject, account: ApiObject, whole: boolean): st
   }
   for (const { label, containers } of kinds) {
     for (const container of containers) {
-      const foreign = secretsOfContainer(container).find(({ secret }) => !own.has(secret));
-      if (foreign === undefined) continue;
-      const { how, secret } = foreign;
+      const unreferenced = secretsOfContainer(container).find(({ secret }) => !own.has(secret));
+      if (unreferenced === undefined) continue;
+      const { how, secret } = unreferenced;
       return refused(`${label} ${textOf(container['name'])} with ${how} referencing secret.secretName="${secret}"`);
     }
   }

@@ -1,7 +1,7 @@
 import { on } from './fields.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** Volumes and claims that are in use stay until they no longer are: a finalizer sees to it. */
+/** Adds the in-use protection finalizer to new persistent volumes and claims. */
 export function storageProtection({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   const finalizers: { readonly [resource: string]: string } = {
     persistentvolumes: `${names.labels}/pv-protection`,

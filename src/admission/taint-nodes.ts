@@ -1,7 +1,7 @@
 import { fieldsAt, listAt, objectsOf, on } from './fields.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
-/** A new node takes no pods until it has been seen to be ready. */
+/** Adds the not-ready taint (NoSchedule) to new nodes. */
 export function taintNodes({ names }: Pick<PluginInitializer, 'names'>): AdmissionPlugin {
   const key = `node.${names.labels}/not-ready`;
   return {

@@ -2,46 +2,46 @@ import type { ApiObject, GroupVersionKind, JsonObject, Names, Random, ResourcePl
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** A write on its way through admission. */
+/** The attributes of a request in admission. */
 export interface AdmissionRequest {
   readonly operation: AdmissionOperation;
   readonly kind: GroupVersionKind;
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
   readonly subresource: string;
   readonly namespace: string;
-  /** Empty while plugins may still change an object whose name the server is to make up. */
+  /** Empty in the mutating phase of a create with `generateName`. */
   readonly name: string;
   /** The object to be stored; mutating plugins change it in place. Undefined for DELETE. */
   readonly object: ApiObject | undefined;
-  /** The stored object; undefined for CREATE. Must not be changed. */
+  /** The stored object; undefined for CREATE. Read-only. */
   readonly oldObject: ApiObject | undefined;
   readonly user: User;
   readonly dryRun: boolean;
-  /** Adds a warning to the answer. */
+  /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
-  /** Takes what undoes a plugin's own writes: called once when it is certain that this one is not stored after all. */
+  /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
 }
 
-/** What a plugin may be meant for. */
+/** An operation on a resource or subresource, for `handles`. */
 export interface AdmissionPlace {
   readonly operation: AdmissionOperation;
   /** `pods`, `ingresses.networking.example.org`. */
   readonly resource: string;
-  /** Empty: the object itself. */
+  /** Empty for the resource itself. */
   readonly subresource: string;
 }
 
-/** One admission plugin. A refusal is a thrown StatusError. */
+/** An admission plugin. It rejects a request by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** Asked once for each place; writes elsewhere never reach the plugin. Absent: it sees all. */
+  /** Called once for each operation and resource; others never reach the plugin. Absent: handles all. */
   readonly handles?: (place: AdmissionPlace) => boolean;
   readonly mutate?: (request: AdmissionRequest) => void | Promise<void>;
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>;
 }
 
-/** One kind of step: a plugin, or with an empty name all of them together. */
+/** Labels of a latency metric: of one plugin, or with an empty name of a whole phase. */
 export interface StepLabels {
   readonly plugin: string;
   readonly type: 'admit' | 'validate';
@@ -49,29 +49,29 @@ export interface StepLabels {
   readonly rejected: boolean;
 }
 
-/** Gives what is told how long each such step took (seconds). Asked once for each kind of step in each place. */
+/** Returns the observer of a latency (seconds). Called once for each set of labels of each resource. */
 export type StepTimer = (step: StepLabels) => (seconds: number) => void;
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** What is known of a namespace; undefined when there is none. */
+/** The state of a namespace; undefined if it does not exist. */
 export type NamespaceLookup = (name: string) => Awaitable<{ readonly terminating: boolean } | undefined>;
 
 /**
- * Objects as the server has them, in their storage version, with their resourceVersion. They are shared: nobody may
- * change them. A resource is named `pods` or `ingresses.networking.example.org`; one that does not exist has none.
+ * Stored objects in their storage version, with their resourceVersion. They are shared and must not be modified. A
+ * resource is spelled `pods` or `ingresses.networking.example.org`; one that does not exist has no objects.
  */
 export interface ObjectLookup {
-  /** Undefined: there is none, not in the store either. @throws StatusError 504 when the cache does not catch up with it */
+  /** Undefined: it does not exist, in the store either. @throws StatusError 504 when the cache does not catch up with it */
   readonly get: (resource: string, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
   /**
-   * Ordered by name; with an empty namespace all. `latest`: with every write that was answered before the call; @throws StatusError 504
-   * when that takes too long, 500 when an object of them cannot be read.
+   * Sorted by name; an empty namespace selects all. `latest`: a consistent read instead of the cache as it is;
+   * @throws StatusError 504 when the cache does not catch up, 500 when an object cannot be read.
    */
   readonly list: (resource: string, namespace: string, latest?: boolean) => Awaitable<readonly ApiObject[]>;
 }
 
-/** What someone wants to do, as authorizers see it. */
+/** A request for a resource, for the authorizer. */
 export interface ResourceAttributes extends ResourcePlace {
   readonly verb: string;
 }
@@ -82,7 +82,7 @@ export type ResourceAuthorizer = (
   attributes: ResourceAttributes,
 ) => Awaitable<{ readonly allowed: boolean; readonly reason: string }>;
 
-/** A resource that serves a kind. */
+/** The resource of a kind (a REST mapping). */
 export interface KindPlace {
   readonly group: string;
   readonly version: string;
@@ -90,24 +90,24 @@ export interface KindPlace {
   readonly namespaced: boolean;
 }
 
-/** What plugins are handed by the server that they are in. */
+/** The dependencies of plugins, provided by the server. */
 export interface PluginInitializer {
   readonly names: Names;
   readonly random: Random;
   readonly namespace: NamespaceLookup;
   readonly objects: ObjectLookup;
   readonly authorize: ResourceAuthorizer;
-  /** Undefined when no resource serves the kind. */
+  /** Undefined when the kind is not served. */
   readonly findKind: (apiVersion: string, kind: string) => KindPlace | undefined;
   /**
-   * Replaces `status.used` of a quota if it is still as given (by its resourceVersion): the quota as it is then,
-   * undefined when another writer was first or there is none any more.
+   * Replaces `status.used` of a quota at the given resourceVersion, and returns the updated quota; undefined on a
+   * conflict, and when the quota has been deleted.
    */
   readonly chargeQuota: (quota: ApiObject, used: JsonObject) => Promise<ApiObject | undefined>;
-  /** Creates a namespace. @throws StatusError 409 when it is there already */
+  /** Creates a namespace. @throws StatusError 409 when it exists */
   readonly createNamespace: (name: string) => Promise<void>;
-  /** How long pods stay on a node that has become unready or out of reach when they do not say so themselves. */
+  /** Default toleration seconds of pods for the not-ready and unreachable taints. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** The organizations of the subject of a certificate request (PEM); undefined when it cannot be read. */
+  /** The organizations of the subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
   readonly organizationsOf: (request: string) => readonly string[] | undefined;
 }

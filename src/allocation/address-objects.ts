@@ -1,8 +1,8 @@
-/** The objects that say whose an address is. */
+/** IPAddress objects: each reserves an address for its parent reference. */
 import { at, formatIp, type IpNumber, type JsonObject, type Names } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
 
-/** Who writes them, as their managed fields tell. */
+/** Their field manager. */
 const manager = 'apiserver';
 
 export const managedBy = (names: Names): readonly [key: string, value: string] => [
@@ -13,8 +13,8 @@ export const familyLabel = (names: Names): string => `ipaddress.${names.labels}/
 
 export const familyOf = ({ size }: IpNumber): 'IPv4' | 'IPv6' => (size === 32 ? 'IPv4' : 'IPv6');
 
-/** The key and the stored text of the object that gives an address to a holder. */
-export function newAddress(registry: Registry, resource: Resource, address: IpNumber, holder: Holder) {
+/** The key and the encoded IPAddress object that assigns an address to a service. */
+export function newIpAddress(registry: Registry, resource: Resource, address: IpNumber, holder: Holder) {
   const { names, storageVersion, definition } = resource;
   const [key, value] = managedBy(names);
   const object = {
@@ -26,7 +26,7 @@ export function newAddress(registry: Registry, resource: Resource, address: IpNu
   return registry.newEntry(resource, object, manager);
 }
 
-/** Whom such an object names; undefined when that is nothing of the core group. */
+/** The parent reference of an IPAddress; undefined when it is not of the core group. */
 export function holderOf(object: JsonObject): Holder | undefined {
   const field = (name: string) => {
     const value = at(object, 'spec', 'parentRef', name);

@@ -12,8 +12,8 @@ const show = (bits: bigint, { size }: AddressRange) => formatIp({ bits, size });
 /** Always the same choice. */
 const random = (value: number) => ({ uuid: () => '', integer: (below: number) => Math.min(value, below - 1) });
 
-describe('ranges', () => {
-  // The size of the lower part: min(max(16, size / 16), 256), and none below 17 addresses (KEP-3070).
+describe('service CIDR ranges', () => {
+  // The size of the static band: min(max(16, size / 16), 256), and none below 17 addresses (KEP-3070).
   it.each([
     ['10.0.0.0/29', '10.0.0.1', '10.0.0.6', '10.0.0.1'],
     ['10.0.0.0/28', '10.0.0.1', '10.0.0.14', '10.0.0.1'],
@@ -21,7 +21,7 @@ describe('ranges', () => {
     ['10.0.0.0/24', '10.0.0.1', '10.0.0.254', '10.0.0.17'],
     ['10.0.0.0/22', '10.0.0.1', '10.0.3.254', '10.0.0.65'],
     ['10.96.0.0/12', '10.96.0.1', '10.111.255.254', '10.96.1.1'],
-    // Every address of an IPv6 block but its own is for one.
+    // IPv6 has no broadcast address.
     ['fd00::/120', 'fd00::1', 'fd00::ff', 'fd00::11'],
     ['fd00::/64', 'fd00::1', 'fd00::ffff:ffff:ffff:ffff', 'fd00::101'],
   ])('%s', (text, first, last, dynamic) => {
@@ -40,7 +40,7 @@ describe('ranges', () => {
     expect(holds(range('10.0.0.0/27'), readIp(text)!)).toBe(expected);
   });
 
-  it('are tried whole, the upper part first', () => {
+  it('are tried completely, the dynamic band first', () => {
     const found = range('10.0.0.0/27');
     for (const value of [0, 5, 1 << 29]) {
       const tried = [...candidates(found, random(value))].map((bits) => Number(bits & 0xffn));
@@ -49,7 +49,7 @@ describe('ranges', () => {
     }
   });
 
-  it('are tried from anywhere on', () => {
+  it('are tried from a random start', () => {
     const [first] = candidates(range('fd00::/64'), random(1 << 29));
     expect(first).toBeGreaterThan(range('fd00::/64').dynamic);
   });

@@ -3,33 +3,33 @@ import type { Allocator, OpenAllocations, Registry, Resource } from '../registry
 import type { Store } from '../store/index.ts';
 import type { AddressRange } from './address-range.ts';
 import { newChanges } from './changes.ts';
-import { type AddressWorld, dryRunIpAllocator, ipAllocator } from './ip-allocator.ts';
+import { dryRunIpAllocator, type IpAllocatorContext, ipAllocator } from './ip-allocator.ts';
 import { dryRunNodePortAllocator, nodePortAllocator, type PortRange } from './node-port-allocator.ts';
-import { openBlocks } from './port-blocks.ts';
+import { loadPortBlocks } from './port-blocks.ts';
 import { rangesOf } from './ranges.ts';
 
 export interface AllocationOptions {
   readonly store: Store;
   readonly random: Random;
-  /** Asked only once a write is on its way. It must serve the addresses and the ranges of services. */
+  /** Called during writes only. It must serve `ipaddresses` and `servicecidrs`. */
   readonly registry: () => Registry;
-  /** Group of both. */
+  /** API group of both. */
   readonly group: string;
-  /** Families that services may have, the preferred one first. */
+  /** IP families of services, the primary one first. */
   readonly families: readonly AddressRange['family'][];
   readonly nodePorts: PortRange;
 }
 
-/** The allocators of services: `IPv4` and `IPv6` as far as there are such addresses, and `nodePorts`. */
+/** The allocators of services: one for each configured IP family, and `nodePorts`. */
 export function createAllocations(options: AllocationOptions): OpenAllocations {
   const { store, random, families, nodePorts } = options;
-  const world = addressWorld(options);
+  const context = allocatorContext(options);
   return (holder, dryRun) => {
     const changes = newChanges();
-    const blocks = openBlocks(store);
+    const blocks = loadPortBlocks(store);
     const allocators = new Map<string, Allocator>();
     for (const family of families) {
-      const allocator = dryRun ? dryRunIpAllocator(world, family) : ipAllocator(world, family, holder, changes);
+      const allocator = dryRun ? dryRunIpAllocator(context, family) : ipAllocator(context, family, holder, changes);
       allocators.set(family, allocator);
     }
     allocators.set(
@@ -46,7 +46,7 @@ export function createAllocations(options: AllocationOptions): OpenAllocations {
   };
 }
 
-function addressWorld({ store, random, registry, group }: AllocationOptions): AddressWorld {
+function allocatorContext({ store, random, registry, group }: AllocationOptions): IpAllocatorContext {
   const resources = new Map<string, Resource>();
   const find = (plural: string): Resource => {
     const found = resources.get(plural) ?? registry().find(group, 'v1', plural);

@@ -1,10 +1,10 @@
 import type { Compare, Entry, Write } from '../store/index.ts';
 
-/** Gathers what a commit has to hold. */
+/** Collects the guards and writes of a commit. */
 export interface Changes {
   readonly compares: Compare[];
   readonly writes: Write[];
-  /** Writes the key, or deletes it, if it is as it was read: `entry` undefined when it was absent. */
+  /** Writes the key, or deletes it without a value, guarded by the entry that was read; undefined when it was absent. */
   put(key: string, entry: Entry | undefined, value: Uint8Array | undefined): void;
 }
 

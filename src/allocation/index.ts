@@ -1,4 +1,4 @@
-/** Addresses and node ports of services: who has which, taken in the commit of the service, and set right. */
+/** Cluster IPs and node ports of services: allocators that write in the commit of the service, and the repair loop. */
 export { type AllocationOptions, createAllocations } from './allocations.ts';
 export { formatPortRange, type PortRange } from './node-port-allocator.ts';
 export { repair } from './repair.ts';

@@ -1,54 +1,54 @@
 /**
- * Addresses of services. Each that is in use has an object of its own, named after it, written in the same commit as
- * the service: two services cannot have one address, on however many servers they are made, and neither is ever there
+ * The IP allocator of services. Each address in use has an IPAddress object with its name, written in the same commit
+ * as the service: two services cannot have the same address, also with several servers, and neither object exists
  * without the other.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatIp, type IpNumber, type Random, readIp } from '../meta/index.ts';
 import { type Allocator, consistentCache, type Holder, type Registry, type Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
-import { familyOf, holderOf, newAddress, sameHolder } from './address-objects.ts';
+import { familyOf, holderOf, newIpAddress, sameHolder } from './address-objects.ts';
 import { type AddressRange, candidates, holds } from './address-range.ts';
 import type { Changes } from './changes.ts';
 import { readStored } from './stored.ts';
 
-export interface AddressWorld {
+export interface IpAllocatorContext {
   readonly store: Store;
   readonly random: Random;
   readonly registry: () => Registry;
-  /** The resource of the objects. */
+  /** The resource of IPAddress. */
   readonly addresses: () => Resource;
-  /** What services may have just now. */
+  /** The current ranges of the ready service CIDRs. */
   readonly ranges: () => Promise<readonly AddressRange[]>;
 }
 
-/** So many addresses are tried before others get their turn. */
-const stride = 2_000;
+/** Addresses tried between two yields to the event loop. */
+const batchSize = 2_000;
 
 export function ipAllocator(
-  world: AddressWorld,
+  context: IpAllocatorContext,
   family: AddressRange['family'],
   holder: Holder,
   changes: Changes,
 ): Allocator {
-  const { store, registry, addresses } = world;
+  const { store, registry, addresses } = context;
   const keyOf = (address: IpNumber) => addresses().keyPrefix + formatIp(address);
   return {
     allocate: async (value) => {
       const address = readIp(value);
-      const ranges = await world.ranges();
+      const ranges = await context.ranges();
       if (address === undefined || familyOf(address) !== family || !ranges.some((range) => holds(range, address))) {
         return 'the provided network does not match the current range';
       }
       if ((await store.get(keyOf(address))).entry !== undefined) return 'provided IP is already allocated';
-      const { key, value: stored } = newAddress(registry(), addresses(), address, holder);
+      const { key, value: stored } = newIpAddress(registry(), addresses(), address, holder);
       changes.put(key, undefined, stored);
       return undefined;
     },
     allocateNext: async () => {
-      const address = await findFree(world, family);
+      const address = await findFree(context, family);
       if (address === undefined) return undefined;
-      const { key, value } = newAddress(registry(), addresses(), address, holder);
+      const { key, value } = newIpAddress(registry(), addresses(), address, holder);
       changes.put(key, undefined, value);
       return formatIp(address);
     },
@@ -63,17 +63,20 @@ export function ipAllocator(
   };
 }
 
-/** The same for a rehearsal: what is free is not looked at, as recorded. */
-export function dryRunIpAllocator(world: Pick<AddressWorld, 'ranges'>, family: AddressRange['family']): Allocator {
+/** The allocator of dry runs: it does not check which addresses are in use, as recorded from the reference server. */
+export function dryRunIpAllocator(
+  context: Pick<IpAllocatorContext, 'ranges'>,
+  family: AddressRange['family'],
+): Allocator {
   return {
     allocate: async (value) => {
       const address = readIp(value);
-      const ranges = await world.ranges();
+      const ranges = await context.ranges();
       if (address !== undefined && ranges.some((range) => holds(range, address))) return undefined;
       return `provided IP ${value} is not in the valid range`;
     },
     allocateNext: async () => {
-      const range = (await world.ranges()).find((one) => one.family === family);
+      const range = (await context.ranges()).find((one) => one.family === family);
       return range && formatIp({ bits: range.base, size: range.size });
     },
     release: async () => {},
@@ -84,18 +87,18 @@ export function dryRunIpAllocator(world: Pick<AddressWorld, 'ranges'>, family: A
  * An address that is free in the watch cache. A range is reported full only by a cache that has every write answered
  * before. @throws StatusError 504 when the cache does not catch up
  */
-async function findFree(world: AddressWorld, family: AddressRange['family']): Promise<IpNumber | undefined> {
-  const resource = world.addresses();
+async function findFree(context: IpAllocatorContext, family: AddressRange['family']): Promise<IpNumber | undefined> {
+  const resource = context.addresses();
   await resource.cache.ready();
-  const ranges = (await world.ranges()).filter((range) => range.family === family);
-  const seen = await findIn(world, ranges);
+  const ranges = (await context.ranges()).filter((range) => range.family === family);
+  const seen = await findIn(context, ranges);
   if (seen !== undefined) return seen;
-  await consistentCache(world, resource);
-  return findIn(world, ranges);
+  await consistentCache(context, resource);
+  return findIn(context, ranges);
 }
 
 async function findIn(
-  { addresses, random }: AddressWorld,
+  { addresses, random }: IpAllocatorContext,
   ranges: readonly AddressRange[],
 ): Promise<IpNumber | undefined> {
   const { cache, keyPrefix } = addresses();
@@ -105,7 +108,7 @@ async function findIn(
     for (const bits of candidates(range, random)) {
       const address = { bits, size: range.size };
       if (snapshot.get(keyPrefix + formatIp(address)) === undefined) return address;
-      if (++tried % stride === 0) await turn();
+      if (++tried % batchSize === 0) await yieldToEventLoop();
     }
   }
   return undefined;

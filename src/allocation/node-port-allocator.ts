@@ -1,8 +1,8 @@
 import type { Random } from '../meta/index.ts';
 import type { Allocator } from '../registry/index.ts';
-import type { Blocks } from './port-blocks.ts';
+import type { PortBlocks } from './port-blocks.ts';
 
-/** Ports from the first to the last, both included. */
+/** An inclusive range of ports. */
 export interface PortRange {
   readonly from: number;
   readonly to: number;
@@ -10,7 +10,7 @@ export interface PortRange {
 
 export const formatPortRange = ({ from, to }: PortRange): string => `${from}-${to}`;
 
-/** The lower part, for who asks for a certain port: a thirty-second of the range, from 16 to 128 ports. */
+/** Size of the static band at the start, for requested ports: a thirty-second of the range, 16 to 128 ports. */
 function reservedOf({ from, to }: PortRange): number {
   const size = to - from + 1;
   return size <= 16 ? 0 : Math.min(Math.max(Math.floor(size / 32), 16), 128);
@@ -18,10 +18,10 @@ function reservedOf({ from, to }: PortRange): number {
 
 const allocated = 'provided port is already allocated';
 
-export function nodePortAllocator(blocks: Blocks, range: PortRange, random: Random): Allocator {
+export function nodePortAllocator(blocks: PortBlocks, range: PortRange, random: Random): Allocator {
   let last: number | undefined;
   const dynamic = range.from + reservedOf(range);
-  /** The ports of a service lie together where they can, so that few keys tell of them. */
+  /** Prefers the port after the last one of this service, so that its ports share few keys. */
   const firstFree = async (from: number, to: number): Promise<number | undefined> => {
     const size = to - from + 1;
     const start = last !== undefined && last >= from && last < to ? last + 1 - from : random.integer(size);
@@ -53,11 +53,11 @@ export function nodePortAllocator(blocks: Blocks, range: PortRange, random: Rand
   };
 }
 
-/** The first port that a rehearsal makes up: one that no service can have. */
-const madeUp = 32_769;
+/** The first port that a dry run returns; it is outside of the default range. */
+const firstDryRunPort = 32_769;
 
-/** The same for a rehearsal: a port that nobody asked for is made up, as recorded. */
-export function dryRunNodePortAllocator(blocks: Blocks): Allocator {
+/** The allocator of dry runs: it returns made-up ports, as recorded from the reference server. */
+export function dryRunNodePortAllocator(blocks: PortBlocks): Allocator {
   const taken = new Set<number>();
   let highest: number | undefined;
   const add = (port: number) => {
@@ -72,7 +72,7 @@ export function dryRunNodePortAllocator(blocks: Blocks): Allocator {
       return undefined;
     },
     allocateNext: async () => {
-      const port = highest === undefined ? madeUp : highest + 1;
+      const port = highest === undefined ? firstDryRunPort : highest + 1;
       add(port);
       return String(port);
     },

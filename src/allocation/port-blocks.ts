@@ -1,11 +1,10 @@
 /**
- * Which node ports are in use, as the store has it: a key for each 32 ports in a row of which one is in use, with a bit
- * for each of them in hexadecimal digits. Every key is written in the commit of the service that takes the ports or
- * gives them back, and only if it is as it was read: so two services cannot have one port, on however many servers they
- * are made, and nothing leaks.
+ * The stored bitmap of node ports in use: a key for each block of 32 ports with at least one in use, whose value is the
+ * bits in hexadecimal. A key is written in the commit of the service that allocates or releases the ports, guarded by
+ * the revision that was read: two services cannot have the same port, also with several servers, and no port leaks.
  *
- * One key for all ports would have every two services that take any wait for each other; one for each port would be
- * more than a commit may hold for a service with many ports.
+ * One key for all ports would make all concurrent allocations conflict; one key for each port would exceed the limit of
+ * a commit for a service with many ports.
  */
 import type { Entry, Store } from '../store/index.ts';
 import type { Changes } from './changes.ts';
@@ -13,37 +12,37 @@ import type { Changes } from './changes.ts';
 export const blockPrefix = '/ranges/servicenodeports/';
 const blockPorts = 32;
 
-/** In five digits, so that they lie in order. */
+/** Five digits, so that the keys sort by number. */
 export const blockKey = (block: number): string => blockPrefix + String(block).padStart(5, '0');
 export const blockOf = (port: number): number => Math.floor(port / blockPorts);
 export const bitOf = (port: number): number => (1 << (port % blockPorts)) >>> 0;
 
-/** The ports of a block that are in use; none when nobody can tell. */
+/** The bits of a stored block; 0 when the value is damaged. */
 export function readBits({ value }: Entry): number {
   const text = Buffer.from(value).toString('latin1');
   return /^[0-9a-f]{1,8}$/.test(text) ? Number.parseInt(text, 16) : 0;
 }
 
-/** What the store holds of a block: nothing when no port is in use. */
+/** The stored value of a block; undefined (no key) when no port is in use. */
 export const storedBits = (bits: number): Uint8Array | undefined =>
   bits === 0 ? undefined : Buffer.from(bits.toString(16));
 
-/** The blocks that one attempt to write a service looks at. */
-export interface Blocks {
+/** The blocks that one attempt to write a service reads and changes. */
+export interface PortBlocks {
   isUsed(port: number): Promise<boolean>;
   use(port: number, used: boolean): Promise<void>;
-  /** Adds to the commit what has changed. */
+  /** Adds the changed blocks to the commit. */
   finish(changes: Changes): void;
 }
 
-interface Block {
+interface PortBlock {
   readonly entry: Entry | undefined;
   bits: number;
 }
 
-export function openBlocks(store: Store): Blocks {
-  const blocks = new Map<number, Block>();
-  const load = async (port: number): Promise<Block> => {
+export function loadPortBlocks(store: Store): PortBlocks {
+  const blocks = new Map<number, PortBlock>();
+  const load = async (port: number): Promise<PortBlock> => {
     const at = blockOf(port);
     const known = blocks.get(at);
     if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import type { Resource } from '../registry/index.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { readStored } from './stored.ts';
 
-/** The ranges that services may have addresses of: those of the objects that are ready and not on their way out. */
+/** The ranges of the ServiceCIDRs that are ready and not being deleted. */
 export function rangesOf(resource: () => Resource): () => Promise<readonly AddressRange[]> {
   let known: { readonly snapshot: unknown; readonly ranges: readonly AddressRange[] } | undefined;
   return async () => {
@@ -18,7 +18,7 @@ export function rangesOf(resource: () => Resource): () => Promise<readonly Addre
   };
 }
 
-/** Nobody may have said yet whether a range is ready: then it is. */
+/** A ServiceCIDR without a Ready condition counts as ready. */
 function usable(object: JsonObject): AddressRange[] {
   if (at(object, 'metadata', 'deletionTimestamp') !== undefined || readiness(object) === 'False') return [];
   const blocks = at(object, 'spec', 'cidrs');

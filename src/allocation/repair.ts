@@ -1,56 +1,56 @@
 /**
- * Makes addresses and node ports say again what the services say: after services were removed that nobody could read,
- * objects were changed by hand, or a store came from elsewhere.
+ * The repair loop of cluster IPs and node ports: makes the allocations agree with the services again after unreadable
+ * services were removed, IPAddress objects were changed by hand, or a store was imported.
  *
- * Everything is read as it was at one revision, and every correction is written only if what it touches is still as it
- * was then. So no correction can hit what is being made at the same time; what it misses is found the next time.
+ * Everything is read at one revision, and every correction is guarded by the revisions that were read, so that it never
+ * conflicts with a concurrent write; what changes meanwhile is handled by the next run.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { at, formatIp, type IpNumber, type JsonObject, readIp } from '../meta/index.ts';
 import type { Holder, Registry, Resource } from '../registry/index.ts';
 import type { Compare, Entry, Store, Write } from '../store/index.ts';
-import { familyLabel, familyOf, holderOf, managedBy, newAddress, sameHolder } from './address-objects.ts';
+import { familyLabel, familyOf, holderOf, managedBy, newIpAddress, sameHolder } from './address-objects.ts';
 import { bitOf, blockKey, blockOf, blockPrefix, readBits, storedBits } from './port-blocks.ts';
 import { readStored } from './stored.ts';
 
-export interface RepairWorld {
+export interface RepairContext {
   readonly store: Store;
   readonly registry: Registry;
   readonly services: Resource;
   readonly addresses: Resource;
-  /** Tells what was wrong. */
+  /** Logs a correction. */
   readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
 interface ServiceState {
   readonly holder: Holder;
   readonly entry: Entry;
-  /** Undefined when it cannot be read. */
+  /** Undefined when the service cannot be decoded. */
   readonly addresses: readonly string[] | undefined;
   readonly ports: readonly number[];
 }
 
-/** How many objects are read before others get their turn. */
-const stride = 500;
+/** Objects per page; the event loop gets its turn after each page. */
+const pageSize = 500;
 
-/** How many corrections were made. */
-export async function repair(world: RepairWorld): Promise<number> {
-  const revision = await world.store.revision();
+/** Runs once. The result is the number of corrections. */
+export async function repair(context: RepairContext): Promise<number> {
+  const revision = await context.store.revision();
   const services: ServiceState[] = [];
-  for await (const entry of entries(world.store, world.services.keyPrefix, revision)) {
-    services.push(stateOf(world.services, entry));
+  for await (const entry of entries(context.store, context.services.keyPrefix, revision)) {
+    services.push(stateOf(context.services, entry));
   }
-  return (await repairAddresses(world, services, revision)) + (await repairPorts(world, services, revision));
+  return (await repairAddresses(context, services, revision)) + (await repairPorts(context, services, revision));
 }
 
 async function* entries(store: Store, prefix: string, revision: number): AsyncGenerator<Entry> {
   for (let after: string | undefined; ; ) {
     const start = after === undefined ? {} : { after };
-    const page = await store.list({ prefix, revision, limit: stride, ...start });
+    const page = await store.list({ prefix, revision, limit: pageSize, ...start });
     yield* page.entries;
     after = page.entries.at(-1)?.key;
     if (!page.more || after === undefined) return;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -76,7 +76,7 @@ function stateOf({ keyPrefix }: Resource, entry: Entry): ServiceState {
 const nameOf = ({ namespace, name }: Holder): string => `${namespace}/${name}`;
 
 async function repairAddresses(
-  world: RepairWorld,
+  context: RepairContext,
   services: readonly ServiceState[],
   revision: number,
 ): Promise<number> {
@@ -86,64 +86,69 @@ async function repairAddresses(
     for (const address of service.addresses ?? []) {
       const other = holders.get(address);
       if (other === undefined) holders.set(address, service);
-      else tellShared(world, 'address', address, [other, service]);
+      else warnDuplicate(context, 'address', address, [other, service]);
     }
   }
   let corrected = 0;
   const seen = new Set<string>();
-  for await (const entry of entries(world.store, world.addresses.keyPrefix, revision)) {
-    const name = entry.key.slice(world.addresses.keyPrefix.length);
+  for await (const entry of entries(context.store, context.addresses.keyPrefix, revision)) {
+    const name = entry.key.slice(context.addresses.keyPrefix.length);
     const object = readStored(entry);
     seen.add(name);
     if (object === undefined) continue;
-    const named = holderOf(object);
-    const claimant = named?.resource === 'services' ? byName.get(nameOf(named)) : undefined;
-    // Who holds it by its own word; of several that do, the one that the object names.
-    const holder = claimant?.addresses?.includes(name) === true ? claimant : holders.get(name);
+    const parent = holderOf(object);
+    const referenced = parent?.resource === 'services' ? byName.get(nameOf(parent)) : undefined;
+    // The service that lists the address; of several, the parent reference of the IPAddress.
+    const holder = referenced?.addresses?.includes(name) === true ? referenced : holders.get(name);
     if (holder !== undefined) {
-      if (isRight(world, name, object, holder.holder)) continue;
-      corrected += await give(world, holder, name, entry);
-    } else if (isOurs(world, object) && (claimant === undefined || claimant.addresses !== undefined)) {
-      const gone = await world.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
-      if (gone.ok) world.warn('an address that no service has was freed', { address: name });
-      corrected += gone.ok ? 1 : 0;
+      if (isCorrect(context, name, object, holder.holder)) continue;
+      corrected += await assign(context, holder, name, entry);
+    } else if (isManaged(context, object) && (referenced === undefined || referenced.addresses !== undefined)) {
+      const deleted = await context.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
+      if (deleted.ok) context.warn('an address that no service has was freed', { address: name });
+      corrected += deleted.ok ? 1 : 0;
     }
   }
   for (const [address, service] of holders) {
-    if (!seen.has(address)) corrected += await give(world, service, address, undefined);
+    if (!seen.has(address)) corrected += await assign(context, service, address, undefined);
   }
   return corrected;
 }
 
-function tellShared({ warn }: RepairWorld, what: string, value: string | number, services: readonly ServiceState[]) {
+function warnDuplicate(
+  { warn }: RepairContext,
+  what: string,
+  value: string | number,
+  services: readonly ServiceState[],
+) {
   const names = services.map(({ holder }) => nameOf(holder));
   warn(`several services have one ${what}: all but one of them must be made anew`, { [what]: value, services: names });
 }
 
-const isOurs = ({ addresses: { names } }: RepairWorld, object: JsonObject): boolean => {
+const isManaged = ({ addresses: { names } }: RepairContext, object: JsonObject): boolean => {
   const [key, value] = managedBy(names);
   return at(object, 'metadata', 'labels', key) === value;
 };
 
-function isRight(world: RepairWorld, name: string, object: JsonObject, holder: Holder): boolean {
+function isCorrect(context: RepairContext, name: string, object: JsonObject, holder: Holder): boolean {
   const address = readIp(name);
-  const family = at(object, 'metadata', 'labels', familyLabel(world.addresses.names));
+  const family = at(object, 'metadata', 'labels', familyLabel(context.addresses.names));
   return (
-    isOurs(world, object) &&
+    isManaged(context, object) &&
     address !== undefined &&
     family === familyOf(address) &&
     sameHolder(holderOf(object), holder)
   );
 }
 
-/** Writes whose an address is, if the service still says so. */
-async function give(
-  { store, registry, addresses, warn }: RepairWorld,
+/** Writes the IPAddress of a service, guarded by the revision of the service. */
+async function assign(
+  { store, registry, addresses, warn }: RepairContext,
   { holder, entry: service }: ServiceState,
   name: string,
   entry: Entry | undefined,
 ): Promise<number> {
-  const { key, value } = newAddress(registry, addresses, readIp(name) as IpNumber, holder);
+  const { key, value } = newIpAddress(registry, addresses, readIp(name) as IpNumber, holder);
   const compares = [
     { key, revision: entry?.revision ?? 0 },
     { key: service.key, revision: service.revision },
@@ -153,13 +158,17 @@ async function give(
   return ok ? 1 : 0;
 }
 
-async function repairPorts(world: RepairWorld, services: readonly ServiceState[], revision: number): Promise<number> {
+async function repairPorts(
+  context: RepairContext,
+  services: readonly ServiceState[],
+  revision: number,
+): Promise<number> {
   const used = new Map<number, ServiceState>();
   for (const service of services) {
     for (const port of service.ports) {
       const other = used.get(port);
       if (other === undefined) used.set(port, service);
-      else tellShared(world, 'node port', port, [other, service]);
+      else warnDuplicate(context, 'node port', port, [other, service]);
     }
   }
   const wanted = new Map<string, number>();
@@ -167,26 +176,26 @@ async function repairPorts(world: RepairWorld, services: readonly ServiceState[]
     const key = blockKey(blockOf(port));
     wanted.set(key, ((wanted.get(key) ?? 0) | bitOf(port)) >>> 0);
   }
-  // What the ports of a service are that cannot be read, nobody knows: then none is freed.
-  const sure = services.every(({ addresses }) => addresses !== undefined);
+  // The ports of an unreadable service are unknown: no port is released then.
+  const allReadable = services.every(({ addresses }) => addresses !== undefined);
   const corrections: { readonly compare: Compare; readonly write: Write }[] = [];
   const correct = (key: string, held: Entry | undefined, bits: number) => {
     const before = held === undefined ? 0 : readBits(held);
-    const after = sure ? bits : (bits | before) >>> 0;
+    const after = allReadable ? bits : (bits | before) >>> 0;
     if (after === before) return;
     const value = storedBits(after);
     const compare = { key, revision: held?.revision ?? 0 };
     corrections.push({ compare, write: value === undefined ? { key } : { key, value } });
   };
-  for await (const entry of entries(world.store, blockPrefix, revision)) {
+  for await (const entry of entries(context.store, blockPrefix, revision)) {
     correct(entry.key, entry, wanted.get(entry.key) ?? 0);
     wanted.delete(entry.key);
   }
   for (const [key, bits] of wanted) correct(key, undefined, bits);
   let corrected = 0;
   for (const { compare, write } of corrections) {
-    if ((await world.store.commit([compare], [write])).ok) corrected++;
+    if ((await context.store.commit([compare], [write])).ok) corrected++;
   }
-  if (corrected > 0) world.warn('node ports did not agree with the services', { blocks: corrected });
+  if (corrected > 0) context.warn('node ports did not agree with the services', { blocks: corrected });
   return corrected;
 }

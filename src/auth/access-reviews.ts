@@ -1,6 +1,6 @@
 import { type ApiObject, type FieldError, fieldError, type JsonObject, statusError, type User } from '../meta/index.ts';
 import { type Selectors, selectorErrors } from './review-selectors.ts';
-import type { Authorizer, PathRule, ResourceRule, ReviewAnswer } from './types.ts';
+import type { Authorizer, NonResourceRule, ResourceRule, ReviewHandler } from './types.ts';
 
 interface ResourceAttributes extends Selectors {
   readonly namespace?: string;
@@ -12,59 +12,59 @@ interface ResourceAttributes extends Selectors {
   readonly name?: string;
 }
 
-interface PathAttributes {
+interface NonResourceAttributes {
   readonly path?: string;
   readonly verb?: string;
 }
 
-/** What is to be decided: exactly one of the two. */
-interface Question {
+/** Exactly one of the two must be set. */
+interface ReviewSpec {
   readonly resourceAttributes?: ResourceAttributes | null;
-  readonly nonResourceAttributes?: PathAttributes | null;
+  readonly nonResourceAttributes?: NonResourceAttributes | null;
 }
 
-/** The same, and about whom. */
-interface SubjectQuestion extends Question {
+/** The same, with the subject. */
+interface SubjectReviewSpec extends ReviewSpec {
   readonly user?: string;
   readonly uid?: string;
   readonly groups?: readonly string[];
   readonly extra?: { readonly [key: string]: readonly string[] };
 }
 
-/** May some user do it? `group` is that of the review. */
-export function subjectAccessReview(authorize: Authorizer, group: string): ReviewAnswer {
+/** Handler of SubjectAccessReview. `group` is the API group of the review. */
+export function subjectAccessReview(authorize: Authorizer, group: string): ReviewHandler {
   return (posted) => {
-    const spec = posted['spec'] as SubjectQuestion;
-    refuse(group, [...questionErrors(spec), ...subjectErrors(spec), ...metadataErrors(posted, false)]);
-    return decided(posted, spec, subjectOf(spec), authorize);
+    const spec = posted['spec'] as SubjectReviewSpec;
+    throwIfInvalid(group, [...specErrors(spec), ...subjectErrors(spec), ...metadataErrors(posted, false)]);
+    return withDecision(posted, spec, subjectOf(spec), authorize);
   };
 }
 
-/** May some user do it in the namespace of the review? */
-export function localAccessReview(authorize: Authorizer, group: string): ReviewAnswer {
+/** Handler of LocalSubjectAccessReview: limited to the namespace of the request. */
+export function localAccessReview(authorize: Authorizer, group: string): ReviewHandler {
   return (posted, { namespace }) => {
-    const spec = posted['spec'] as SubjectQuestion;
-    refuse(group, [
-      ...questionErrors(spec),
+    const spec = posted['spec'] as SubjectReviewSpec;
+    throwIfInvalid(group, [
+      ...specErrors(spec),
       ...subjectErrors(spec),
       ...metadataErrors(posted, true),
-      ...placeErrors(spec, namespace),
+      ...namespaceErrors(spec, namespace),
     ]);
-    return decided(posted, spec, subjectOf(spec), authorize);
+    return withDecision(posted, spec, subjectOf(spec), authorize);
   };
 }
 
-/** May who asks do it? */
-export function selfAccessReview(authorize: Authorizer, group: string): ReviewAnswer {
+/** Handler of SelfSubjectAccessReview: the subject is the requester. */
+export function selfAccessReview(authorize: Authorizer, group: string): ReviewHandler {
   return (posted, { requester }) => {
-    const spec = posted['spec'] as Question;
-    refuse(group, [...questionErrors(spec), ...metadataErrors(posted, false)]);
-    return decided(posted, spec, requester, authorize);
+    const spec = posted['spec'] as ReviewSpec;
+    throwIfInvalid(group, [...specErrors(spec), ...metadataErrors(posted, false)]);
+    return withDecision(posted, spec, requester, authorize);
   };
 }
 
-/** What may who asks do in a namespace? */
-export function selfRulesReview({ rulesFor }: Authorizer): ReviewAnswer {
+/** Handler of SelfSubjectRulesReview: the rules of the requester in a namespace. */
+export function selfRulesReview({ rulesFor }: Authorizer): ReviewHandler {
   return async (posted, { requester }) => {
     const { namespace = '' } = posted['spec'] as { readonly namespace?: string };
     if (namespace === '') throw statusError.badRequest('no namespace on request');
@@ -80,15 +80,20 @@ export function selfRulesReview({ rulesFor }: Authorizer): ReviewAnswer {
   };
 }
 
-const copyLists = (rule: ResourceRule | PathRule): JsonObject =>
+const copyLists = (rule: ResourceRule | NonResourceRule): JsonObject =>
   Object.fromEntries(Object.entries(rule).map(([field, values]: [string, readonly string[]]) => [field, [...values]]));
 
-async function decided(posted: ApiObject, spec: Question, user: User, authorize: Authorizer): Promise<ApiObject> {
+async function withDecision(
+  posted: ApiObject,
+  spec: ReviewSpec,
+  user: User,
+  authorize: Authorizer,
+): Promise<ApiObject> {
   const { allowed, reason } = await authorize({ user, ...attributesOf(spec) });
   return { ...posted, status: { allowed, ...(reason === '' ? {} : { reason }) } };
 }
 
-function attributesOf({ resourceAttributes, nonResourceAttributes }: Question) {
+function attributesOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec) {
   if (resourceAttributes === undefined || resourceAttributes === null) {
     const { path = '', verb = '' } = nonResourceAttributes ?? {};
     return { verb, path, resource: undefined };
@@ -98,7 +103,7 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: Question) {
   return { verb, path: '', resource: { group, version, resource, subresource, namespace, name } };
 }
 
-const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectQuestion): User => ({
+const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectReviewSpec): User => ({
   name: user,
   groups,
   extra,
@@ -107,30 +112,30 @@ const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectQues
 
 // Validation
 
-/** Clients know these refusals without the kind. */
-function refuse(group: string, errors: readonly FieldError[]): void {
+/** The reference server leaves out the kind in these errors. */
+function throwIfInvalid(group: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw statusError.invalid({ group, kind: '' }, '', errors);
 }
 
-/** The value is shown as clients know it. */
-const pathError = ({ path = '', verb = '' }: PathAttributes, why: string): FieldError =>
+/** The value is printed with Go field names, as by the reference server. */
+const nonResourceError = ({ path = '', verb = '' }: NonResourceAttributes, why: string): FieldError =>
   fieldError.invalid('spec.nonResourceAttributes', { Path: path, Verb: verb }, why);
 
-function questionErrors({ resourceAttributes, nonResourceAttributes }: Question): FieldError[] {
+function specErrors({ resourceAttributes, nonResourceAttributes }: ReviewSpec): FieldError[] {
   const ofResource = resourceAttributes ?? undefined;
-  const ofPath = nonResourceAttributes ?? undefined;
+  const ofNonResource = nonResourceAttributes ?? undefined;
   const found: FieldError[] = [];
-  if (ofResource !== undefined && ofPath !== undefined) {
-    found.push(pathError(ofPath, 'cannot be specified in combination with resourceAttributes'));
+  if (ofResource !== undefined && ofNonResource !== undefined) {
+    found.push(nonResourceError(ofNonResource, 'cannot be specified in combination with resourceAttributes'));
   }
-  if (ofResource === undefined && ofPath === undefined) {
+  if (ofResource === undefined && ofNonResource === undefined) {
     const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
     found.push(fieldError.invalid('spec.resourceAttributes', null, why));
   }
   return [...found, ...selectorErrors(ofResource ?? {}, 'spec.resourceAttributes')];
 }
 
-function subjectErrors({ user = '', groups = [] }: SubjectQuestion): FieldError[] {
+function subjectErrors({ user = '', groups = [] }: SubjectReviewSpec): FieldError[] {
   if (user !== '' || groups.length > 0) return [];
   return [fieldError.invalid('spec.user', user, 'at least one of user or group must be specified')];
 }
@@ -143,14 +148,14 @@ function metadataErrors({ metadata }: ApiObject, local: boolean): FieldError[] {
   return [fieldError.invalid('metadata', metadata as JsonObject, why)];
 }
 
-function placeErrors({ resourceAttributes, nonResourceAttributes }: Question, namespace: string): FieldError[] {
+function namespaceErrors({ resourceAttributes, nonResourceAttributes }: ReviewSpec, namespace: string): FieldError[] {
   const found: FieldError[] = [];
   const { namespace: asked = '' } = resourceAttributes ?? { namespace };
   if (asked !== namespace) {
     found.push(fieldError.invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'));
   }
   if (nonResourceAttributes !== undefined && nonResourceAttributes !== null) {
-    found.push(pathError(nonResourceAttributes, 'disallowed on this kind of request'));
+    found.push(nonResourceError(nonResourceAttributes, 'disallowed on this kind of request'));
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { anonymous, authenticateInOrder, certificateAuthenticator, tokenAuthenticator } from './authenticate.ts';
+import { anonymous, certificateAuthenticator, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
 import type { Credentials } from './types.ts';
 
 const names = namesFor('k8s.io');
@@ -19,14 +19,14 @@ describe('certificateAuthenticator', () => {
     });
   });
 
-  it('tells which certificate it was', async () => {
+  it('adds the credential-id extra', async () => {
     const certificate = { commonName: 'ada', organizations: [], sha256: 'ab01' };
     expect(await authenticate({ authorization: undefined, certificate })).toMatchObject({
       extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab01'] },
     });
   });
 
-  it('knows nobody without a certificate or without a common name', async () => {
+  it('authenticates nobody without a certificate or without a common name', async () => {
     expect(await authenticate(nothing)).toBeUndefined();
     const certificate = { commonName: '', organizations: ['system:masters'] };
     expect(await authenticate({ authorization: undefined, certificate })).toBeUndefined();
@@ -36,7 +36,7 @@ describe('certificateAuthenticator', () => {
 describe('tokenAuthenticator', () => {
   const authenticate = tokenAuthenticator([ada]);
 
-  it('knows the bearer of a token, with the scheme in any case', async () => {
+  it('authenticates a bearer token, with the scheme in any case', async () => {
     const user = { name: 'ada', uid: '7', groups: ['ops', 'system:authenticated'] };
     expect(await authenticate(bearer('Bearer abc'))).toEqual(user);
     expect(await authenticate(bearer('bEARER  abc '))).toEqual(user);
@@ -47,7 +47,7 @@ describe('tokenAuthenticator', () => {
     expect(await again(bearer('Bearer t'))).toEqual({ name: 'x', groups: ['system:authenticated'] });
   });
 
-  it.each(['Bearer abcd', 'Bearer ab', 'bearer x', 'Bearer abc def'])('refuses %j with 401', (header) => {
+  it.each(['Bearer abcd', 'Bearer ab', 'bearer x', 'Bearer abc def'])('rejects %j with 401', (header) => {
     expect(() => authenticate(bearer(header))).toThrow(expect.objectContaining({ code: 401, reason: 'Unauthorized' }));
   });
 
@@ -56,29 +56,29 @@ describe('tokenAuthenticator', () => {
   });
 });
 
-describe('authenticateInOrder', () => {
-  const authenticate = authenticateInOrder([tokenAuthenticator([ada]), certificateAuthenticator(names)], anonymous);
+describe('unionAuthenticator', () => {
+  const authenticate = unionAuthenticator([tokenAuthenticator([ada]), certificateAuthenticator(names)], anonymous);
   const certificate = { commonName: 'bob', organizations: [] };
 
-  it('asks one after the other', async () => {
+  it('uses the first authenticator that recognises the credentials', async () => {
     expect((await authenticate({ authorization: 'Bearer abc', certificate }))?.name).toBe('ada');
     expect((await authenticate({ authorization: undefined, certificate }))?.name).toBe('bob');
   });
 
-  it('lets a later method speak for whom an earlier one refused', async () => {
+  it('tries the next authenticator after a 401', async () => {
     expect((await authenticate({ authorization: 'Bearer wrong', certificate }))?.name).toBe('bob');
   });
 
-  it('knows who shows nothing as anonymous, and not as authenticated', async () => {
+  it('uses the fallback without credentials, without the group system:authenticated', async () => {
     expect(await authenticate(nothing)).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
   });
 
-  it('refuses wrong credentials although anonymous is on', async () => {
+  it('rejects invalid credentials although anonymous requests are allowed', async () => {
     expect(() => authenticate(bearer('Bearer wrong'))).toThrow(expect.objectContaining({ code: 401 }));
   });
 
-  it('waits for methods that take their time, with the same rules', async () => {
-    const slow = authenticateInOrder(
+  it('follows the same rules with asynchronous authenticators', async () => {
+    const slow = unionAuthenticator(
       [
         async (credentials) => tokenAuthenticator([ada])(credentials),
         async () => undefined,
@@ -92,12 +92,12 @@ describe('authenticateInOrder', () => {
     await expect(slow(bearer('Bearer wrong'))).rejects.toMatchObject({ code: 401 });
   });
 
-  it('knows nobody without a fallback', async () => {
-    expect(await authenticateInOrder([certificateAuthenticator(names)])(nothing)).toBeUndefined();
+  it('authenticates nobody without credentials and fallback', async () => {
+    expect(await unionAuthenticator([certificateAuthenticator(names)])(nothing)).toBeUndefined();
   });
 
-  it('passes on failures that are no refusal', async () => {
+  it('passes on errors that are no 401', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    await expect(authenticateInOrder([broken, certificateAuthenticator(names)])(nothing)).rejects.toThrow('down');
+    await expect(unionAuthenticator([broken, certificateAuthenticator(names)])(nothing)).rejects.toThrow('down');
   });
 });

@@ -5,12 +5,12 @@ import type { TokenUser } from './token-file.ts';
 import type { Authenticator, Credentials } from './types.ts';
 
 /**
- * Speaks for a verified client certificate: the common name is the user, the organizations are the groups, and an extra
- * tells which certificate it was.
+ * Authenticates a verified client certificate: the common name is the user name, the organizations are the groups, and
+ * the extra `credential-id` is the digest of the certificate.
  */
 export function certificateAuthenticator(names: Names): Authenticator {
   const credentialId = `authentication.${names.labels}/credential-id`;
-  // A connection shows the same subject with every request; its user is made once.
+  // A connection has one certificate value for all its requests: one user per connection.
   const users = new WeakMap<NonNullable<Credentials['certificate']>, User>();
   return ({ certificate }) => {
     if (certificate === undefined || certificate.commonName === '') return undefined;
@@ -26,8 +26,8 @@ export function certificateAuthenticator(names: Names): Authenticator {
 }
 
 /**
- * Speaks for the bearers of known tokens; a bearer token that is not known is wrong. Only digests of the tokens are
- * kept and compared, so that the time of a look-up says nothing about them.
+ * Authenticates static bearer tokens; an unknown bearer token is a 401. Only digests of the tokens are kept and compared,
+ * so that the time of a lookup reveals nothing about them.
  */
 export function tokenAuthenticator(entries: readonly TokenUser[]): Authenticator {
   const users = new Map(
@@ -42,50 +42,54 @@ export function tokenAuthenticator(entries: readonly TokenUser[]): Authenticator
   };
 }
 
-const nobody: User = { name: 'system:anonymous', groups: [systemUnauthenticated] };
+const anonymousUser: User = { name: 'system:anonymous', groups: [systemUnauthenticated] };
 
-/** Speaks for everyone who shows nothing: to be asked last. */
-export const anonymous: Authenticator = () => nobody;
+/** The anonymous user for every request; for use as the fallback. */
+export const anonymous: Authenticator = () => anonymousUser;
 
 /**
- * The first of `methods` that knows the sender decides. What one finds wrong another may still find right; when none
- * does, the refusal stands, and `fallback` is asked only when nothing was found wrong.
+ * The user of the first authenticator that recognises the credentials. A 401 of one authenticator is thrown only if no
+ * other recognises them; `fallback` is used only if none threw.
  */
-export function authenticateInOrder(methods: readonly Authenticator[], fallback?: Authenticator): Authenticator {
-  // Answers without a promise when no method asked for one.
-  const askFrom = (index: number, credentials: Credentials, earlier?: StatusError): ReturnType<Authenticator> => {
-    let refusal = earlier;
-    for (let i = index; i < methods.length; i++) {
+export function unionAuthenticator(authenticators: readonly Authenticator[], fallback?: Authenticator): Authenticator {
+  // Synchronous unless an authenticator returns a promise.
+  const authenticateFrom = (
+    index: number,
+    credentials: Credentials,
+    earlierError?: StatusError,
+  ): ReturnType<Authenticator> => {
+    let unauthorized = earlierError;
+    for (let i = index; i < authenticators.length; i++) {
       try {
-        const found = methods[i]?.(credentials);
-        if (found instanceof Promise) return askOn(found, i + 1, credentials, refusal);
+        const found = authenticators[i]?.(credentials);
+        if (found instanceof Promise) return continueWith(found, i + 1, credentials, unauthorized);
         if (found !== undefined) return found;
       } catch (error) {
-        refusal ??= refusalOf(error);
+        unauthorized ??= unauthorizedOf(error);
       }
     }
-    if (refusal !== undefined) throw refusal;
+    if (unauthorized !== undefined) throw unauthorized;
     return fallback?.(credentials);
   };
-  const askOn = async (
+  const continueWith = async (
     found: Promise<User | undefined>,
     index: number,
     credentials: Credentials,
-    earlier?: StatusError,
+    earlierError?: StatusError,
   ): Promise<User | undefined> => {
-    let refusal = earlier;
+    let unauthorized = earlierError;
     try {
       const user = await found;
       if (user !== undefined) return user;
     } catch (error) {
-      refusal ??= refusalOf(error);
+      unauthorized ??= unauthorizedOf(error);
     }
-    return askFrom(index, credentials, refusal);
+    return authenticateFrom(index, credentials, unauthorized);
   };
-  return (credentials) => askFrom(0, credentials);
+  return (credentials) => authenticateFrom(0, credentials);
 }
 
-function refusalOf(error: unknown): StatusError {
+function unauthorizedOf(error: unknown): StatusError {
   if (error instanceof StatusError && error.code === 401) return error;
   throw error;
 }
@@ -94,7 +98,7 @@ function withAuthenticated(groups: readonly string[]): readonly string[] {
   return groups.includes(systemAuthenticated) ? groups : [...groups, systemAuthenticated];
 }
 
-/** The token of `Bearer <token>` (RFC 6750, the scheme in any case); undefined for other schemes and for none. */
+/** The token of `Bearer <token>` (RFC 6750, the scheme is case-insensitive); undefined for other schemes. */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
   const token = authorization.slice(7).trim();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { allowFirst, discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer } from './authorize.ts';
+import { discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer, unionAuthorizer } from './authorize.ts';
 import type { Attributes, Authorizer } from './types.ts';
 
-const authorize = allowFirst([mastersAuthorizer, discoveryAuthorizer]);
+const authorize = unionAuthorizer([mastersAuthorizer, discoveryAuthorizer]);
 const pods = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: 'b' };
 
 async function may(group: string, verb: string, path: string, resource?: Attributes['resource']) {
@@ -11,7 +11,7 @@ async function may(group: string, verb: string, path: string, resource?: Attribu
 }
 
 describe('authorizers', () => {
-  it('let system:masters do everything', async () => {
+  it('allow system:masters everything', async () => {
     expect(await may('system:masters', 'delete', '/api/v1/namespaces/a/pods/b', pods)).toBe(true);
     expect(await may('system:masters', 'get', '/metrics')).toBe(true);
   });
@@ -21,32 +21,32 @@ describe('authorizers', () => {
   const discovery = ['/api', '/api/', '/api/v1', '/apis', '/apis/apps/v1', '/openapi', '/openapi/v3/api/v1'];
   const closed = ['/', '/metrics', '/apix', '/healthz/ping', '/versions', '/openapix', '/api2/v1'];
 
-  it.each([...open, ...discovery])('let authenticated users read %s', async (path) => {
+  it.each([...open, ...discovery])('allow authenticated users to read %s', async (path) => {
     expect(await may('system:authenticated', 'get', path)).toBe(true);
     expect(await may('system:authenticated', 'post', path)).toBe(false);
   });
 
-  it('let anonymous users read version and health only', async () => {
+  it('allow anonymous users to read version and health only', async () => {
     for (const path of open) expect(await may('system:unauthenticated', 'get', path)).toBe(true);
     for (const path of [...discovery, ...closed]) expect(await may('system:unauthenticated', 'get', path)).toBe(false);
   });
 
-  it.each(closed)('keep %s closed', async (path) => {
+  it.each(closed)('deny %s', async (path) => {
     expect(await may('system:authenticated', 'get', path)).toBe(false);
   });
 
-  it('deny every resource to everyone else, also below a path of discovery', async () => {
+  it('deny resource requests of other users, also below discovery paths', async () => {
     expect(await may('system:authenticated', 'get', '/api/v1/namespaces/a/pods/b', pods)).toBe(false);
     expect(await may('ops', 'get', '/version')).toBe(false);
   });
 
-  it('give the reasons of all that did not allow', async () => {
+  it('join the reasons of all that did not allow', async () => {
     const no =
       (reason: string): Authorizer =>
       () => ({ allowed: false, reason });
     const attributes = { user: { name: 'u', groups: [] }, verb: 'get', resource: undefined, path: '/' };
-    expect(await allowFirst([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a, b' });
-    const later = allowFirst([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
+    expect(await unionAuthorizer([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a, b' });
+    const later = unionAuthorizer([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
     expect(await later(attributes)).toEqual({ allowed: false, reason: 'a, b' });
   });
 });
@@ -59,13 +59,13 @@ describe('selfReviewAuthorizer', () => {
   };
 
   // The rules of the role system:basic-user, as recorded from the reference server.
-  it('lets authenticated users ask about themselves', async () => {
+  it('allows authenticated users to create self reviews', async () => {
     expect(await may('authentication.example.org', 'selfsubjectreviews')).toBe(true);
     expect(await may('authorization.example.org', 'selfsubjectaccessreviews')).toBe(true);
     expect(await may('authorization.example.org', 'selfsubjectrulesreviews')).toBe(true);
   });
 
-  it('lets nobody ask about others, and the anonymous ask nothing', async () => {
+  it('allows no other reviews, and none to anonymous users', async () => {
     expect(await may('authentication.example.org', 'tokenreviews')).toBe(false);
     expect(await may('authorization.example.org', 'subjectaccessreviews')).toBe(false);
     expect(await may('authorization.example.org', 'selfsubjectreviews')).toBe(false);
@@ -77,7 +77,7 @@ describe('selfReviewAuthorizer', () => {
 describe('rulesFor', () => {
   const rules = (group: string, authorizer = authorize) => authorizer.rulesFor?.({ name: 'u', groups: [group] }, 'ns');
 
-  it('agrees with what is allowed', async () => {
+  it('agrees with the decisions', async () => {
     for (const group of ['system:authenticated', 'system:unauthenticated', 'ops']) {
       const listed = (await rules(group))?.nonResourceRules.flatMap(({ nonResourceURLs }) => nonResourceURLs) ?? [];
       for (const path of [...listed, '/', '/metrics', '/api', '/version']) {
@@ -90,10 +90,10 @@ describe('rulesFor', () => {
     ]);
   });
 
-  it('is incomplete as soon as one authorizer cannot say', async () => {
+  it('is incomplete if one authorizer cannot enumerate its rules', async () => {
     expect(await rules('system:masters')).toMatchObject({ incomplete: false });
     const silent: Authorizer = () => ({ allowed: false, reason: '' });
-    expect(await rules('system:masters', allowFirst([mastersAuthorizer, silent]))).toEqual({
+    expect(await rules('system:masters', unionAuthorizer([mastersAuthorizer, silent]))).toEqual({
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
       nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
       incomplete: true,

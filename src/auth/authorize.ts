@@ -5,49 +5,49 @@ import type { Attributes, Authorizer, Decision, ResourceRule, Rules } from './ty
 const allowed: Decision = { allowed: true, reason: '' };
 const noOpinion: Decision = { allowed: false, reason: '' };
 
-const noRules: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };
-const unknownRules: Rules = { ...noRules, incomplete: true };
-const everything: Rules = {
+const emptyRules: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+const incompleteRules: Rules = { ...emptyRules, incomplete: true };
+const allRulesGranted: Rules = {
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
   incomplete: false,
 };
 
-const isMaster = ({ groups }: User) => groups.includes(systemMasters);
+const isInMasters = ({ groups }: User) => groups.includes(systemMasters);
 
 /** The group `system:masters` may do everything. */
 export const mastersAuthorizer: Authorizer = Object.assign(
-  ({ user }: Attributes) => (isMaster(user) ? allowed : noOpinion),
-  { rulesFor: (user: User) => (isMaster(user) ? everything : noRules) },
+  ({ user }: Attributes) => (isInMasters(user) ? allowed : noOpinion),
+  { rulesFor: (user: User) => (isInMasters(user) ? allRulesGranted : emptyRules) },
 );
 
-/** Exact paths, or with a trailing `*` every path that begins so. */
+/** Exact paths, or path prefixes with a trailing `*`. */
 const publicPaths = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 const discoveryPaths = [...publicPaths, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'];
 
-function openPaths({ groups }: User): readonly string[] {
+function allowedPaths({ groups }: User): readonly string[] {
   if (groups.includes(systemAuthenticated)) return discoveryPaths;
   return groups.includes(systemUnauthenticated) ? publicPaths : [];
 }
 
 /**
- * Every authenticated user may read discovery, version and health, anonymous ones version and health: what the roles
+ * Authenticated users may read discovery, version and health, anonymous users version and health: what the roles
  * `system:discovery` and `system:public-info-viewer` grant.
  */
 export const discoveryAuthorizer: Authorizer = Object.assign(
   ({ user, verb, resource, path }: Attributes) =>
-    resource === undefined && verb === 'get' && covers(openPaths(user), path) ? allowed : noOpinion,
+    resource === undefined && verb === 'get' && matchesPath(allowedPaths(user), path) ? allowed : noOpinion,
   {
     rulesFor: (user: User): Rules => {
-      const nonResourceURLs = openPaths(user);
+      const nonResourceURLs = allowedPaths(user);
       return nonResourceURLs.length === 0
-        ? noRules
-        : { ...noRules, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] };
+        ? emptyRules
+        : { ...emptyRules, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] };
     },
   },
 );
 
-/** Every authenticated user may ask about itself: what the role `system:basic-user` grants. */
+/** Authenticated users may create self reviews: what the role `system:basic-user` grants. */
 export function selfReviewAuthorizer({ domain }: Names): Authorizer {
   const create = (group: string, resources: readonly string[]): ResourceRule => ({
     verbs: ['create'],
@@ -58,7 +58,7 @@ export function selfReviewAuthorizer({ domain }: Names): Authorizer {
     create(`authentication.${domain}`, ['selfsubjectreviews']),
     create(`authorization.${domain}`, ['selfsubjectaccessreviews', 'selfsubjectrulesreviews']),
   ];
-  const rules: Rules = { ...noRules, resourceRules };
+  const rules: Rules = { ...emptyRules, resourceRules };
   return Object.assign(
     ({ user, verb, resource }: Attributes) =>
       resource !== undefined &&
@@ -70,28 +70,28 @@ export function selfReviewAuthorizer({ domain }: Names): Authorizer {
       )
         ? allowed
         : noOpinion,
-    { rulesFor: (user: User) => (user.groups.includes(systemAuthenticated) ? rules : noRules) },
+    { rulesFor: (user: User) => (user.groups.includes(systemAuthenticated) ? rules : emptyRules) },
   );
 }
 
-function covers(patterns: readonly string[], path: string): boolean {
+function matchesPath(patterns: readonly string[], path: string): boolean {
   return patterns.some((p) => (p.endsWith('*') ? path.startsWith(p.slice(0, -1)) : p === path));
 }
 
-/** Asks one after the other until one allows; with none that does, the reasons of all stand. The rules of all add up. */
-export function allowFirst(authorizers: readonly Authorizer[]): Authorizer {
-  // Answers without a promise when no authorizer asked for one.
-  const askFrom = (index: number, attributes: Attributes, earlier: readonly string[]): ReturnType<Authorizer> => {
+/** Allows if one of the authorizers allows, asked in order; otherwise the reasons are joined. Rules are concatenated. */
+export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
+  // Synchronous unless an authorizer returns a promise.
+  const authorizeFrom = (index: number, attributes: Attributes, earlier: readonly string[]): ReturnType<Authorizer> => {
     let reasons = earlier;
     for (let i = index; i < authorizers.length; i++) {
       const decision = authorizers[i]?.(attributes) ?? noOpinion;
-      if (decision instanceof Promise) return askOn(decision, i + 1, attributes, reasons);
+      if (decision instanceof Promise) return continueWith(decision, i + 1, attributes, reasons);
       if (decision.allowed) return decision;
       if (decision.reason !== '') reasons = [...reasons, decision.reason];
     }
     return reasons.length === 0 ? noOpinion : { allowed: false, reason: reasons.join(', ') };
   };
-  const askOn = async (
+  const continueWith = async (
     pending: Promise<Decision>,
     index: number,
     attributes: Attributes,
@@ -99,15 +99,17 @@ export function allowFirst(authorizers: readonly Authorizer[]): Authorizer {
   ): Promise<Decision> => {
     const decision = await pending;
     if (decision.allowed) return decision;
-    return askFrom(index, attributes, decision.reason === '' ? reasons : [...reasons, decision.reason]);
+    return authorizeFrom(index, attributes, decision.reason === '' ? reasons : [...reasons, decision.reason]);
   };
-  return Object.assign((attributes: Attributes) => askFrom(0, attributes, []), {
-    rulesFor: (user: User, namespace: string) => allRules(authorizers, user, namespace),
+  return Object.assign((attributes: Attributes) => authorizeFrom(0, attributes, []), {
+    rulesFor: (user: User, namespace: string) => unionRules(authorizers, user, namespace),
   });
 }
 
-async function allRules(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<Rules> {
-  const all = await Promise.all(authorizers.map(async ({ rulesFor }) => rulesFor?.(user, namespace) ?? unknownRules));
+async function unionRules(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<Rules> {
+  const all = await Promise.all(
+    authorizers.map(async ({ rulesFor }) => rulesFor?.(user, namespace) ?? incompleteRules),
+  );
   return {
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),

@@ -1,4 +1,4 @@
-/** Groups with a meaning of their own, the same under every API domain. */
+/** Built-in groups, the same under every API domain. */
 export const systemMasters = 'system:masters';
 export const systemAuthenticated = 'system:authenticated';
 export const systemUnauthenticated = 'system:unauthenticated';

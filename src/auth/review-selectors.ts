@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../meta/index.ts';
 
-/** Selectors of the objects that an access review is about: as text, or as requirements. */
+/** Field and label selectors of an access review, raw or as requirements. */
 export interface Selectors {
   readonly fieldSelector?: Selector | null;
   readonly labelSelector?: Selector | null;
@@ -17,7 +17,7 @@ interface Requirement {
   readonly values?: readonly string[];
 }
 
-/** What is wrong with the selectors at `path`. Operators that are not known are let through: others may know them. */
+/** Field errors of the selectors at `path`. Unknown operators are allowed, for authorizers that know them. */
 export function selectorErrors({ fieldSelector, labelSelector }: Selectors, path: string): FieldError[] {
   return [
     ...errorsOf(fieldSelector ?? undefined, `${path}.fieldSelector`),

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor, statusError, type User } from '../meta/index.ts';
-import { anonymous, authenticateInOrder, tokenAuthenticator } from './authenticate.ts';
-import { type ReviewOptions, reviewAnswers } from './reviews.ts';
+import { anonymous, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
+import { type ReviewOptions, reviewHandlers } from './reviews.ts';
 import type { Attributes, Authenticator, Authorizer } from './types.ts';
 
-// What is said over the wire is in the tests of the http room; here is what only this room can tell.
+// The responses over HTTP are covered by the tests of the http room.
 const requester: User = { name: 'jane', groups: ['dev'] };
 const no: Authorizer = () => ({ allowed: false, reason: '' });
 
 async function ask(kind: string, spec: JsonObject, options: Partial<ReviewOptions>): Promise<JsonObject> {
   const names = namesFor('example.org');
-  const answers = reviewAnswers({ authenticate: anonymous, authorize: no, audiences: [], names, ...options });
+  const answers = reviewHandlers({ authenticate: anonymous, authorize: no, audiences: [], names, ...options });
   const group = kind === 'tokenreviews' || kind === 'selfsubjectreviews' ? 'authentication' : 'authorization';
   const posted = { kind: '', apiVersion: '', metadata: {}, spec } as unknown as ApiObject;
   const answer = await answers.get(`${kind}.${group}.example.org`)?.(posted, { requester, namespace: 'ns', now: 0 });
@@ -18,7 +18,7 @@ async function ask(kind: string, spec: JsonObject, options: Partial<ReviewOption
 }
 
 describe('access reviews', () => {
-  it('ask the authorizer what a request would ask', async () => {
+  it('pass the same attributes to the authorizer as a request', async () => {
     const asked: Attributes[] = [];
     const authorize: Authorizer = (attributes) => {
       asked.push(attributes);
@@ -40,7 +40,7 @@ describe('access reviews', () => {
 });
 
 describe('rules reviews', () => {
-  it('say so when an authorizer cannot list its rules', async () => {
+  it('are incomplete when an authorizer cannot enumerate its rules', async () => {
     expect(await ask('selfsubjectrulesreviews', { namespace: 'ns' }, { authorize: no })).toEqual({
       resourceRules: [],
       nonResourceRules: [],
@@ -54,21 +54,21 @@ describe('token reviews', () => {
   const known = tokenAuthenticator([{ token: 'abc', user: { name: 'ada', uid: '7', groups: [] } }]);
   const review = (token: string, authenticate: Authenticator) => ask('tokenreviews', { token }, { authenticate });
 
-  it('tell all that is known of the bearer', async () => {
+  it('return the whole user info', async () => {
     expect(await review('abc', known)).toEqual({
       authenticated: true,
       user: { username: 'ada', uid: '7', groups: ['system:authenticated'] },
     });
   });
 
-  it('take nobody for authenticated who would pass as anonymous', async () => {
-    const open = authenticateInOrder([known], anonymous);
+  it('do not authenticate a token that only the anonymous fallback accepts', async () => {
+    const open = unionAuthenticator([known], anonymous);
     for (const token of ['wrong', ' ', 'ab c']) {
       expect(await review(token, open)).toEqual({ user: {}, error: 'invalid bearer token' });
     }
   });
 
-  it('pass on failures that are no refusal', async () => {
+  it('pass on errors that are no 401', async () => {
     await expect(review('abc', () => Promise.reject(statusError.unavailable('down')))).rejects.toThrow('down');
   });
 });

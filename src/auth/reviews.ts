@@ -1,19 +1,19 @@
 import { formatTime, type Names, StatusError, statusError, type User } from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
 import { systemUnauthenticated } from './groups.ts';
-import type { Authenticator, Authorizer, ReviewAnswer } from './types.ts';
+import type { Authenticator, Authorizer, ReviewHandler } from './types.ts';
 import { userInfoOf } from './user-info.ts';
 
 export interface ReviewOptions {
   readonly authenticate: Authenticator;
   readonly authorize: Authorizer;
   readonly names: Names;
-  /** How tokens name this server as the one they are meant for. */
+  /** The audiences of this API server. */
   readonly audiences: readonly string[];
 }
 
-/** Answers to every kind of review, by resource, such as `tokenreviews.authentication.example.org`. */
-export function reviewAnswers(options: ReviewOptions): ReadonlyMap<string, ReviewAnswer> {
+/** The handlers of all reviews, by resource, such as `tokenreviews.authentication.example.org`. */
+export function reviewHandlers(options: ReviewOptions): ReadonlyMap<string, ReviewHandler> {
   const { authorize, names } = options;
   const authentication = `authentication.${names.domain}`;
   const authorization = `authorization.${names.domain}`;
@@ -27,7 +27,7 @@ export function reviewAnswers(options: ReviewOptions): ReadonlyMap<string, Revie
   ]);
 }
 
-const selfSubjectReview: ReviewAnswer = (posted, { requester, now }) => ({
+const selfSubjectReview: ReviewHandler = (posted, { requester, now }) => ({
   ...posted,
   metadata: { creationTimestamp: formatTime(now) },
   status: { userInfo: userInfoOf(requester) },
@@ -38,27 +38,33 @@ interface TokenReviewSpec {
   readonly audiences?: readonly string[];
 }
 
-/** Whose token is it, and is it meant for one of the audiences that are asked about (none: for this server)? */
-function tokenReview({ authenticate, audiences }: ReviewOptions): ReviewAnswer {
+/** Authenticates the token for the audiences of the spec; without any, for those of this server. */
+function tokenReview({ authenticate, audiences }: ReviewOptions): ReviewHandler {
   return async (posted) => {
-    const { token = '', audiences: asked = [] } = posted['spec'] as TokenReviewSpec;
+    const { token = '', audiences: requestedAudiences = [] } = posted['spec'] as TokenReviewSpec;
     if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication');
-    const meant = asked.length === 0 ? audiences : audiences.filter((audience) => asked.includes(audience));
-    const user = asked.length > 0 && meant.length === 0 ? undefined : await bearer(authenticate, token);
+    const commonAudiences =
+      requestedAudiences.length === 0
+        ? audiences
+        : audiences.filter((audience) => requestedAudiences.includes(audience));
+    const user =
+      requestedAudiences.length > 0 && commonAudiences.length === 0
+        ? undefined
+        : await authenticateToken(authenticate, token);
     if (user === undefined) return { ...posted, status: { user: {}, error: 'invalid bearer token' } };
     return {
       ...posted,
       status: {
         authenticated: true,
         user: userInfoOf(user),
-        ...(meant.length === 0 ? {} : { audiences: [...meant] }),
+        ...(commonAudiences.length === 0 ? {} : { audiences: [...commonAudiences] }),
       },
     };
   };
 }
 
-/** Who shows the token; undefined when it is wrong, or when its bearer would pass as anonymous. */
-async function bearer(authenticate: Authenticator, token: string): Promise<User | undefined> {
+/** The user of a token; undefined when it is invalid or would only authenticate as anonymous. */
+async function authenticateToken(authenticate: Authenticator, token: string): Promise<User | undefined> {
   try {
     const user = await authenticate({ authorization: `Bearer ${token}`, certificate: undefined });
     return user?.groups.includes(systemUnauthenticated) === true ? undefined : user;

@@ -14,7 +14,7 @@ const refusal = (text: string): string => {
 };
 
 describe('parseTokenFile', () => {
-  it('reads user, uid and groups, quoted or not', () => {
+  it('parses user, uid and groups, quoted or not', () => {
     expect(parseTokenFile('s3cret,ada,u1,"a,b"\nother,"b ""x"" c",u2,ops\r\nlast,c,u3')).toEqual([
       { token: 's3cret', user: { name: 'ada', uid: 'u1', groups: ['a', 'b'] } },
       { token: 'other', user: { name: 'b "x" c', uid: 'u2', groups: ['ops'] } },

@@ -6,8 +6,8 @@ export interface TokenUser {
 }
 
 /**
- * Reads a token file: lines `token,user,uid` or `token,user,uid,"group1,group2"` in CSV (RFC 4180), blank lines and
- * the white space before a field left out. Throws a 400 StatusError that names the line, never a token.
+ * Parses a static token file: lines `token,user,uid` or `token,user,uid,"group1,group2"` in CSV (RFC 4180); blank lines
+ * and white space before a field are ignored. Throws a 400 StatusError that names the line, never a token.
  */
 export function parseTokenFile(text: string): TokenUser[] {
   const lineOf = new Map<string, number>();
@@ -33,7 +33,7 @@ interface Row {
   readonly fields: string[];
 }
 
-/** A field in quotes (with `""` for a quote) or without, then what ends it. Each character fits in one way only. */
+/** A field, quoted (with `""` for a quote) or not, and its delimiter. Unambiguous, so that it never backtracks. */
 const field = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^", \t\r\n][^",\r\n]*)?)(,|\r?\n|$)/y;
 
 function readCsv(text: string): Row[] {

@@ -1,29 +1,29 @@
 import type { ApiObject, ResourcePlace, User } from '../meta/index.ts';
 
-/** What a request shows of its sender. */
+/** The credentials of a request. */
 export interface Credentials {
   /** The `Authorization` header, as received. */
   readonly authorization: string | undefined;
-  /** The client certificate, verified against the client CA; undefined when none was shown or none is trusted. */
+  /** The client certificate, verified against the client CA; undefined when there is none or it is not trusted. */
   readonly certificate:
     | {
         readonly commonName: string;
         readonly organizations: readonly string[];
-        /** Digest of the certificate, in hex; absent where only a subject is known. */
+        /** Digest of the certificate, in hex; absent for in-process requests, which have a subject only. */
         readonly sha256?: string;
       }
     | undefined;
 }
 
-/** Undefined: nothing here speaks for anyone. Throws a 401 StatusError when credentials are shown and wrong. */
+/** Undefined: no credentials of this kind. Throws a 401 StatusError when they are invalid. */
 export type Authenticator = (credentials: Credentials) => User | undefined | Promise<User | undefined>;
 
-/** What is to be decided: may `user` do this? */
+/** The attributes of a request for authorization. */
 export interface Attributes {
   readonly user: User;
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`…; the lower-case HTTP method for a path that is no resource. */
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`…; the lower-case HTTP method of a non-resource request. */
   readonly verb: string;
-  /** Undefined for a path that is no resource. */
+  /** Undefined for a non-resource request. */
   readonly resource: ResourcePlace | undefined;
   /** The path of the URL, without query. */
   readonly path: string;
@@ -31,25 +31,25 @@ export interface Attributes {
 
 export interface Decision {
   readonly allowed: boolean;
-  /** For people, for the log and for the message of a refusal; may be empty. */
+  /** For the log and the message of the 403; may be empty. */
   readonly reason: string;
 }
 
 export interface Authorizer {
   (attributes: Attributes): Decision | Promise<Decision>;
-  /** What `user` may do in a namespace; absent: that cannot be listed here. */
+  /** The rules of `user` in a namespace; absent: this authorizer cannot enumerate rules. */
   readonly rulesFor?: (user: User, namespace: string) => Rules | Promise<Rules>;
 }
 
-/** What a user may do. */
+/** The rules of a user. */
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
-  readonly nonResourceRules: readonly PathRule[];
-  /** There may be more, which could not be listed. */
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** Not all authorizers can enumerate their rules. */
   readonly incomplete: boolean;
 }
 
-/** In each list `*` means everything; without `resourceNames` every object is meant. */
+/** `*` in a list matches everything; without `resourceNames` the rule applies to every object. */
 export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -57,19 +57,19 @@ export interface ResourceRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Paths are exact, or with a trailing `*` every path that begins so. */
-export interface PathRule {
+/** Paths are exact, or prefixes with a trailing `*`. */
+export interface NonResourceRule {
   readonly verbs: readonly string[];
   readonly nonResourceURLs: readonly string[];
 }
 
-/** Answers a posted review, which has the form of its schema. A refusal is a thrown StatusError. */
-export type ReviewAnswer = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
+/** Answers a review, which has been decoded against its schema. Rejects it by throwing a StatusError. */
+export type ReviewHandler = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
 
 export interface ReviewCall {
-  /** Who asks; for whom, where the request speaks for another. */
+  /** The user of the request, after impersonation. */
   readonly requester: User;
-  /** Of the request; empty at cluster scope. */
+  /** The namespace of the request; empty at cluster scope. */
   readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -1,6 +1,6 @@
 import { type JsonObject, setKey, type User } from '../meta/index.ts';
 
-/** A user as objects show one; what is empty stays out. */
+/** A user as UserInfo, without empty fields. */
 export function userInfoOf({ name, uid = '', groups, extra = {} }: User): JsonObject {
   const values: JsonObject = {};
   for (const key of Object.keys(extra)) setKey(values, key, [...(extra[key] ?? [])]);

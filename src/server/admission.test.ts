@@ -2,10 +2,10 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../client/index.ts';
 import { type ApiObject, formatPem, type JsonObject } from '../meta/index.ts';
-import { der } from './der.ts';
+import { der } from '../pki/der.ts';
 import { createServer, type OrchServer } from './server.ts';
 
-// Plugins with real kinds, a registry and a store. Expected values are those of recorded exchanges where there is one.
+// Admission plugins in a whole server. Expected values are those of recorded exchanges where there is one.
 let server: OrchServer;
 let client: Client;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ async function openNamespace(name: string, labels: { [key: string]: string } = {
 const failure = (message: string, code = 403) => ({ code, message });
 
 describe('admission in a server', () => {
-  it('completes a pod as recorded', async () => {
+  it('sets the defaults of a pod as recorded', async () => {
     await openNamespace('plain');
     const made = await pod('plain', 'p', {}, { automountServiceAccountToken: false });
     expect(made['spec']).toEqual({
@@ -70,13 +70,13 @@ describe('admission in a server', () => {
     });
   });
 
-  it('mounts the token of a service account', async () => {
+  it('mounts the service account token', async () => {
     await openNamespace('token');
     const made = await pod('token', 'p', {}, { automountServiceAccountToken: true });
     expect(made['spec']).toMatchObject({ volumes: [{ projected: { defaultMode: 420 } }] });
   });
 
-  it('needs a service account', async () => {
+  it('rejects a pod whose service account does not exist', async () => {
     await expect(pod('default', 'p')).rejects.toMatchObject(
       failure(
         'pods "p" is forbidden: error looking up service account default/default: serviceaccount "default" not found',
@@ -84,14 +84,14 @@ describe('admission in a server', () => {
     );
   });
 
-  it('tells the name of a pod only once it has one', async () => {
+  it('names a pod with generateName by its prefix until its name is generated', async () => {
     await openNamespace('generated', { 'pod-security.kubernetes.io/enforce': 'baseline' });
     const generated = (spec: JsonObject) => {
       const metadata = { generateName: 'web-', name: '' };
       const containers = [{ name: 'c', image: 'i' }];
       return create('Pod', 'pods', 'generated', '', { metadata, spec: { containers, ...spec } });
     };
-    // As controllers show it in their events.
+    // The message that controllers put into their events.
     await expect(generated({ priorityClassName: 'none' })).rejects.toMatchObject(
       failure('pods "web-" is forbidden: no PriorityClass with name none was found'),
     );
@@ -100,7 +100,7 @@ describe('admission in a server', () => {
     });
   });
 
-  it('makes namespaces, and waits for nodes, when it is told to', async () => {
+  it('uses the configured plugins and toleration seconds', async () => {
     const other = await createServer({
       apiDomain: 'k8s.io',
       enableAdmissionPlugins: ['NamespaceAutoProvision'],
@@ -123,7 +123,7 @@ describe('admission in a server', () => {
     }
   });
 
-  it('keeps to limit ranges as recorded', async () => {
+  it('enforces limit ranges as recorded', async () => {
     await openNamespace('limits');
     const limit = {
       type: 'Container',
@@ -141,7 +141,7 @@ describe('admission in a server', () => {
     );
   });
 
-  it('keeps to the level of a namespace', async () => {
+  it('enforces the pod security level of the namespace', async () => {
     await openNamespace('tight', { 'pod-security.kubernetes.io/enforce': 'baseline' });
     await expect(pod('tight', 'p', {}, { hostNetwork: true })).rejects.toMatchObject(
       failure('pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'),
@@ -155,7 +155,7 @@ describe('admission in a server', () => {
     );
   });
 
-  it('tells a pod where it runs', async () => {
+  it('copies the topology labels of the node to a pod', async () => {
     const zone = { 'topology.kubernetes.io/zone': 'a' };
     await client.create(
       { apiVersion: 'v1', resource: 'nodes' },
@@ -173,7 +173,7 @@ describe('admission in a server', () => {
     });
   });
 
-  it('taints nodes and protects volumes', async () => {
+  it('taints new nodes and adds finalizers to volumes and claims', async () => {
     const node = await client.create(
       { apiVersion: 'v1', resource: 'nodes' },
       { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } },
@@ -199,7 +199,7 @@ describe('quotas in a server', () => {
     await client.update({ ...at('resourcequotas', namespace), name: 'q', subresource: 'status' }, { ...quota, status });
   }
 
-  it('are never exceeded by 64 creators', async () => {
+  it('are not exceeded by 64 concurrent creates', async () => {
     await openQuota('many');
     const creators = Array.from({ length: 64 }, (_, i) => create('ConfigMap', 'configmaps', 'many', `c${i}`));
     const outcomes = await Promise.allSettled(creators);
@@ -215,14 +215,14 @@ describe('quotas in a server', () => {
     expect((await client.list(at('configmaps', 'many'))).items).toHaveLength(10);
   });
 
-  it('get back what was refused after they had counted it', async () => {
+  it('release the usage of objects that are rejected later', async () => {
     await openQuota('back');
     await create('ConfigMap', 'configmaps', 'back', 'once');
     await expect(create('ConfigMap', 'configmaps', 'back', 'once')).rejects.toMatchObject({ code: 409 });
     expect(await usedIn('back')).toMatchObject({ configmaps: '1' });
   });
 
-  it('count nothing for pods that are too large to be stored', async () => {
+  it('release the usage of pods that are too large to be stored', async () => {
     await openQuota('large', { pods: '3' });
     for (const name of ['a', 'b', 'c']) {
       const env = [{ name: 'LARGE', value: 'x'.repeat(2_200_000) }];
@@ -234,9 +234,9 @@ describe('quotas in a server', () => {
   });
 });
 
-describe('requests for certificates in a server', () => {
+describe('certificate signing requests in a server', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  /** A request for an organization, signed by its key. */
+  /** A CSR for an organization, signed with its key. */
   function requestFor(organization: string): string {
     const subject = der.sequence(der.set(der.sequence(der.objectId('2.5.4.10'), der.utf8(organization))));
     const key = publicKey.export({ type: 'spki', format: 'der' });
@@ -259,7 +259,7 @@ describe('requests for certificates in a server', () => {
     );
   };
 
-  it('are not for the group of masters, whatever stands around them', async () => {
+  it('for system:masters are rejected, with any text around the PEM block', async () => {
     const wanted = requestFor('system:masters');
     const innocent = requestFor('team');
     expect((await ask('innocent', innocent)).metadata.name).toBe('innocent');
@@ -278,7 +278,7 @@ describe('requests for certificates in a server', () => {
 });
 
 describe('priorities in a server', () => {
-  it('has those of the system from the start', async () => {
+  it('include the system priority classes from the start', async () => {
     const place = { apiVersion: 'scheduling.k8s.io/v1', resource: 'priorityclasses' };
     const { items } = await client.list<ApiObject>(place);
     expect(items.map(({ metadata, value }) => [metadata.name, value])).toEqual([

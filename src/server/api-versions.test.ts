@@ -53,7 +53,7 @@ interface Discovery {
   }[];
 }
 
-/** What is served, in the form of the tables below. */
+/** The served resources, in the form of the tables below. */
 async function served({ request }: Started): Promise<string[]> {
   const lists = await Promise.all(['/api', '/apis'].map((url) => request('GET', url)));
   return lists
@@ -66,7 +66,7 @@ async function served({ request }: Started): Promise<string[]> {
     );
 }
 
-/** What release 1.33 of the reference server serves by default. */
+/** The resources that release 1.33 of the reference server serves by default. */
 const byDefault = `
 v1: bindings componentstatuses configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services
 apiregistration.k8s.io/v1: apiservices
@@ -90,7 +90,7 @@ node.k8s.io/v1: runtimeclasses
 discovery.k8s.io/v1: endpointslices
 flowcontrol.apiserver.k8s.io/v1: flowschemas prioritylevelconfigurations`;
 
-/** What it serves besides when beta and alpha versions are on; the gate that a resource needs stands behind it. */
+/** The additional resources with beta and alpha versions enabled; the gate that a resource needs follows it. */
 const onDemand = `
 admissionregistration.k8s.io/v1beta1: validatingadmissionpolicies validatingadmissionpolicybindings
 certificates.k8s.io/v1beta1: clustertrustbundles(ClusterTrustBundle)
@@ -108,7 +108,7 @@ storage.k8s.io/v1alpha1: volumeattributesclasses
 storagemigration.k8s.io/v1alpha1: storageversionmigrations(StorageVersionMigrator)`;
 
 const lines = (table: string) => table.trim().split('\n');
-/** The lines of a table, with the resources whose gate is as asked. */
+/** The lines of a table, filtered by gate. */
 const withGates = (table: string, isOn: boolean) =>
   lines(table).flatMap((line) => {
     const [place, ...resources] = line.split(' ');
@@ -116,21 +116,21 @@ const withGates = (table: string, isOn: boolean) =>
     return kept.length === 0 ? [] : [[place, ...kept].join(' ')];
   });
 
-describe('the versions that are served', () => {
-  it('are released ones by default, in the order of the reference server', async () => {
+describe('served versions', () => {
+  it('are stable versions by default, in the order of the reference server', async () => {
     expect(await served(await start())).toEqual(lines(byDefault));
-    // Gates alone switch no version on.
+    // Feature gates alone enable no version.
     expect(await served(await start({}, allGates))).toEqual(lines(byDefault));
   });
 
-  it('are all with api/all=true, each resource with its gate', async () => {
+  it('are all versions with api/all=true, each resource subject to its gate', async () => {
     const everything = [...lines(byDefault), ...withGates(onDemand, true)].toSorted();
     expect((await served(await start({ 'api/all': true }, allGates))).toSorted()).toEqual(everything);
     const ungated = [...lines(byDefault), ...withGates(onDemand, false)].toSorted();
     expect((await served(await start({ 'api/all': true }))).toSorted()).toEqual(ungated);
   });
 
-  it.each(['beta', 'alpha'])('are those of a stage with api/%s=true', async (stage) => {
+  it.each(['beta', 'alpha'])('are those of the stage with api/%s=true', async (stage) => {
     const expected = withGates(onDemand, true).filter((line) => line.split(':')[0]?.includes(stage));
     const all = await served(await start({ [`api/${stage}`]: true }, allGates));
     expect(all.toSorted()).toEqual([...lines(byDefault), ...expected].toSorted());
@@ -156,7 +156,7 @@ describe('a version that is not served', () => {
     ['resource.k8s.io/v1beta1', '404 page not found'],
     ['storage.k8s.io/v1beta1', 'the server could not find the requested resource'],
     ['batch/v1beta1', 'the server could not find the requested resource'],
-  ])('is answered with 404, and nothing is logged: %s', async (version, message) => {
+  ])('answers 404 and logs nothing: %s', async (version, message) => {
     const { request, errors } = await start();
     const { status, text } = await request('GET', `/apis/${version}/namespaces/default/things`);
     expect(status).toBe(404);
@@ -164,7 +164,7 @@ describe('a version that is not served', () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps its objects as they were stored', async () => {
+  it('does not change its stored objects', async () => {
     const url = '/apis/storage.k8s.io/v1beta1/volumeattributesclasses';
     const on = await start({ 'storage.k8s.io/v1beta1': true });
     const made = await on.request('POST', url, { metadata: { name: 'gold' }, driverName: 'd', parameters: { a: 'b' } });
@@ -184,7 +184,7 @@ describe('device resources in a server', () => {
   const claims = (version: string) => `/apis/resource.k8s.io/${version}/namespaces/default/resourceclaims`;
   const claim = (...requests: JsonObject[]) => ({ metadata: { name: 'c' }, spec: { devices: { requests } } });
 
-  it('are stored in v1beta1, and shown in each version as it spells them', async () => {
+  it('are stored in v1beta1 and converted to the requested version', async () => {
     const { request } = await start(on, gates);
     const made = await request('POST', claims('v1beta2'), claim({ name: 'r', exactly: { deviceClassName: 'gpu' } }));
     expect(made.status, made.text).toBe(201);
@@ -201,7 +201,7 @@ describe('device resources in a server', () => {
     expect(await hash('v1beta2')).toBe(await hash('v1beta1'));
   });
 
-  it('tell what is wrong in the words of v1beta2', async () => {
+  it('are validated with the field names of v1beta2', async () => {
     const { request } = await start(on, gates);
     const refused = await request('POST', claims('v1beta1'), claim({ name: 'r', deviceClassName: 'A' }));
     expect(refused.status).toBe(422);
@@ -210,7 +210,7 @@ describe('device resources in a server', () => {
     });
   });
 
-  it('lose fields whose feature is off', async () => {
+  it('drop fields of disabled features', async () => {
     const sent = claim({ name: 'r', deviceClassName: 'gpu', adminAccess: true });
     const off = await start(on, gates);
     expect((await off.request('POST', claims('v1beta1'), sent)).text).not.toContain('adminAccess');
@@ -218,7 +218,7 @@ describe('device resources in a server', () => {
     expect((await kept.request('POST', claims('v1beta1'), sent)).text).toContain('"adminAccess":true');
   });
 
-  it('are told of in OpenAPI', async () => {
+  it('are in OpenAPI', async () => {
     const { request } = await start(on, gates);
     const { status, json } = await request('GET', '/openapi/v3/apis/resource.k8s.io/v1beta2');
     expect(status).toBe(200);

@@ -22,13 +22,13 @@ interface Backup {
   readonly revision: number;
 }
 
-/** Makes a backup and says what is in it. Exit status 2 for a command line that makes no sense, 1 when there is no backup. */
+/** Runs `orch backup`. Exit status 2 for invalid arguments, 1 when the backup fails. */
 export async function backup(args: readonly string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(usage);
     return;
   }
-  const places = readPlaces(args);
+  const places = parseArguments(args);
   if (typeof places === 'string') {
     process.stderr.write(`orch: ${places}\n\n${usage}`);
     process.exitCode = 2;
@@ -47,8 +47,8 @@ restore: orch serve --data-dir=${JSON.stringify(to)}
   }
 }
 
-/** Where to copy from and to, or what is wrong with the command line. */
-function readPlaces(args: readonly string[]): { readonly from: string; readonly to: string } | string {
+/** The source and the target directory, or the error of the command line. */
+function parseArguments(args: readonly string[]): { readonly from: string; readonly to: string } | string {
   const name = '--data-dir';
   let from = process.env[variableOf('data-dir')] || defaultSettings.dataDir;
   const rest: string[] = [];
@@ -67,9 +67,9 @@ function readPlaces(args: readonly string[]): { readonly from: string; readonly 
 
 /** @throws StartError */
 async function copyDataDirectory(from: string, to: string): Promise<Backup> {
-  const made = claimFolder(to);
+  const made = ensureEmptyFolder(to);
   try {
-    // Until it is whole it has a name that no server reads.
+    // Renamed when complete: no server opens a partial store.
     const partial = join(to, 'store.partial');
     const { revision, bytes } = await copyLmdbStore(join(from, 'store'), partial);
     const files = readdirSync(from).filter((name) => !name.endsWith('.tmp') && statSync(join(from, name)).isFile());
@@ -85,8 +85,8 @@ async function copyDataDirectory(from: string, to: string): Promise<Backup> {
   }
 }
 
-/** Makes the folder unless it is there and empty; whether it has been made. @throws StartError */
-function claimFolder(path: string): boolean {
+/** Creates the folder, or checks that it is empty. Returns whether it was created. @throws StartError */
+function ensureEmptyFolder(path: string): boolean {
   try {
     const made = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
     if (readdirSync(path).length === 0) return made;

@@ -5,12 +5,10 @@ import { createServer, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasProgram } from '../../test/support/requirements.ts';
 import { namesFor } from '../meta/index.ts';
 import { type CertificateOptions, ensureCertificates } from './certificates.ts';
-import { der } from './der.ts';
 import { StartError } from './start-error.ts';
 
 const day = 86_400_000;
@@ -29,7 +27,7 @@ function options(more: Partial<Foldered> = {}): Foldered {
 }
 
 describe('ensureCertificates', () => {
-  it('makes an authority and two certificates that stem from it', async () => {
+  it('issues an authority and two certificates signed by it', async () => {
     const made = await ensureCertificates(options());
     const [authority, server, admin] = [made.authority, made.server, made.admin].map(
       (i) => new X509Certificate(i.cert),
@@ -68,7 +66,7 @@ describe('ensureCertificates', () => {
     expect(text).toMatch(/Extended Key Usage: \s*TLS Web Server Authentication/);
   });
 
-  it('carries a connection with both sides shown and verified', async () => {
+  it('allows mutual TLS between server and administrator', async () => {
     const { authority, server, admin } = await ensureCertificates(options());
     const listener = createServer({ ...server, ca: authority.cert, requestCert: true }, (req, res) => {
       res.end((req.socket as TLSSocket).getPeerCertificate().subject.CN);
@@ -87,12 +85,12 @@ describe('ensureCertificates', () => {
     expect(answer).toBe('orch-admin');
   });
 
-  it('keeps nothing without a folder', async () => {
+  it('writes no files without a folder', async () => {
     const { authority, server } = await ensureCertificates({ ...options(), folder: undefined });
     expect(new X509Certificate(server.cert).verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
   });
 
-  it('keeps keys to their owner', async () => {
+  it('writes private keys with mode 0600', async () => {
     const { folder } = options();
     await ensureCertificates(options({ folder }));
     for (const name of ['ca', 'server', 'admin']) {
@@ -102,13 +100,13 @@ describe('ensureCertificates', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('uses again what is still good', async () => {
+  it('reuses valid certificates', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     expect(await ensureCertificates(options({ folder, now: now + 365 * day }))).toEqual(first);
   });
 
-  it('renews the serving certificate alone when a name changes', async () => {
+  it('renews only the serving certificate when a host name changes', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     for (const bindAddress of ['192.0.2.8', '0.0.0.0']) {
@@ -124,7 +122,7 @@ describe('ensureCertificates', () => {
     }
   });
 
-  it('renews what ends within a year, the authority with the key that it has', async () => {
+  it('renews what expires within a year, the authority with its existing key', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     const leaves = await ensureCertificates(options({ folder, now: now + (2 * 365 + 1) * day }));
@@ -134,21 +132,21 @@ describe('ensureCertificates', () => {
     const all = await ensureCertificates(options({ folder, now: later }));
     expect(all.authority.cert).not.toBe(first.authority.cert);
     expect(all.authority.key).toBe(first.authority.key);
-    // Clients that trust the certificate of before trust what is signed now.
+    // Clients that trust the previous certificate trust new signatures.
     expect(new X509Certificate(all.server.cert).checkIssued(new X509Certificate(first.authority.cert))).toBe(true);
     expect(new X509Certificate(all.server.cert).verify(new X509Certificate(first.authority.cert).publicKey)).toBe(true);
     expect(new X509Certificate(all.server.cert).verify(new X509Certificate(all.authority.cert).publicKey)).toBe(true);
     expect(await ensureCertificates(options({ folder, now: later }))).toEqual(all);
   });
 
-  it('never lets a certificate outlive its authority', async () => {
+  it('issues no certificate that expires after its authority', async () => {
     const { folder } = options();
     await ensureCertificates(options({ folder }));
     const { authority, server } = await ensureCertificates(options({ folder, now: now + 8 * 365 * day }));
     expect(new X509Certificate(server.cert).validTo).toBe(new X509Certificate(authority.cert).validTo);
   });
 
-  it('makes anew what cannot be read, and a pair that does not match', async () => {
+  it('replaces unreadable files and mismatched pairs', async () => {
     const { folder } = options();
     const first = await ensureCertificates(options({ folder }));
     writeFileSync(join(folder, 'server.key'), 'broken');
@@ -213,49 +211,5 @@ describe('ensureCertificates', () => {
       expect(second.authority.key).toBe(first.authority.key);
       expect(await ensureCertificates(options({ folder }))).toEqual(second);
     });
-  });
-});
-
-describe('der', () => {
-  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-
-  // X.690 8.1.3: short form up to 127, then the number of length bytes.
-  it('writes lengths in the shortest form', () => {
-    expect(hex(der.octets(Buffer.alloc(127)).subarray(0, 3))).toBe('047f00');
-    expect(hex(der.octets(Buffer.alloc(128)).subarray(0, 3))).toBe('048180');
-    expect(hex(der.octets(Buffer.alloc(256)).subarray(0, 4))).toBe('04820100');
-  });
-
-  it('writes whole numbers without needless zeros, and never as negative ones', () => {
-    expect(hex(der.unsigned(Buffer.from([0, 0, 1])))).toBe('020101');
-    expect(hex(der.unsigned(Buffer.from([0])))).toBe('020100');
-    expect(hex(der.unsigned(Buffer.from([0x80])))).toBe('02020080');
-    fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 2n ** 200n }), (value) => {
-        const digits = value.toString(16);
-        const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
-        const content = der.unsigned(bytes).subarray(2);
-        expect(content[0]! < 0x80).toBe(true);
-        expect(BigInt(`0x${hex(content)}`)).toBe(value);
-      }),
-    );
-  });
-
-  it('writes named bits, object identifiers and times as the standards show them', () => {
-    expect(hex(der.bits(0))).toBe('03020780');
-    expect(hex(der.bits(0, 5, 6))).toBe('03020186');
-    expect(hex(der.objectId('1.2.840.10045.4.3.2'))).toBe('06082a8648ce3d040302');
-    expect(
-      der
-        .time(Date.UTC(2049, 11, 31, 23, 59, 59))
-        .subarray(2)
-        .toString(),
-    ).toBe('491231235959Z');
-    expect(
-      der
-        .time(Date.UTC(2050, 0, 1))
-        .subarray(2)
-        .toString(),
-    ).toBe('20500101000000Z');
   });
 });

@@ -3,24 +3,24 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Cidr, firstAddress, type Names } from '../meta/index.ts';
+import { type CertificateRequest, type CertKeyPair, issueCertificate } from '../pki/index.ts';
 import { ensureFolder, readIfThere, readPrivate, writePrivate, writePublic } from './files.ts';
 import { StartError } from './start-error.ts';
-import { type CertificateRequest, type Identity, issueCertificate } from './x509.ts';
 
-/** What the server shows of itself, and what it hands to its administrator. */
+/** The certificate authority of the server, its serving certificate and the administrator's client certificate. */
 export interface Certificates {
-  /** Signs the other two; clients trust it, and the server trusts the clients that it signed. */
-  readonly authority: Identity;
-  readonly server: Identity;
-  readonly admin: Identity;
+  /** Signs the other two; trusted by clients, and by the server for client certificates. */
+  readonly authority: CertKeyPair;
+  readonly server: CertKeyPair;
+  readonly admin: CertKeyPair;
 }
 
 export interface CertificateOptions {
-  /** Folder of the certificates and keys; made when it is missing. Undefined: they are kept nowhere. */
+  /** Folder of the certificates and keys, created if missing. Undefined: they are kept in memory. */
   readonly folder: string | undefined;
   readonly names: Names;
   readonly bindAddress: string;
-  /** Under which others reach the server, if someone has said so. */
+  /** The configured advertise address. */
   readonly advertiseAddress?: string | undefined;
   readonly serviceRanges: readonly Cidr[];
   /** Milliseconds since 1970. */
@@ -30,14 +30,14 @@ export interface CertificateOptions {
 const day = 86_400_000;
 const authorityDays = 10 * 365;
 const leafDays = 3 * 365;
-/** One that ends sooner is renewed at a start: a server may then run for a year. */
+/** A certificate that expires sooner is renewed at startup, so that a server can run for a year. */
 const renewDays = 365;
 
 /**
- * An authority, a serving certificate and an administrator's certificate, as they are in the folder. All are made when
- * there are none. The key of the authority is never replaced: clients and nodes trust what it signed. The other two are
- * issued again when they are missing or unreadable, when they near their end, when the names of the server have changed,
- * or when the authority did not sign them. @throws StartError when the authority is lost or damaged
+ * Loads the certificates of the folder and issues those that are missing. The key of the authority is never replaced,
+ * because clients and nodes trust what it signed. The other two are issued again when they are missing, unreadable or
+ * about to expire, when the names of the server have changed, or when they were not signed by the authority.
+ * @throws StartError when the authority is lost or damaged
  */
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const { folder, names, now } = options;
@@ -56,14 +56,14 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
   const hosts = serverHosts(options);
   return {
     authority,
-    server: await ensure(
+    server: await ensureLeaf(
       folder,
       'server',
       now,
       { commonName: `${names.product}-apiserver`, usage: 'server', hosts, ...leafLife },
       issuer,
     ),
-    admin: await ensure(
+    admin: await ensureLeaf(
       folder,
       'admin',
       now,
@@ -73,7 +73,7 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
   };
 }
 
-/** Under what names and addresses clients reach the server: from this machine, from others, and from inside a cluster. */
+/** The subject alternative names of the serving certificate: local, advertised, and those of the service. */
 function serverHosts({ names, bindAddress, advertiseAddress, serviceRanges }: CertificateOptions): string[] {
   const service = names.product;
   return [
@@ -83,7 +83,7 @@ function serverHosts({ names, bindAddress, advertiseAddress, serviceRanges }: Ce
       '::1',
       bindAddress,
       ...(advertiseAddress === undefined ? [] : [advertiseAddress]),
-      // A host name may hold what a DNS name must not.
+      // A host name need not be a valid DNS name.
       ...(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(hostname()) ? [hostname()] : []),
       service,
       `${service}.default`,
@@ -99,14 +99,14 @@ const filesOf = (folder: string, name: string) => ({
 });
 
 /**
- * The authority of the folder, made when there is none. Its certificate is issued again for the same key when it nears
- * its end, or when it is missing because the first start was cut off. @throws StartError
+ * The authority of the folder, created if missing. Its certificate is issued again for the same key when it is about to
+ * expire, or when it is missing because the first start was interrupted. @throws StartError
  */
 async function ensureAuthority(
   folder: string | undefined,
   now: number,
   request: CertificateRequest,
-): Promise<Identity> {
+): Promise<CertKeyPair> {
   if (folder === undefined) return issueCertificate(request);
   const files = filesOf(folder, 'ca');
   const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
@@ -141,26 +141,26 @@ async function ensureAuthority(
   return renewed;
 }
 
-async function ensure(
+async function ensureLeaf(
   folder: string | undefined,
   name: string,
   now: number,
   request: CertificateRequest,
-  issuer: Identity & { readonly name: string },
-): Promise<Identity> {
+  issuer: CertKeyPair & { readonly name: string },
+): Promise<CertKeyPair> {
   if (folder === undefined) return issueCertificate(request, issuer);
   const files = filesOf(folder, name);
   const [cert, key] = [await readIfThere(files.cert), await readPrivate(files.key)];
-  if (cert !== undefined && key !== undefined && stillGood({ cert, key }, request, now, issuer)) return { cert, key };
+  if (cert !== undefined && key !== undefined && isUsable({ cert, key }, request, now, issuer)) return { cert, key };
   const fresh = issueCertificate(request, issuer);
   await writePrivate(files.key, fresh.key);
   await writePublic(files.cert, fresh.cert);
   return fresh;
 }
 
-function stillGood(held: Identity, request: CertificateRequest, now: number, issuer: Identity): boolean {
-  const certificate = readOr(() => new X509Certificate(held.cert));
-  const key = readOr(() => createPrivateKey(held.key));
+function isUsable(pair: CertKeyPair, request: CertificateRequest, now: number, issuer: CertKeyPair): boolean {
+  const certificate = readOr(() => new X509Certificate(pair.cert));
+  const key = readOr(() => createPrivateKey(pair.key));
   if (certificate === undefined || key === undefined) return false;
   const signer = new X509Certificate(issuer.cert);
   return (
@@ -175,7 +175,7 @@ function stillGood(held: Identity, request: CertificateRequest, now: number, iss
   );
 }
 
-/** Undefined when the text is not what `read` expects. */
+/** Undefined when `read` throws. */
 function readOr<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,9 +1,9 @@
 import type { Clock } from '../meta/index.ts';
 
-/** The longest time that a timer of the engine can wait. */
+/** The longest delay of `setTimeout`. */
 const longest = 2 ** 31 - 1;
 
-/** The machine's time. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),

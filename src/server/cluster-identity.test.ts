@@ -16,8 +16,8 @@ const put = async (store: Store, key: string, text: string) => {
 };
 const configMaps = { apiVersion: 'v1', resource: 'configmaps', namespace: 'default' };
 
-describe('the identity of a store', () => {
-  it('is that of the first server, for every later one', async () => {
+describe('the cluster identity', () => {
+  it('is created by the first server and read by later ones', async () => {
     const store = memory();
     const [first, second] = await Promise.all([open(store, 'orch.io'), open(store, 'orch.io')]);
     expect(second).toEqual(first);
@@ -27,7 +27,7 @@ describe('the identity of a store', () => {
     expect(await open(memory(), 'orch.io')).not.toEqual(first);
   });
 
-  it('refuses another domain with what to do', async () => {
+  it('rejects another API domain with a message that names the fix', async () => {
     const store = memory();
     await open(store, 'orch.io');
     await expect(open(store, 'k8s.io')).rejects.toThrow(
@@ -37,20 +37,20 @@ describe('the identity of a store', () => {
     );
   });
 
-  it('of two servers with different domains at the same time admits one', async () => {
+  it('lets one of two servers with different domains win when both start at once', async () => {
     const store = memory();
     const results = await Promise.allSettled([open(store, 'orch.io'), open(store, 'k8s.io')]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('takes the domain of the objects in a store that was made without one', async () => {
+  it('uses the domain of existing objects in a store without identity', async () => {
     const store = memory();
     await put(store, '/priorityclasses.scheduling.orch.io/system-node-critical', '{}');
     await expect(open(store, 'k8s.io')).rejects.toThrow('start with --api-domain=orch.io');
     expect((await open(store, 'orch.io')).domain).toBe('orch.io');
   });
 
-  it('takes the domain of the server when the store holds the objects of it and another one', async () => {
+  it('uses the domain of the server when the store has objects of several domains', async () => {
     const store = memory();
     for (const domain of ['k8s.io', 'orch.io']) await put(store, `/priorityclasses.scheduling.${domain}/a`, '{}');
     expect((await open(store, 'orch.io')).domain).toBe('orch.io');
@@ -69,7 +69,7 @@ describe('the identity of a store', () => {
 describe('a server over a data directory', () => {
   const folder = () => join(mkdtempSync(join(tmpdir(), 'orch-identity-')), 'data');
 
-  it('does not start under another domain, and leaves everything as it is', async () => {
+  it('does not start with another domain, and changes nothing', async () => {
     const dataDir = folder();
     const settings = { store: 'lmdb', dataDir } as const;
     await (await createServer(settings)).close();
@@ -86,7 +86,7 @@ describe('a server over a data directory', () => {
     expect(await contents()).toEqual(before);
   });
 
-  it('continues the lists that it began before a restart', async () => {
+  it('accepts continue tokens from before a restart', async () => {
     const settings = { store: 'lmdb', dataDir: folder() } as const;
     const first = await createServer(settings);
     for (const name of ['a', 'b', 'c']) {

@@ -2,21 +2,21 @@ import { isJsonObject, type Json, type Random } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 import { StartError } from './start-error.ts';
 
-/** What all servers over one store have in common. */
+/** What all servers of one store share. */
 export interface ClusterIdentity {
   /** The API domain of the stored objects. */
   readonly domain: string;
-  /** Signs the continue tokens of lists: 32 random bytes in base64url. */
+  /** Key that signs continue tokens: 32 random bytes in base64url. */
   readonly tokenKey: string;
 }
 
-/** Where the identity is stored: no resource has a key without a second slash. */
+/** The key of the identity; keys of resources have a second slash. */
 const identityKey = '/identity';
 const tokenKeyBytes = 32;
 
 /**
- * The identity in the store, which is written by the first server that starts over it and never changes. `place` names
- * the store in messages. @throws StartError when the store holds the objects of another domain; StoreError
+ * The identity of the store, written by the first server that opens it and never changed. `place` names the store in
+ * messages. @throws StartError when the store belongs to another API domain; StoreError
  */
 export async function openIdentity(
   store: Store,
@@ -38,11 +38,11 @@ async function storedIdentity(store: Store, place: string): Promise<ClusterIdent
   return entry && readIdentity(entry, place);
 }
 
-/** Writes an identity, unless another server was first: then that one's. */
+/** Creates the identity, or returns that of another server that was first. */
 async function newIdentity(store: Store, domain: string, random: Random, place: string): Promise<ClusterIdentity> {
-  const held = await storedDomain(store, domain);
+  const existing = await storedDomain(store, domain);
   const key = Buffer.from(Array.from({ length: tokenKeyBytes }, () => random.integer(256)));
-  const identity: ClusterIdentity = { domain: held ?? domain, tokenKey: key.toString('base64url') };
+  const identity: ClusterIdentity = { domain: existing ?? domain, tokenKey: key.toString('base64url') };
   const compare = { key: identityKey, revision: 0 };
   const result = await store.commit([compare], [{ key: identityKey, value: Buffer.from(JSON.stringify(identity)) }]);
   if (result.ok) return identity;
@@ -50,10 +50,10 @@ async function newIdentity(store: Store, domain: string, random: Random, place: 
   return found === undefined ? identity : readIdentity(found, place);
 }
 
-/** Every server creates priority classes when it starts, in the API group of its domain. */
+/** Every server creates the system priority classes, whose API group has its domain. */
 const classPrefix = '/priorityclasses.scheduling.';
 
-/** The domain of the objects in a store without an identity, `domain` before others; undefined when nothing tells. */
+/** The domain of the objects in a store without an identity, preferably `domain`; undefined for an empty store. */
 async function storedDomain(store: Store, domain: string): Promise<string | undefined> {
   const own = await store.list({ prefix: `${classPrefix}${domain}/`, limit: 1 });
   if (own.entries.length > 0) return domain;

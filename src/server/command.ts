@@ -10,7 +10,7 @@ const usage = `orch — a cluster API server
   orch --help           print this
 `;
 
-/** Does what the command line says. Sets the exit status of the process: 2 for a command line that makes no sense. */
+/** Runs the command. Sets the exit status of the process: 2 for an invalid command line. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   const [command = '--help', ...rest] = args;
   if (command === '--help' || command === '-h' || command === 'help') {
@@ -28,7 +28,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } else if (rest.includes('--help') || rest.includes('-h')) {
     process.stdout.write(helpText());
   } else {
-    // Loaded now, because help and version need nothing of it.
+    // Loaded on demand, to keep help and version fast.
     const { serve } = await import('./serve.ts');
     await serve(rest);
   }

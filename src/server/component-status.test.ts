@@ -2,9 +2,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import type { CommitResult } from '../store/index.ts';
 import { componentStatuses, type Health, probeLocal } from './component-status.ts';
-import { issueCertificate } from './x509.ts';
 
 const ok: Health = { healthy: true, message: 'ok' };
 
@@ -16,7 +16,7 @@ describe('componentStatuses', () => {
   };
   const is = (status: string, message: string) => [{ type: 'Healthy', status, message }];
 
-  it('tells of the store and of the components beside the server', async () => {
+  it('reports the store and the other control plane components', async () => {
     const found = await conditions(
       async () => ({ ok: true, revision: 7 }),
       (port) => (port === 10_259 ? { healthy: false, message: 'connect ECONNREFUSED' } : ok),
@@ -28,7 +28,7 @@ describe('componentStatuses', () => {
     ]);
   });
 
-  it('tells of a store that does not answer, and nothing of why', async () => {
+  it('reports an unhealthy store without the internal reason', async () => {
     const found = await conditions(
       () => Promise.reject(new Error('/secret/path')),
       () => ok,
@@ -47,7 +47,7 @@ describe('probeLocal', () => {
     notAfter: now + 3_600_000,
   });
 
-  /** What the probe says of a component that answers like this; its port is free again afterwards. */
+  /** The result of probing a component with this handler. */
   async function probed(status: number, text: string): Promise<{ health: Health; port: number }> {
     const server = createServer(identity, (request, response) => {
       response.writeHead(request.url === '/healthz' ? status : 404).end(text);
@@ -60,17 +60,17 @@ describe('probeLocal', () => {
     return { health, port };
   }
 
-  it('tells what a component answers', async () => {
+  it('reports the status and the body of the response', async () => {
     expect((await probed(200, 'ok')).health).toEqual(ok);
     const failed = { healthy: false, message: 'HTTP probe failed with statuscode: 500' };
     expect((await probed(500, 'broken')).health).toEqual(failed);
   });
 
-  it('takes a bounded message of an answer of any length', async () => {
+  it('truncates long responses', async () => {
     expect((await probed(200, 'x'.repeat(100_000))).health.message).toHaveLength(10_240);
   });
 
-  it('tells of a component that is not there', async () => {
+  it('reports a component that does not listen', async () => {
     const { port } = await probed(200, 'ok');
     const { healthy, message } = await probeLocal(port);
     expect(healthy).toBe(false);

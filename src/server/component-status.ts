@@ -2,27 +2,27 @@ import https from 'node:https';
 import type { ApiObject, Names } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 
-/** Rejects when the store cannot be read or written; after a failed write it tries one. */
+/** Rejects when the store cannot be read or written; after a failed write it tries to write. */
 export async function checkStore(store: Pick<Store, 'commit'>): Promise<void> {
   await store.commit([], []);
 }
 
-/** The condition of a component: what its health check says, or why it says nothing. */
+/** The result of a component's health check, or the error of the probe. */
 export interface Health {
   readonly healthy: boolean;
   readonly message: string;
 }
 
-/** Asks the component that serves its health on this port of the machine. Never rejects. */
+/** Probes `/healthz` of the component on a local port. Never rejects. */
 export type Probe = (port: number) => Promise<Health>;
 
-/** Where components that run beside the server serve their health by default. */
+/** The default secure ports of the other control plane components. */
 const components = [
   ['controller-manager', 10_257],
   ['scheduler', 10_259],
 ] as const;
 
-/** The components of a control plane as ComponentStatuses. Never fails: what is wrong stands in the objects. */
+/** The control plane components as ComponentStatus objects. Never rejects: failures are in the conditions. */
 export async function componentStatuses(
   store: Pick<Store, 'commit'>,
   names: Names,
@@ -55,7 +55,7 @@ const statusOf = (name: string, { healthy, message }: Health): ApiObject => ({
 const probeMs = 5_000;
 const maxMessage = 10_240;
 
-/** Probes this machine over TLS; such components sign their certificates themselves, so that nobody could check them. */
+/** Probes over TLS without verification, because the components use self-signed certificates. */
 export const probeLocal: Probe = (port) => {
   const url = `https://127.0.0.1:${port}/healthz`;
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import { type Authorizer, reviewAnswers } from '../auth/index.ts';
+import { type Authorizer, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -24,22 +24,22 @@ import { expandNames, type Features, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources, findType } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+import { authenticatorOf, authorizerOf } from './access.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
 import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
-import { authenticatorOf, authorizerOf } from './identities.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
+import type { PostStartHooks } from './post-start-hooks.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
-import type { StartHooks } from './start-hooks.ts';
 import { kubeletTrustOf } from './tls.ts';
 import { apiVersion } from './version.ts';
 
-/** The rooms of a server, put together. */
-export interface ServerParts {
+/** The components of a server. */
+export interface ServerComponents {
   readonly store: Store;
   readonly registry: Registry;
   readonly inFlight: InFlight;
@@ -48,30 +48,30 @@ export interface ServerParts {
   readonly handler: Handler;
 }
 
-/** What the parts ask of the server that they are in. */
+/** The state of the server that its components read. */
 export interface ServerState {
   readonly closing: boolean;
-  readonly hooks: StartHooks;
-  /** `host:port` under which clients reach it; empty while it does not listen. */
+  readonly hooks: PostStartHooks;
+  /** `host:port` of the listener; empty while the server does not listen. */
   readonly address: string;
 }
 
-type World = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly store?: Store };
+type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly store?: Store };
 
-/** Everything between a request and the disk. @throws StartError */
+/** Creates the components between a request and the store. @throws StartError */
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, store: given }: World,
+  { clock, random, log, store: given }: ComposeDependencies,
   state: ServerState,
-): Promise<ServerParts> {
-  const serves = servedParts(settings.runtimeConfig, names);
+): Promise<ServerComponents> {
+  const serves = resourceFilter(settings.runtimeConfig, names);
   const features = featuresOf(settings.featureGates, log);
   const authenticate = await authenticatorOf(settings, names);
   const authorize = authorizerOf(names);
   const trust = await kubeletTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
-  const { tokenKey } = await identityOf(store, settings, random);
+  const { tokenKey } = await openClusterIdentity(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
   const metrics = createMetrics(() => registry, inFlight, clock);
   const registry: Registry = createRegistry({
@@ -84,10 +84,10 @@ export async function compose(
     serves,
     features,
     tokenKey,
-    observer: observerOf(metrics, log),
+    observer: createObserver(metrics, log),
     ...registrySettings(settings),
-    reviewHandlers: reviewAnswers({ authenticate, authorize, names, audiences: [] }),
-    ...claimsOf(settings, { names, store, random, registry: () => registry }, serves),
+    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: [] }),
+    ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: makePlugins(
       pluginInitializer({ settings, names, random, authorize, registry: () => registry }),
@@ -138,25 +138,25 @@ const registrySettings = (settings: ServerSettings) => ({
   nodeAddresses: settings.kubeletPreferredAddressTypes,
 });
 
-/** Services without the kinds that say whose an address is have no addresses. */
-function claimsOf(
+/** Without the resources `ipaddresses` and `servicecidrs` no addresses are allocated. */
+function allocationOptions(
   { serviceClusterIpRange: ranges, serviceNodePortRange: nodePorts }: ServerSettings,
-  world: { readonly names: Names } & Pick<AllocationOptions, 'store' | 'random' | 'registry'>,
+  dependencies: { readonly names: Names } & Pick<AllocationOptions, 'store' | 'random' | 'registry'>,
   serves: NonNullable<RegistryOptions['serves']>,
 ): Pick<RegistryOptions, 'openAllocations'> {
-  const group = `networking.${world.names.domain}`;
+  const group = `networking.${dependencies.names.domain}`;
   if (!['ipaddresses', 'servicecidrs'].every((plural) => serves(group, 'v1', plural))) return {};
   const families = ranges.map(({ address }) => (isIPv4(address) ? 'IPv4' : 'IPv6'));
-  return { openAllocations: createAllocations({ ...world, group, families, nodePorts }) };
+  return { openAllocations: createAllocations({ ...dependencies, group, families, nodePorts }) };
 }
 
-/** Watches wait more than they work: what bounds them is memory. */
+/** Watches are mostly idle; the limit bounds their memory. */
 const maxWatches = 100_000;
-/** What goes on to nodes holds two connections each. */
-const maxRelayed = 10_000;
-/** Bytes of bodies that are on their way or worked on: some 80 of the largest. */
+/** Proxied requests to nodes hold two connections each. */
+const maxProxied = 10_000;
+/** Bytes of request bodies that are received or processed: about 80 of the largest. */
 const maxReceiving = 256 * 1024 * 1024;
-/** Bytes of answers that clients have not taken: a chunk for each of some hundred lists, which takes up thrice its size. */
+/** Bytes of responses that clients have not read: one chunk of several hundred lists, which costs three times its size. */
 const maxUnread = 128 * 1024 * 1024;
 
 const limitOf = (setting: number) => (setting === 0 ? Number.POSITIVE_INFINITY : setting);
@@ -165,7 +165,7 @@ const inFlightLimits = (settings: ServerSettings): InFlightLimits => ({
   readOnly: limitOf(settings.maxRequestsInflight),
   mutating: limitOf(settings.maxMutatingRequestsInflight),
   longRunning: maxWatches,
-  proxied: maxRelayed,
+  proxied: maxProxied,
   receiving: maxReceiving,
   unread: maxUnread,
 });
@@ -179,8 +179,8 @@ const resourceAuthorizer =
     return decision;
   };
 
-/** Counts what happens inside, and logs what should not happen. */
-const observerOf = (metrics: Metrics, log: Log): Observer => ({
+/** Updates metrics, and logs internal errors. */
+const createObserver = (metrics: Metrics, log: Log): Observer => ({
   admission: metrics.admission,
   mismatch: (difference) => {
     metrics.mismatched();
@@ -193,7 +193,7 @@ const observerOf = (metrics: Metrics, log: Log): Observer => ({
   corrupt: (key, revision) => log.error('a stored object cannot be read', { key, revision }),
 });
 
-/** The state of every feature; advice on the switches is logged. @throws StartError */
+/** The state of every feature gate. Warnings about the switches are logged. @throws StartError */
 function featuresOf(switched: ServerSettings['featureGates'], log: Log): Features {
   const [problem] = [...switched].flatMap(([name, on]) => checkGate(name, on) ?? []);
   if (problem !== undefined) throw new StartError(`--feature-gates ${problem}`);
@@ -201,8 +201,8 @@ function featuresOf(switched: ServerSettings['featureGates'], log: Log): Feature
   return resolveFeatures(switched);
 }
 
-/** What of the built-in kinds is served. @throws StartError */
-function servedParts(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {
+/** The filter of served resources of `--runtime-config`. @throws StartError */
+function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {
   const known = builtinResources.map((definition) => ({
     ...definition,
     group: expandNames(definition.group, names),
@@ -220,14 +220,14 @@ async function openStore(settings: ServerSettings, clock: Dependencies['clock'])
     await ensureFolder(settings.dataDir);
     return await openLmdbStore({ path: join(settings.dataDir, 'store'), clock, historyMs });
   } catch (error) {
-    // The store says itself what to do about it.
+    // The message of a StoreError already names the fix.
     if (error instanceof StoreError) throw new StartError(error.message, error);
     throw new StartError(`the folder ${settings.dataDir} cannot be used: ${systemReason(error)}`, error);
   }
 }
 
-/** The identity of the store; closes the store when it is not this server's. @throws StartError */
-async function identityOf(
+/** The identity of the store; closes the store on failure. @throws StartError */
+async function openClusterIdentity(
   store: Store,
   settings: ServerSettings,
   random: Dependencies['random'],
@@ -252,7 +252,7 @@ function healthChecks(names: Names, store: Store): HealthCheck[] {
 }
 
 function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
-  // Admission asks for the namespace of every object that is written.
+  // NamespaceLifecycle reads the namespace of every written object from the cache.
   const namespaces = registry.resources.find(({ definition }) => definition.plural === 'namespaces');
   const synced = () => {
     if (namespaces === undefined || namespaces.cache.revision > 0) return;

@@ -2,20 +2,20 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { createDefaultService } from './default-service.ts';
+import { createServiceReconciler } from './default-service.ts';
 import { silentLog } from './dependencies.ts';
 import { defaultSettings } from './flags.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
 
-// Names, labels and fields are those of the reference server's `pkg/controlplane`.
+// Names, labels and fields as in the reference server's `pkg/controlplane`.
 const servers: OrchServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
-async function start(options: ServerOptions = {}, outside = {}): Promise<OrchServer> {
+async function start(options: ServerOptions = {}, dependencies = {}): Promise<OrchServer> {
   const given = { apiDomain: 'k8s.io', securePort: 0, advertiseAddress: '192.0.2.7', ...options };
-  const server = await createServer(given, outside);
+  const server = await createServer(given, dependencies);
   servers.push(server);
   return server;
 }
@@ -26,8 +26,8 @@ const endpoints = { apiVersion: 'v1', resource: 'endpoints', ...own };
 const slice = { apiVersion: 'discovery.k8s.io/v1', resource: 'endpointslices', ...own };
 const range = { apiVersion: 'networking.k8s.io/v1', resource: 'servicecidrs', name: 'kubernetes' };
 
-describe('the service of the server itself', () => {
-  it('is there before it listens', async () => {
+describe('the service reconciler', () => {
+  it('creates the service before the server listens', async () => {
     const { client } = await start({ securePort: 7443 });
     expect(await client.get(service)).toMatchObject({
       metadata: { labels: { component: 'apiserver', provider: 'kubernetes' } },
@@ -44,7 +44,7 @@ describe('the service of the server itself', () => {
     await expect(client.get(endpoints)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('leads to where it listens', async () => {
+  it('creates endpoints and an endpoint slice with the address of the listener', async () => {
     const server = await start();
     const { port } = await server.listen();
     const { client } = server;
@@ -62,14 +62,14 @@ describe('the service of the server itself', () => {
     });
   });
 
-  it('speaks the names of its domain', async () => {
+  it('uses the names of the API domain', async () => {
     const { client } = await start({ apiDomain: 'orch.io' });
     expect(await client.get({ ...service, name: 'orch' })).toMatchObject({
       metadata: { labels: { component: 'apiserver', provider: 'orch' } },
     });
   });
 
-  it('is kept right', async () => {
+  it('restores deleted and changed objects', async () => {
     const clock = drivenClock();
     const server = await start({}, { clock, store: openMemoryStore({ clock }) });
     await server.listen();
@@ -82,10 +82,10 @@ describe('the service of the server itself', () => {
     const addresses = [{ ip: '192.0.2.7' }];
     await vi.waitFor(async () => {
       expect(await client.get(slice)).toMatchObject({ endpoints: [{ addresses: ['192.0.2.7'] }] });
-      // What others add stays.
+      // Labels of other writers are kept.
       expect(await client.get(endpoints)).toMatchObject({ metadata: { labels }, subsets: [{ addresses }] });
     });
-    // As is what others change in the service.
+    // Changes of other writers to the service are kept.
     await client.patch(service, 'merge', { spec: { sessionAffinity: 'ClientIP' } });
     await client.delete(slice);
     clock.advance(10_000);
@@ -99,7 +99,7 @@ describe('the service of the server itself', () => {
     });
   });
 
-  it('is corrected at every start', async () => {
+  it('corrects the service at every start', async () => {
     const clock = drivenClock();
     const store = openMemoryStore({ clock });
     const first = await start({ securePort: 7443 }, { clock, store });
@@ -110,10 +110,10 @@ describe('the service of the server itself', () => {
     });
   });
 
-  it('has no endpoints where no one else can reach it, and says so once', async () => {
+  it('creates no endpoints without a reachable address, and warns once', async () => {
     const { client, names } = await start();
     const warn = vi.fn();
-    const keep = createDefaultService({
+    const keep = createServiceReconciler({
       client,
       names,
       settings: defaultSettings,
@@ -130,7 +130,7 @@ describe('the service of the server itself', () => {
     await expect(client.get(endpoints)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('does without what is switched off', async () => {
+  it('skips resources that are not served', async () => {
     const runtimeConfig = { 'networking.k8s.io/v1': false, 'discovery.k8s.io/v1': false };
     const server = await start({ runtimeConfig });
     await server.listen();
@@ -138,8 +138,8 @@ describe('the service of the server itself', () => {
   });
 });
 
-describe('the range of services', () => {
-  it('is an object, ready from the start', async () => {
+describe('the default ServiceCIDR', () => {
+  it('is created with a Ready condition at the start', async () => {
     const { client } = await start();
     expect(await client.get(range)).toMatchObject({
       spec: { cidrs: ['10.0.0.0/24'] },
@@ -149,7 +149,7 @@ describe('the range of services', () => {
     });
   });
 
-  it('gets a second family, and is left alone otherwise', async () => {
+  it('gets a second IP family added, and is not changed otherwise', async () => {
     const clock = drivenClock();
     const store = openMemoryStore({ clock });
     const [v4, v6] = ['10.0.0.0/24', 'fd00::/112'];

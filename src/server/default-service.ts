@@ -1,67 +1,67 @@
 /**
- * The server as a service of its own cluster: the range that its services have addresses of, and in the namespace
- * `default` the service, endpoints and endpoint slice under which programs in the cluster find it.
+ * The service reconciler: keeps the default ServiceCIDR, and in the namespace `default` the service of the API server
+ * with its Endpoints and EndpointSlice.
  */
 import { isIPv4 } from 'node:net';
 import type { Client } from '../client/index.ts';
 import { type ApiObject, at, firstAddress, formatTime, type JsonObject, jsonEqual, type Names } from '../meta/index.ts';
-import { advertisedAddress, type Interfaces } from './advertised.ts';
+import { advertisedAddress, type Interfaces } from './advertise-address.ts';
 import { type BootstrapObject, ensureObject, isStatus, ownManager } from './bootstrap-objects.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 
-export interface DefaultServiceOptions {
+export interface ServiceReconcilerOptions {
   readonly client: Client;
   readonly names: Names;
   readonly settings: ServerSettings;
   readonly clock: Dependencies['clock'];
   readonly log: Dependencies['log'];
-  /** Those of the machine, just now. */
+  /** The current network interfaces of the host. */
   readonly interfaces: () => Interfaces;
-  /** Where it listens; undefined while it does not. */
+  /** The port of the listener; undefined while the server does not listen. */
   readonly port: () => number | undefined;
 }
 
 const namespace = 'default';
 const servicePort = 443;
 
-/** Each call makes everything as it should be. Never rejects: what cannot be is logged. */
-export function createDefaultService(options: DefaultServiceOptions): () => Promise<void> {
+/** Each call reconciles all objects. Never rejects: errors are logged. */
+export function createServiceReconciler(options: ServiceReconcilerOptions): () => Promise<void> {
   const { log } = options;
-  const told = new Set<string>();
-  /** The same complaint is told once. */
+  const logged = new Set<string>();
+  /** Logs each message once. */
   const warn = (text: string, fields: { readonly [name: string]: unknown }) => {
-    if (!told.has(text)) log.warn(text, fields);
-    told.add(text);
+    if (!logged.has(text)) log.warn(text, fields);
+    logged.add(text);
   };
-  /** For which port the service has been corrected: at a start, and when it listens; later changes are someone's wish. */
+  /** The target port that the service was last corrected for: at startup and on listen; later changes by users are kept. */
   let corrected: number | undefined;
-  const keep = async () => {
+  const reconcile = async () => {
     try {
-      const range = await ensureRange(options, warn);
+      const range = await ensureServiceCidr(options, warn);
       const target = targetOf(options);
       await Promise.all([
-        range && ensureReady(options, range),
+        range && ensureReadyCondition(options, range),
         ensureService(options, target !== corrected),
         ensureEndpoints(options, warn),
       ]);
       corrected = target;
     } catch (error) {
-      // Another server may have been first: then it is right now, or will be the next time.
+      // On a conflict another server has reconciled the object, or the next call will.
       if (!isStatus(error, 409)) warn('the service of this server cannot be kept', { error });
     }
   };
   let last = Promise.resolve();
   return () => {
-    last = last.then(keep);
+    last = last.then(reconcile);
     return last;
   };
 }
 
 type Warn = Dependencies['log']['warn'];
 
-/** The blocks of the settings as the object that services have addresses of. */
-export function serviceRange(
+/** The default ServiceCIDR, from the settings. */
+export function defaultServiceCidr(
   names: Names,
   { serviceClusterIpRange }: ServerSettings,
 ): BootstrapObject & { fields: Ranges } {
@@ -77,12 +77,12 @@ interface Ranges extends JsonObject {
   spec: { cidrs: string[] };
 }
 
-/** An object that says otherwise than the settings is left alone, but for a second family. */
-async function ensureRange(
-  { client, names, settings }: DefaultServiceOptions,
+/** An existing ServiceCIDR that differs from the settings is not changed, except to add a second IP family. */
+async function ensureServiceCidr(
+  { client, names, settings }: ServiceReconcilerOptions,
   warn: Warn,
 ): Promise<ApiObject | undefined> {
-  const { fields, ...object } = serviceRange(names, settings);
+  const { fields, ...object } = defaultServiceCidr(names, settings);
   const { cidrs } = fields.spec;
   const range = await ensureObject(client, object, fields);
   const held = at(range, 'spec', 'cidrs');
@@ -94,8 +94,11 @@ async function ensureRange(
   return undefined;
 }
 
-async function ensureReady({ client, names, settings, clock }: DefaultServiceOptions, range: ApiObject): Promise<void> {
-  if (isReady(range)) return;
+async function ensureReadyCondition(
+  { client, names, settings, clock }: ServiceReconcilerOptions,
+  range: ApiObject,
+): Promise<void> {
+  if (hasReadyCondition(range)) return;
   const product = names.product.charAt(0).toUpperCase() + names.product.slice(1);
   const condition = {
     type: 'Ready',
@@ -104,23 +107,24 @@ async function ensureReady({ client, names, settings, clock }: DefaultServiceOpt
     reason: '',
     message: `${product} default Service CIDR is ready`,
   };
-  const { apiVersion, resource, metadata } = serviceRange(names, settings);
+  const { apiVersion, resource, metadata } = defaultServiceCidr(names, settings);
   const place = { apiVersion, resource, name: metadata.name, subresource: 'status' };
   await client.patch(place, 'merge', { status: { conditions: [condition] } }, { fieldManager: ownManager });
 }
 
-/** Whether someone has said if it is ready; of one on its way out nobody needs to. */
-function isReady({ metadata, status }: ApiObject): boolean {
+/** Whether it has a Ready condition or is being deleted. */
+function hasReadyCondition({ metadata, status }: ApiObject): boolean {
   const conditions = at(status, 'conditions');
   const ready = (Array.isArray(conditions) ? conditions : []).some((condition) => at(condition, 'type') === 'Ready');
   return ready || metadata.deletionTimestamp !== undefined;
 }
 
-/** Where it listens, or is to listen; a port that is still to be chosen cannot be told. */
-const targetOf = ({ settings, port }: DefaultServiceOptions): number => port() ?? (settings.securePort || servicePort);
+/** The port of the listener, else the configured one, else 443. */
+const targetOf = ({ settings, port }: ServiceReconcilerOptions): number =>
+  port() ?? (settings.securePort || servicePort);
 
-/** With `correct` it says what it should; otherwise it is there, and what it says stays. */
-async function ensureService(options: DefaultServiceOptions, correct: boolean): Promise<void> {
+/** Creates the service; with `correct` its ports and labels are also corrected. */
+async function ensureService(options: ServiceReconcilerOptions, correct: boolean): Promise<void> {
   const { client, names, settings } = options;
   const [range] = settings.serviceClusterIpRange;
   if (range === undefined) return;
@@ -137,7 +141,7 @@ async function ensureService(options: DefaultServiceOptions, correct: boolean): 
   else await ensureObject(client, service, { spec: { ...spec, ...first } });
 }
 
-async function ensureEndpoints(options: DefaultServiceOptions, warn: Warn): Promise<void> {
+async function ensureEndpoints(options: ServiceReconcilerOptions, warn: Warn): Promise<void> {
   const { client, names, settings } = options;
   const port = options.port();
   if (port === undefined) return;

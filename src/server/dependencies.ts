@@ -2,19 +2,19 @@ import type { Log as HttpLog } from '../http/index.ts';
 import type { Clock, Random } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 
-/** Where a server tells of itself. No secrets are handed to it. */
+/** The structured log of a server. It never receives secrets. */
 export interface Log extends HttpLog {
   readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
   readonly info: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }
 
-/** What a server gets from outside; each has a default. */
+/** What is injected into a server; each has a default. */
 export interface Dependencies {
   readonly clock: Clock;
   readonly random: Random;
-  /** Closed with the server. Default: what the setting `store` says. */
+  /** Closed with the server. Default: the store of the setting `store`. */
   readonly store: Store;
-  /** Default: nothing is logged. */
+  /** Default: silent. */
   readonly log: Log;
 }
 

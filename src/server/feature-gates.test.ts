@@ -5,8 +5,8 @@ import { checkGate, gateUsage, gateWarnings, resolveFeatures } from './feature-g
 const switched = (text: string) =>
   new Map(text.split(',').map((part) => [part.split('=')[0] ?? '', part.endsWith('=true')] as const));
 
-describe('a gate', () => {
-  // The lifecycle in the specification.
+describe('a feature gate', () => {
+  // The feature lifecycle of the specification.
   it.each(Object.entries<FeatureGate>(featureGates))(
     '%s is by default as its stage says',
     (name, { stage, default: on, locked }) => {
@@ -49,7 +49,7 @@ describe('a gate', () => {
     ['constructor', false, 'names an unknown feature "constructor"'],
   ])('%s=%j: %j', (name, on, problem) => expect(checkGate(name, on)).toBe(problem));
 
-  it('is warned of when its time is over', () => {
+  it('causes a warning when it is stable or deprecated', () => {
     expect(gateWarnings(switched('WatchList=true,AllAlpha=true'))).toEqual([]);
     const old = 'SidecarContainers=true,InPlacePodVerticalScalingAllocatedStatus=true';
     expect(gateWarnings(switched(old))).toEqual([
@@ -58,7 +58,7 @@ describe('a gate', () => {
     ]);
   });
 
-  it('that nothing depends on is warned of when it is not at its default', () => {
+  it('without effect causes a warning when it is not at its default', () => {
     expect(gateWarnings(switched('NodeSwap=true,HPAScaleToZero=false'))).toEqual([]);
     expect(gateWarnings(switched('NodeSwap=false,HPAScaleToZero=true,KMSv1=true'))).toEqual([
       '--feature-gates NodeSwap=false has no effect: nothing in this server depends on it',
@@ -67,12 +67,12 @@ describe('a gate', () => {
     ]);
   });
 
-  it('has a name of its own', () => {
+  it('has a unique name', () => {
     expect(featureList.length).toBe(Object.keys(featureGates).length + Object.keys(inertGates).length);
     for (const [name] of featureList) expect(name).toMatch(/^[A-Z][A-Za-z0-9]+$/);
   });
 
-  it('tells its stage and default in the help', () => {
+  it('has its stage and default in the help', () => {
     const usage = (wanted: string) =>
       featureList.flatMap(([name, gate]) => (name === wanted ? gateUsage(name, gate) : []));
     expect(usage('WatchList')).toEqual(['WatchList=true|false (BETA - default=false)']);
@@ -81,20 +81,20 @@ describe('a gate', () => {
 });
 
 describe('features', () => {
-  it('are as the table says when nobody switches them', () => {
+  it('have the defaults of the table', () => {
     expect(resolveFeatures(new Map())).toEqual(
       Object.fromEntries(featureList.map(([name, gate]) => [name, gate.default])),
     );
   });
 
-  it('follow their own switch before that of their stage', () => {
+  it('follow their own gate before that of their stage', () => {
     expect(resolveFeatures(switched('AllBeta=false')).OpenAPIEnums).toBe(false);
     expect(resolveFeatures(switched('AllBeta=false,OpenAPIEnums=true')).OpenAPIEnums).toBe(true);
     expect(resolveFeatures(switched('AllBeta=true'))).toMatchObject({ ImageVolume: true, PodLevelResources: false });
     expect(resolveFeatures(switched('AllAlpha=true'))).toMatchObject({ ImageVolume: false, PodLevelResources: true });
   });
 
-  it('stay as they are when they are locked', () => {
+  it('are not changed by the gate of their stage when locked', () => {
     const all = resolveFeatures(switched('AllAlpha=true,AllBeta=false'));
     expect(all).toMatchObject({ SidecarContainers: true, CRDValidationRatcheting: true });
   });

@@ -1,12 +1,12 @@
 import { type FeatureGate, type FeatureName, type Features, featureList, inertGates } from '../meta/index.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The gates that switch a whole stage. */
+/** The gates that set all features of a stage. */
 const ofStage: { readonly [stage in FeatureGate['stage']]?: FeatureName } = { alpha: 'AllAlpha', beta: 'AllBeta' };
 
 const gates: ReadonlyMap<string, FeatureGate> = new Map(featureList);
 
-/** What is wrong with switching a gate so; undefined when nothing is. */
+/** The error of setting a gate to a value; undefined when it is valid. */
 export function checkGate(name: string, on: boolean): string | undefined {
   const gate = gates.get(name);
   if (gate === undefined) {
@@ -16,7 +16,7 @@ export function checkGate(name: string, on: boolean): string | undefined {
   return `cannot set feature gate ${name} to ${on}, feature is locked to ${gate.default}`;
 }
 
-/** What whoever switched the gates should know: some have no effect here, others will be removed. */
+/** Warnings about the set gates: without effect here, or to be removed in a later release. */
 export function gateWarnings(switched: ReadonlyMap<string, boolean>): string[] {
   return [...switched].flatMap(([name, on]) => {
     const { stage, default: byDefault } = gates.get(name) ?? {};
@@ -28,7 +28,7 @@ export function gateWarnings(switched: ReadonlyMap<string, boolean>): string[] {
   });
 }
 
-/** The state of every gate; a gate's own switch is stronger than that of its stage. */
+/** The state of every gate; its own setting takes precedence over AllAlpha and AllBeta. */
 export function resolveFeatures(switched: ReadonlyMap<string, boolean>): Features {
   const state = ([name, gate]: readonly [string, FeatureGate]) => {
     const stage = gate.locked ? undefined : ofStage[gate.stage];
@@ -37,6 +37,6 @@ export function resolveFeatures(switched: ReadonlyMap<string, boolean>): Feature
   return Object.fromEntries(featureList.map(state)) as Features;
 }
 
-/** A gate and its state by default, as the line of a help says it. */
+/** The line of a gate in the help. */
 export const gateUsage = (name: string, { stage, default: on, locked }: FeatureGate): string =>
   `${name}=true|false (${stage.toUpperCase()} - default=${on}${locked ? ', locked' : ''})`;

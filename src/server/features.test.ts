@@ -4,7 +4,7 @@ import { builtinResources } from '../resources/index.ts';
 import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 
-// What switches do, seen by a client of the server.
+// The effects of feature gates and runtime config on clients.
 const open: OrchServer[] = [];
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -79,8 +79,8 @@ const access = {
 };
 const job = named({ ...template({ restartPolicy: 'Never' }), managedBy: 'example.com/x' });
 
-describe('a field with a feature', () => {
-  // Alpha features, and beta features that are off in 1.33, first.
+describe('a feature-gated field', () => {
+  // Alpha features, and beta features that are off by default in 1.33, first.
   it.each<[gate: string, byDefault: boolean, path: string, body: JsonObject, field: string]>([
     [
       'MaxUnavailableStatefulSet',
@@ -99,15 +99,15 @@ describe('a field with a feature', () => {
     ['JobManagedBy', true, '/apis/batch/v1/namespaces/default/jobs', job, 'managedBy'],
     ['JobPodReplacementPolicy', true, '/apis/batch/v1/namespaces/default/jobs', job, 'podReplacementPolicy'],
     ['AuthorizeWithSelectors', true, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', access, 'labelSelector'],
-  ])('%s (%j) is dropped when that is off', async (gate, byDefault, path, body, field) => {
+  ])('of %s (%j) is dropped when the feature is disabled', async (gate, byDefault, path, body, field) => {
     const kept = async (on?: boolean) =>
       (await created(await start(on === undefined ? {} : { [gate]: on }), path, body)).includes(field);
     expect([await kept(), await kept(true), await kept(false)]).toEqual([byDefault, true, false]);
   });
 });
 
-describe('what the server offers', () => {
-  it('has no resize of pods without InPlacePodVerticalScaling', async () => {
+describe('a feature-gated function', () => {
+  it('pods/resize is not served without InPlacePodVerticalScaling', async () => {
     const seen = async (on: boolean) => {
       const { request } = await start({ InPlacePodVerticalScaling: on });
       const documents = await Promise.all(['/api/v1', '/openapi/v3/api/v1'].map((url) => request('GET', url)));
@@ -122,7 +122,7 @@ describe('what the server offers', () => {
     ]);
   });
 
-  it('begins no watch with what is there without WatchList', async () => {
+  it('sendInitialEvents is rejected without WatchList', async () => {
     const { request } = await start();
     const url = '/api/v1/namespaces?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
     const { status, text } = await request('GET', url);
@@ -133,12 +133,12 @@ describe('what the server offers', () => {
   it.each([
     ['OpenAPIEnums', '/openapi/v3/api/v1', '"enum"'],
     ['StorageVersionHash', '/apis/apps/v1', '"storageVersionHash"'],
-  ])('tells nothing of %s without it', async (gate, url, word) => {
+  ])('%s is in no document when disabled', async (gate, url, word) => {
     const told = async (on: boolean) => (await (await start({ [gate]: on })).request('GET', url)).text.includes(word);
     expect([await told(true), await told(false)]).toEqual([true, false]);
   });
 
-  it.each([true, false])('shows one state in all pieces of a list (ListFromCacheSnapshot=%j)', async (on) => {
+  it.each([true, false])('all pages of a list show one revision (ListFromCacheSnapshot=%j)', async (on) => {
     const { request } = await start({ ListFromCacheSnapshot: on });
     const names = (list: JsonObject) => (list['items'] as unknown as ApiObject[]).map(({ metadata }) => metadata.name);
     const first = (await request('GET', '/api/v1/namespaces?limit=2')).json();
@@ -149,8 +149,8 @@ describe('what the server offers', () => {
   });
 });
 
-describe('what is switched off of the API', () => {
-  // Each with a path that is gone, a path that is not, and what discovery and OpenAPI no longer tell.
+describe('a part of the API disabled by runtime config', () => {
+  // Each with a path that is not served, one that is, and a word that is missing in discovery and OpenAPI.
   it.each<
     [off: string, switches: { [key: string]: boolean }, gone: string, there: string, document: string, word: string]
   >([
@@ -196,7 +196,7 @@ describe('what is switched off of the API', () => {
       '/api/v1',
       '"pods"',
     ],
-  ])('%s is gone everywhere', async (_, switches, gone, there, document, word) => {
+  ])('%s is not served and not in any document', async (_, switches, gone, there, document, word) => {
     const { request } = await start({}, switches);
     expect((await request('GET', gone)).status).toBe(404);
     expect((await request('GET', there)).status).toBe(200);
@@ -205,7 +205,7 @@ describe('what is switched off of the API', () => {
     expect([gone in paths, there in paths]).toEqual([false, true]);
   });
 
-  it('is stored on all the same', async () => {
+  it('keeps its stored objects', async () => {
     const scaler = named({
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
       maxReplicas: 3,
@@ -236,13 +236,13 @@ describe('what is switched off of the API', () => {
     });
   });
 
-  it('is not everything', async () => {
+  it('must not be the whole API', async () => {
     await expect(start({}, { 'api/all': false })).rejects.toThrow('--runtime-config leaves nothing to serve');
   });
 });
 
 describe('features', () => {
-  it('are told by a metric, by stage', async () => {
+  it('are reported by a metric with their stage', async () => {
     const { metric } = await start({ AllAlpha: true, OpenAPIEnums: false });
     const state = (name: string, stage: string) =>
       metric(`kubernetes_feature_enabled{name="${name}",stage="${stage}"}`);
@@ -262,11 +262,11 @@ describe('features', () => {
       'featureGates="SidecarContainers=false" cannot set feature gate SidecarContainers to false, feature is locked to true',
     ],
     [{ WatchLists: true }, 'featureGates="WatchLists=true" names an unknown feature "WatchLists"'],
-  ])('cannot be switched like %j', async (gates, problem) => {
+  ])('cannot be set to %j', async (gates, problem) => {
     await expect(start(gates)).rejects.toThrow(problem);
   });
 
-  it('that nothing depends on can be switched, with a warning', async () => {
+  it('without effect can be set, with a warning', async () => {
     const { warned } = await start({ NodeSwap: false, CPUManagerPolicyAlphaOptions: true });
     expect(warned.map(({ text }) => text)).toEqual([
       '--feature-gates NodeSwap=false has no effect: nothing in this server depends on it',
@@ -274,7 +274,7 @@ describe('features', () => {
     ]);
   });
 
-  it('whose time is over are warned of', async () => {
+  it('that are stable or deprecated cause a warning when set', async () => {
     const { warned } = await start({ SidecarContainers: true });
     expect(warned.map(({ text }) => text)).toEqual([
       expect.stringContaining('the stable feature SidecarContainers=true'),
@@ -282,12 +282,12 @@ describe('features', () => {
   });
 });
 
-describe('declared rules beside those written by hand', () => {
+describe('declarative validation beside handwritten validation', () => {
   const path = '/api/v1/namespaces/default/replicationcontrollers';
   const mismatches = 'apiserver_validation_declarative_validation_mismatch_total';
   const spec = { replicas: -1, minReadySeconds: -1, selector: { a: 'b' }, ...template({}) };
   const body = { metadata: { name: 'x' }, spec };
-  /** Rules written by hand that find nothing about the count. */
+  /** Handwritten validation that returns no error for the count. */
   const plant = () => {
     const { strategy } = builtinResources.find(({ plural }) => plural === 'replicationcontrollers') ?? {};
     for (const rule of ['validate', 'validateUpdate'] as const) {
@@ -310,14 +310,14 @@ describe('declared rules beside those written by hand', () => {
     ['only compared', {}],
     ['in charge', { DeclarativeValidationTakeover: true }],
     ['off', { DeclarativeValidation: false }],
-  ])('find the same, %s', async (_, gates) => {
+  ])('returns the same errors, %s', async (_, gates) => {
     const made = await start(gates);
     expect(await causes(made)).toEqual(expect.arrayContaining(both));
     expect(await made.metric(mismatches)).toBe('0');
     expect(made.warned).toEqual([]);
   });
 
-  it('differ: what is written by hand counts, and the difference is logged and counted', async () => {
+  it('mismatch: the handwritten errors are returned, and the mismatch is logged and counted', async () => {
     plant();
     const made = await start();
     expect(await causes(made)).toEqual([finding('spec.minReadySeconds')]);
@@ -336,14 +336,14 @@ describe('declared rules beside those written by hand', () => {
     expect(await made.metric(mismatches)).toBe('1');
   });
 
-  it('differ: what is declared counts where it has taken over', async () => {
+  it('mismatch: the declarative errors are returned after the takeover', async () => {
     plant();
     const made = await start({ DeclarativeValidationTakeover: true });
     expect(await causes(made)).toEqual(expect.arrayContaining(both));
     expect(await made.metric(mismatches)).toBe('1');
   });
 
-  it.each([{}, { DeclarativeValidationTakeover: true }])('are not compared when they are off (%j)', async (more) => {
+  it.each([{}, { DeclarativeValidationTakeover: true }])('is not compared when it is disabled (%j)', async (more) => {
     plant();
     const made = await start({ DeclarativeValidation: false, ...more });
     expect(await causes(made)).toEqual([finding('spec.minReadySeconds')]);
@@ -351,7 +351,7 @@ describe('declared rules beside those written by hand', () => {
     expect(made.warned).toEqual([]);
   });
 
-  it('count on a replacement too, but not on a write to a subresource', async () => {
+  it('applies to updates, but not to writes of a subresource', async () => {
     const made = await start();
     await made.request('POST', path, { ...body, spec: { ...spec, replicas: 1, minReadySeconds: 0 } });
     plant();
@@ -363,8 +363,8 @@ describe('declared rules beside those written by hand', () => {
   });
 });
 
-describe('the time that admission takes', () => {
-  it('is told by plugin, step, operation and outcome', async () => {
+describe('admission latency metrics', () => {
+  it('are labelled with plugin, phase, operation and rejection', async () => {
     const { request, metric } = await start();
     const plugin = 'apiserver_admission_controller_admission_duration_seconds_count';
     const step = 'apiserver_admission_step_admission_duration_seconds_count';
@@ -374,7 +374,7 @@ describe('the time that admission takes', () => {
         metric(`${plugin}{name="NamespaceLifecycle",${labels('admit', rejected)}}`),
         metric(`${step}{${labels('admit', rejected)}}`),
       ]);
-    // What the server makes for itself at its start is admitted too.
+    // The bootstrap objects of the server pass admission too.
     const before = await counts(false);
     await request('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'x' } });
     expect(await counts(false)).toEqual(before.map((count) => String(Number(count) + 1)));

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'orch-'));
 const path = join(folder, 'a');
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
-it('reads a private file after it has taken it away from others', async () => {
+it('removes the permissions of others before it reads a private file', async () => {
   expect(await readPrivate(path)).toBeUndefined();
   writeFileSync(path, 'secret');
   chmodSync(path, 0o644);
@@ -34,7 +34,7 @@ it.each([
   }
 });
 
-it('writes into nothing that is there', async () => {
+it('does not write into an existing temporary file', async () => {
   const other = join(folder, 'other');
   writeFileSync(other, 'of another');
   symlinkSync(other, `${path}.${process.pid}.tmp`);

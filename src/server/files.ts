@@ -1,17 +1,17 @@
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { StartError } from './start-error.ts';
 
-/** Makes the folder, and those above it, readable for their owner alone; leaves one that is there as it is. */
+/** Creates the folder and its parents with mode 0700; does not change an existing folder. */
 export async function ensureFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** The text of a file; undefined when there is none. */
+/** The text of a file; undefined when it does not exist. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   return ifThere(readFile(path, 'utf8'));
 }
 
-/** The same for a file that holds a secret: nobody but its owner has a right to it from now on. @throws StartError */
+/** The same for a file with secrets, whose permissions for group and others are removed. @throws StartError */
 export async function readPrivate(path: string): Promise<string | undefined> {
   const found = await ifThere(stat(path));
   if (found === undefined) return undefined;
@@ -35,23 +35,23 @@ async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Puts the text into the file at once and durably: readers see the old file or the new one. Its owner alone may read it. */
+/** Replaces the file atomically and durably, with mode 0600. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await writeWhole(path, text, 0o600);
 }
 
-/** The same for a file that everyone may read. */
+/** The same with mode 0644. */
 export async function writePublic(path: string, text: string): Promise<void> {
   await writeWhole(path, text, 0o644);
 }
 
 async function writeWhole(path: string, text: string, mode: number): Promise<void> {
   const partial = `${path}.${process.pid}.tmp`;
-  // What is there under this name, whoever put it there, is not written into.
+  // An existing file or link with this name is removed and not written into.
   await rm(partial, { force: true });
   const file = await open(partial, 'wx', mode);
   try {
-    // The umask may have taken rights away.
+    // The umask may have removed permissions.
     await file.chmod(mode);
     await file.writeFile(text);
     await file.sync();
@@ -61,7 +61,7 @@ async function writeWhole(path: string, text: string, mode: number): Promise<voi
   await rename(partial, path);
 }
 
-/** The names in the folder have reached the disk. */
+/** Makes the directory entries of the folder durable (fsync). */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

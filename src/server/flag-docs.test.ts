@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { flagReference, helpText, optionTypes } from './flag-docs.ts';
 import { flagList } from './flags.ts';
 
-describe('what is made from the table of flags', () => {
-  it('is what stands in docs/flags.md', async () => {
+describe('documents generated from the flags', () => {
+  it('docs/flags.md is up to date', async () => {
     await expect(flagReference()).toMatchFileSnapshot('../../docs/flags.md');
   });
 
-  it('is what stands in server-options.ts: every flag, documented, with its unit', async () => {
+  it('server-options.ts is up to date: every flag, documented, with its unit', async () => {
     const source = optionTypes();
     const members = [...source.matchAll(/ {2}\/\*\*\n((?: {3}\* ?.*\n)+) {3}\*\/\n {2}readonly (\w+)\?: /g)];
     expect(members.map(([, , key]) => key)).toEqual(flagList.map(({ key }) => key));
@@ -18,7 +18,7 @@ describe('what is made from the table of flags', () => {
     await expect(source).toMatchFileSnapshot('./server-options.ts');
   });
 
-  it('is a help that names every flag, in lines of at most 100 characters', () => {
+  it('the help names every flag, in lines of at most 100 characters', () => {
     const lines = helpText().split('\n');
     for (const { name } of flagList) expect(lines.some((line) => line.startsWith(`  --${name}=`))).toBe(true);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);

@@ -24,7 +24,7 @@ export function helpText(): string {
   }
   lines.push('', 'Features:');
   for (const [name, gate] of Object.entries(featureGates)) {
-    // What is stable or deprecated is nothing to switch.
+    // Stable and deprecated features are not listed.
     if (gate.stage !== 'alpha' && gate.stage !== 'beta') continue;
     lines.push(`  ${gateUsage(name, gate)}`);
     for (const line of wrap(gate.help.replaceAll('`', ''), 92)) lines.push(`      ${line}`);
@@ -71,7 +71,7 @@ export function flagReference(): string {
   return lines.join('\n');
 }
 
-/** The source of `server-options.ts`: what a program may give for each flag. */
+/** The source of `server-options.ts`: the options of `createServer`, one for each flag. */
 export function optionTypes(): string {
   const lines = [
     '// Made from `flags.ts`; a test keeps it so (`npx vitest run src/server -u` writes it anew).',

@@ -3,23 +3,23 @@ import { formatPortRange, type PortRange } from '../allocation/index.ts';
 import { type Cidr, parseCidr } from '../meta/index.ts';
 import { didYouMean } from './suggest.ts';
 
-/** How the text of a setting becomes its value. */
+/** Parses and formats the values of a flag. */
 export interface FlagType<T> {
-  /** What `--help` calls a value, such as `port`. */
+  /** The placeholder of the value in `--help`, such as `port`. */
   readonly placeholder: string;
-  /** The TypeScript type of what a program may give; its text is always taken, too. */
+  /** The TypeScript type of the option of `createServer`; flag text is always accepted, too. */
   readonly given: string;
-  /** What a value is, with its unit: a sentence for people who write programs. */
+  /** The form of a value with its unit: a sentence for the documentation of the option. */
   readonly form: string;
   /** The text of a number, where that is not its digits. */
   readonly ofNumber?: (value: number) => string;
-  /** The value, or what is wrong with the text: the rest of a sentence that begins with "must" or with the wrong part. */
+  /** The value, or the problem as the rest of a sentence: "must …" or "names …". */
   readonly parse: (text: string) => Parsed<T>;
-  /** The text of a value that `parse` would read; empty for none. */
+  /** The inverse of `parse`; empty for undefined. */
   readonly format: (value: T) => string;
   /** `--name` alone means `--name=true`. */
   readonly bare?: true;
-  /** Given several times, the texts are joined with commas; the last one stands otherwise. */
+  /** Repeated flags are joined with commas; otherwise the last one wins. */
   readonly joins?: true;
 }
 
@@ -35,7 +35,7 @@ const text: FlagType<string> = {
   format: String,
 };
 
-/** A path; undefined when none is given. */
+/** A path; undefined when not set. */
 export const file: FlagType<string | undefined> = {
   ...text,
   placeholder: 'file',
@@ -45,8 +45,8 @@ export const file: FlagType<string | undefined> = {
 
 export const folder: FlagType<string> = { ...text, placeholder: 'folder', form: 'The path of a folder.' };
 
-/** An address; undefined when none is given. */
-export const someIpAddress: FlagType<string | undefined> = {
+/** An address; undefined when not set. */
+export const optionalIpAddress: FlagType<string | undefined> = {
   placeholder: 'address',
   given: 'string',
   form: 'An IP address.',
@@ -73,7 +73,7 @@ export const boolean: FlagType<boolean> = {
   bare: true,
 };
 
-/** A whole number within bounds. */
+/** An integer in a range. */
 export function integer(min: number, max: number, placeholder = 'number'): FlagType<number> {
   return {
     placeholder,
@@ -92,7 +92,7 @@ export const port: FlagType<number> = integer(0, 65_535, 'port');
 const unitMs = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 type Unit = keyof typeof unitMs;
 
-/** A length of time, in milliseconds. */
+/** A duration in milliseconds. */
 export const duration: FlagType<number> = {
   placeholder: 'duration',
   given: 'number | string',
@@ -134,7 +134,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): FlagType<
   };
 }
 
-/** The minor release before this one; undefined when none is given. */
+/** The previous minor release; undefined when not set. */
 export function releaseBefore({ major, minor }: { readonly major: number; readonly minor: number }) {
   const before = `${major}.${minor - 1}`;
   const release: FlagType<string | undefined> = {
@@ -147,7 +147,7 @@ export function releaseBefore({ major, minor }: { readonly major: number; readon
   return release;
 }
 
-/** Ports from one to another. */
+/** An inclusive range of ports. */
 export const portRange: FlagType<PortRange> = {
   placeholder: 'from-to',
   given: 'string',
@@ -162,10 +162,10 @@ export const portRange: FlagType<PortRange> = {
   format: formatPortRange,
 };
 
-/** The largest block of addresses, and the smallest: they are too many to be told apart, or too few to be of use. */
+/** The shortest and the longest prefix of a service CIDR, by IP family. */
 const prefixes = { 4: [1, 29], 6: [64, 125] } as const;
 
-/** Address blocks, at most one of each family. */
+/** CIDRs, at most one of each IP family. */
 export const cidrs: FlagType<readonly Cidr[]> = {
   placeholder: 'block,…',
   given: 'string | readonly string[]',
@@ -199,7 +199,7 @@ export const domain: FlagType<string> = {
   format: String,
 };
 
-/** Switches by name; `check` says what is wrong with a name or its value, undefined when nothing is. */
+/** `name=true|false` pairs; `check` returns the problem of a pair, undefined when it is valid. */
 export function switches(
   check: (name: string, on: boolean) => string | undefined,
 ): FlagType<ReadonlyMap<string, boolean>> {
@@ -225,7 +225,7 @@ export function switches(
   };
 }
 
-/** Words out of a list, with commas between; `what` is what they name. `absent` are known, and cannot be had. */
+/** Comma-separated words of a list; `what` they are, for messages. `absent` words are known but not available. */
 export function someOf(
   what: string,
   words: readonly string[],

@@ -5,7 +5,7 @@ import * as type from './flag-types.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { apiRelease } from './version.ts';
 
-/** One setting of the server. Its name on the command line is its key in the table with hyphens: `--secure-port`. */
+/** A flag of the server. Its name is its key in the table in kebab-case: `--secure-port`. */
 export interface Flag<T> {
   readonly section: 'Address' | 'Identity' | 'API' | 'Nodes' | 'Store' | 'Limits' | 'Process';
   readonly type: type.FlagType<T>;
@@ -27,13 +27,13 @@ const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS'
 const allPlugins = [...pluginNames(true), ...pluginNames(false)];
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
-/** Every setting of the server, in the order in which people read them. */
+/** All flags, in the order of the documentation. */
 const flags = {
   bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all.'),
   securePort: flag('Address', type.port, 6443, 'Port for HTTPS; 0 picks a free one.'),
   advertiseAddress: flag(
     'Address',
-    type.someIpAddress,
+    type.optionalIpAddress,
     undefined,
     'Address under which others reach the server: the endpoint of its own service. Without one it is `--bind-address`, or the first address of the machine when that is a loopback address or stands for all. The serving certificate names it when it is given.',
   ),
@@ -99,7 +99,7 @@ const flags = {
     'API',
     type.boolean,
     false,
-    'A garbage collector runs, in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
+    'A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a propagation policy then wait for it to orphan their dependents.',
   ),
 
   allowPrivileged: flag(
@@ -116,7 +116,7 @@ const flags = {
   ),
   disableAdmissionPlugins: flag(
     'API',
-    // What is not there is off.
+    // Plugins that are not implemented are off already.
     type.someOf('admission plugin', [...allPlugins, ...absentPlugins]),
     [],
     `Admission plugins to switch off, of those that are on: ${code(pluginNames(true))}.`,
@@ -138,21 +138,26 @@ const flags = {
     'Nodes',
     type.file,
     undefined,
-    "Authorities in PEM that sign the certificates of the nodes' agents. Without them an agent's certificate is not checked.",
+    'Certificate authorities in PEM for the serving certificates of kubelets. Without them the certificate of a kubelet is not verified.',
   ),
-  kubeletClientCertificate: flag('Nodes', type.file, undefined, "Certificate in PEM that the nodes' agents are shown."),
+  kubeletClientCertificate: flag(
+    'Nodes',
+    type.file,
+    undefined,
+    'Client certificate in PEM for connections to kubelets.',
+  ),
   kubeletClientKey: flag('Nodes', type.file, undefined, 'Private key of `--kubelet-client-certificate`, in PEM.'),
   kubeletPreferredAddressTypes: flag(
     'Nodes',
     type.someOf('type of address', nodeAddressTypes),
     nodeAddressTypes,
-    "Types of a node's addresses; its agent is reached under the first one that the node has.",
+    'Types of node addresses in order of preference; a kubelet is reached under the first one that its node has.',
   ),
   kubeletTimeout: flag(
     'Nodes',
     type.duration,
     5_000,
-    "How long a connection to a node's agent, or to what runs on a node, may take to come about. 0 is no limit.",
+    'Timeout for connecting to a kubelet, or to what runs on a node. 0 is no limit.',
   ),
 
   store: flag(
@@ -239,15 +244,15 @@ const flags = {
 
 type Flags = typeof flags;
 export type FlagKey = keyof Flags;
-/** The value of every setting. */
+/** The values of all flags. */
 export type Settings = { readonly [K in FlagKey]: Flags[K]['default'] };
 
-/** The settings of a server: inside a program it may have no data directory, and log nothing. */
+/** The settings of a server; an embedded server may have no data directory and no log. */
 export type ServerSettings = Omit<Settings, 'dataDir' | 'logLevel'> & {
   readonly [K in 'dataDir' | 'logLevel']: Settings[K] | undefined;
 };
 
-/** The table for code that treats every flag alike. */
+/** The flags as a list. */
 export const flagList: readonly (Flag<unknown> & { readonly key: FlagKey; readonly name: string })[] = Object.entries(
   flags,
 ).map(([key, value]) => ({
@@ -256,10 +261,10 @@ export const flagList: readonly (Flag<unknown> & { readonly key: FlagKey; readon
   name: key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
 }));
 
-/** What every setting is when nobody says otherwise. */
+/** The defaults of a server process. */
 export const defaultSettings = Object.fromEntries(flagList.map(({ key, default: value }) => [key, value])) as Settings;
 
-/** The same inside a program, where nothing is written to a disk or a log unless the program says so. */
+/** The defaults of an embedded server: memory store, no log. */
 export const programSettings: ServerSettings = {
   ...defaultSettings,
   store: 'memory',

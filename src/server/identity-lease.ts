@@ -1,4 +1,4 @@
-/** The lease by which a server tells others over the same store that it is there. */
+/** The API server identity lease. */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../client/index.ts';
@@ -13,14 +13,14 @@ export interface IdentityLeaseOptions {
 }
 
 const leaseSeconds = 3600;
-/** A lease that was renewed so recently is left as it is (ms). */
-const restMs = 5_000;
-/** How often expired leases are looked for (ms). */
+/** A lease is renewed at most this often (ms). */
+const minRenewMs = 5_000;
+/** How often expired leases are garbage collected (ms). */
 const collectMs = 3_600_000;
 
 /**
- * Each call renews the lease of this host, which is made when it is missing; the first call, and one in an hour, also
- * deletes the leases of servers that no longer renew theirs. @throws StatusError
+ * Each call renews the lease of this host and creates it if missing; the first call, and then one per hour, also deletes
+ * expired identity leases. @throws StatusError
  */
 export function createIdentityLease({ client, names, clock, random }: IdentityLeaseOptions): () => Promise<void> {
   const host = hostname();
@@ -41,7 +41,7 @@ export function createIdentityLease({ client, names, clock, random }: IdentityLe
     const { items } = await client.list<ApiObject>(place, { labelSelector: selector });
     for (const lease of items.filter((item) => isExpired(item, clock.now()))) {
       const { name: expired = '', uid = '', resourceVersion = '' } = lease.metadata;
-      // One that was renewed or deleted meanwhile is none of ours.
+      // Skipped when it was renewed or deleted meanwhile.
       await client
         .delete({ ...place, name: expired }, { preconditions: { uid, resourceVersion } })
         .catch((error: unknown) => {
@@ -57,21 +57,21 @@ export function createIdentityLease({ client, names, clock, random }: IdentityLe
     const fields = { spec: { renewTime: formatMicroTime(now) } };
     const first = { spec: { holderIdentity, leaseDurationSeconds: leaseSeconds } };
     const lease = await ensureObject(client, { apiVersion, resource, kind: 'Lease', metadata, fields }, first);
-    renewAt = now + restMs;
+    renewAt = now + minRenewMs;
     if (lease === undefined || now < collectAt) return;
     await collect();
     collectAt = now + collectMs;
   };
 }
 
-/** A lease without a time or a duration is worth nothing either. */
+/** A lease without renew time or duration counts as expired. */
 function isExpired(lease: ApiObject, now: number): boolean {
   const [renewed, seconds] = [at(lease, 'spec', 'renewTime'), at(lease, 'spec', 'leaseDurationSeconds')];
   if (typeof renewed !== 'string' || typeof seconds !== 'number') return true;
   return Date.parse(renewed) + seconds * 1000 < now;
 }
 
-/** RFC 4648 in lower case, without padding. */
+/** Base32 (RFC 4648) in lower case, without padding. */
 function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const digits = bits.match(/.{1,5}/g) ?? [];

@@ -1,4 +1,4 @@
-/** A whole server, put together: the door of the package for programs that embed one. */
+/** The composition root: a whole server, and the embedding API of the package. */
 export {
   type Client,
   type ClientOptions,

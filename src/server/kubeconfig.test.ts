@@ -17,7 +17,7 @@ const options = {
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('kubeconfig', () => {
-  it('is YAML with everything a client needs', () => {
+  it('is YAML with cluster, user and context', () => {
     expect(parse(kubeconfig(options))).toEqual({
       apiVersion: 'v1',
       kind: 'Config',
@@ -40,7 +40,7 @@ describe('kubeconfig', () => {
     expect(JSON.parse(out)).toMatchObject({ clusters: [{ cluster: { server: options.server } }] });
   });
 
-  it('is written for its owner alone, and again only when something changed', async () => {
+  it('is written with mode 0600, and only when it has changed', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'admin.kubeconfig');
     await writeKubeconfig(path, kubeconfig(options));
     const first = statSync(path);

@@ -1,17 +1,17 @@
 import type { Names } from '../meta/index.ts';
+import type { CertKeyPair } from '../pki/index.ts';
 import { readPrivate, writePrivate } from './files.ts';
-import type { Identity } from './x509.ts';
 
 export interface KubeconfigOptions {
   readonly names: Names;
   /** Such as `https://127.0.0.1:6443`. */
   readonly server: string;
-  /** PEM of what the serving certificate stems from. */
+  /** The CA bundle of the serving certificate, in PEM. */
   readonly authority: string;
-  readonly admin: Identity;
+  readonly admin: CertKeyPair;
 }
 
-/** A client configuration with one cluster, one user and one context, all named after the product. */
+/** A kubeconfig with one cluster, one user and one context, named after the product. */
 export function kubeconfig({ names, server, authority, admin }: KubeconfigOptions): string {
   const cluster = names.product;
   const user = `${names.product}-admin`;
@@ -37,12 +37,12 @@ current-context: ${cluster}
 `;
 }
 
-/** The file holds this text, readable for its owner alone; left as it is when it held it already. */
+/** Writes the kubeconfig with mode 0600 if it differs. */
 export async function writeKubeconfig(path: string, text: string): Promise<void> {
   if ((await readPrivate(path)) !== text) await writePrivate(path, text);
 }
 
-/** How clients of this machine reach a server that listens there: through the loopback when it listens everywhere. */
+/** The URL for local clients: the loopback address when the server listens on all addresses. */
 export function urlOf(address: string, port: number): string {
   const host =
     address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '[::1]' : address.includes(':') ? `[${address}]` : address;

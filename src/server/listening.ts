@@ -7,27 +7,27 @@ import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { type Tls, tlsOf } from './tls.ts';
 
-/** Where a server listens, and how its administrator gets in. */
+/** The address of a listening server, and the kubeconfig of its administrator. */
 export interface Address {
   /** Such as `https://127.0.0.1:6443`. */
   readonly url: string;
   readonly port: number;
-  /** A client configuration with all rights. */
+  /** The administrator's kubeconfig (`system:masters`). */
   readonly kubeconfig: string;
   /** The file that holds it; undefined without a data directory. */
   readonly kubeconfigPath: string | undefined;
 }
 
-/** The open port of a server. */
+/** The open listener of a server. */
 export interface Listening {
   readonly address: Address;
-  /** The authorities of client certificates, in PEM, as they are now. */
+  /** The current client CA bundle, in PEM. */
   readonly clientCa: () => string;
-  /** Takes no more connections; resolves when all are closed, by themselves or after `graceMs`. */
+  /** Stops accepting connections; resolves when all are closed, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** How often certificates are looked at again: files that were replaced, and an end that comes near (ms). */
+/** How often certificates are reloaded from their files and renewed if about to expire (ms). */
 const renewMs = 3_600_000;
 
 /** Opens the TLS port, and writes the administrator's kubeconfig when there is a data directory. @throws StartError */
@@ -80,12 +80,12 @@ export async function openListener(
 async function open(
   settings: ServerSettings,
   handler: Handler,
-  outside: Pick<Dependencies, 'clock' | 'log'>,
+  dependencies: Pick<Dependencies, 'clock' | 'log'>,
   tls: Tls,
 ) {
   const { bindAddress: address, securePort: port } = settings;
   try {
-    return await listen({ handler, address, port, tls, ...outside });
+    return await listen({ handler, address, port, tls, ...dependencies });
   } catch (error) {
     throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
   }

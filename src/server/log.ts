@@ -1,7 +1,7 @@
 import type { Log } from './dependencies.ts';
 import type { Settings } from './flags.ts';
 
-/** JSON lines on standard error, from a level upwards; written before the call returns. Requests are told at `debug`. */
+/** JSON lines on standard error, written synchronously. Requests are logged at the level `debug`. */
 export async function createLog(level: Settings['logLevel']): Promise<Log> {
   const { pino } = await import('pino');
   const out = pino(

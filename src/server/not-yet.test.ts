@@ -8,7 +8,7 @@ const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles';
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const warning = '299 - "Role: this server does not authorize requests by roles yet"';
 
-/** The status and the warnings of an answer. */
+/** The status and the warnings of a response. */
 async function send(method: string, url: string, body?: object, type = 'application/json') {
   const { status, headers } = await server.client.request({
     method,
@@ -20,7 +20,7 @@ async function send(method: string, url: string, body?: object, type = 'applicat
 }
 
 describe('a kind without effect', () => {
-  it('is warned of by whatever writes its objects, and by nothing else', async () => {
+  it('causes a warning on every write, and on no other request', async () => {
     const role = { metadata: { name: 'x' }, rules: [] };
     const applied = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', ...role };
     expect(await send('POST', `${roles}?dryRun=All`, role)).toEqual([201, [warning]]);
@@ -40,7 +40,7 @@ describe('a kind without effect', () => {
     expect(await send('DELETE', `${roles}/x`)).toEqual([200, []]);
   });
 
-  it('is none whose controllers run elsewhere', async () => {
+  it('excludes kinds whose controllers run in another process', async () => {
     const labels = { app: 'a' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const deployment = { metadata: { name: 'x' }, spec: { selector: { matchLabels: labels }, template } };

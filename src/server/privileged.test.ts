@@ -36,7 +36,7 @@ describe('privileged containers', () => {
       { apiVersion, kind, metadata: { name: 'x' }, ...fields },
     );
 
-  it.each(privileged)('of %s %s are refused by default', async (...row) => {
+  it.each(privileged)('of %s %s are rejected by default', async (...row) => {
     await expect(create(strict, row)).rejects.toMatchObject({
       code: 422,
       details: {
@@ -51,7 +51,7 @@ describe('privileged containers', () => {
     });
   });
 
-  it.each(privileged)('of %s %s are allowed by a setting', async (...row) => {
+  it.each(privileged)('of %s %s are allowed with --allow-privileged', async (...row) => {
     await expect(create(lax, row)).resolves.toMatchObject({ metadata: { name: 'x' } });
   });
 });

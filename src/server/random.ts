@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Random } from '../meta/index.ts';
 
-/** The machine's randomness. */
+/** Cryptographic randomness of the system. */
 export const systemRandom: Random = {
   uuid: () => randomUUID(),
   integer: (below) => randomInt(below),

@@ -3,7 +3,7 @@ import { parseYaml } from '../codec/index.ts';
 import type { Json } from '../meta/index.ts';
 import { StartError, systemReason } from './start-error.ts';
 
-/** The text of a file that a setting names. @throws StartError */
+/** The text of the file of a flag. @throws StartError */
 export async function readSettingFile(flag: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -12,7 +12,7 @@ export async function readSettingFile(flag: string, path: string): Promise<strin
   }
 }
 
-/** The content of a settings file. @throws StartError */
+/** The parsed YAML of the file of `--config`. @throws StartError */
 export async function readConfig(path: string): Promise<Json> {
   const text = await readSettingFile('config', path);
   try {

@@ -1,8 +1,8 @@
 import type { Clock } from '../meta/index.ts';
 
 /**
- * Does the task again and again: first after `firstMs`, then each time `ms` after it was done. The task never rejects.
- * The result ends that, and resolves when nothing of it is under way.
+ * Runs the task periodically: first after `firstMs`, then `ms` after each completion. The task must not reject. The result
+ * stops it, and resolves when a running task is done.
  */
 export function repeat(clock: Clock, ms: number, task: () => Promise<void>, firstMs = ms): () => Promise<void> {
   let ended = false;

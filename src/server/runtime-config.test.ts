@@ -5,7 +5,7 @@ const config = (text: string) =>
   new Map(text.split(',').map((part) => [part.split('=')[0] ?? '', part.endsWith('=true')] as const));
 
 describe('runtime config', () => {
-  // The stages of versions in the specification: alpha and beta are off unless they are switched on.
+  // The stages of versions in the specification: alpha and beta versions are disabled by default.
   it.each([
     ['v1', '', true],
     ['v2', '', true],
@@ -25,7 +25,7 @@ describe('runtime config', () => {
     expect(isServed(switches === '' ? new Map() : config(switches), 'batch', version, 'jobs')).toBe(served);
   });
 
-  it('lets the narrower key decide', () => {
+  it('lets the more specific key decide', () => {
     const narrow = config('api/all=false,api/ga=true,batch/v1=false,batch/v1/jobs=true,v1/pods=false');
     expect(isServed(narrow, 'batch', 'v1', 'jobs')).toBe(true);
     expect(isServed(narrow, 'batch', 'v1', 'cronjobs')).toBe(false);
@@ -35,14 +35,14 @@ describe('runtime config', () => {
     expect(isServed(narrow, '', 'v1', 'nodes')).toBe(true);
   });
 
-  it.each(['v1', 'batch/v1', 'apps/v1/deployments', 'api/all', 'api/beta'])('takes the key %s', (key) =>
+  it.each(['v1', 'batch/v1', 'apps/v1/deployments', 'api/all', 'api/beta'])('accepts the key %s', (key) =>
     expect(checkRuntimeKey(key)).toBeUndefined(),
   );
-  it.each(['', 'api', 'api/x', 'batch', 'a/b/c/d', '/v1', 'batch/'])('refuses the key %j', (key) =>
+  it.each(['', 'api', 'api/x', 'batch', 'a/b/c/d', '/v1', 'batch/'])('rejects the key %j', (key) =>
     expect(checkRuntimeKey(key)).toBeDefined(),
   );
 
-  it('tells of keys that name nothing', () => {
+  it('reports keys that match no resource', () => {
     const served = [{ group: 'batch', plural: 'jobs', versions: [{ version: 'v1' }] }];
     expect(runtimeProblem(config('batch/v1=true,batch/v1/jobs=true,api/ga=true'), served)).toBeUndefined();
     expect(runtimeProblem(config('batch/v1=true,batch/v1/jobs=true,api/ga=true,batch/v2=true'), served)).toBe(

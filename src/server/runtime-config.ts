@@ -3,7 +3,7 @@ import { didYouMean } from './suggest.ts';
 
 const stages = ['api/all', 'api/ga', 'api/beta', 'api/alpha'];
 
-/** What is wrong with the form of a key of `--runtime-config`; undefined when nothing is. */
+/** The syntax error of a key of `--runtime-config`; undefined when it is well-formed. */
 export function checkRuntimeKey(key: string): string | undefined {
   const parts = key.split('/');
   const wellFormed =
@@ -12,7 +12,7 @@ export function checkRuntimeKey(key: string): string | undefined {
   return wellFormed ? undefined : `names ${JSON.stringify(key)}, which is no part of an API${didYouMean(key, stages)}`;
 }
 
-/** The few facts about a resource that switch it. */
+/** The names of a resource that keys match. */
 interface Served {
   readonly group: string;
   readonly plural: string;
@@ -20,8 +20,8 @@ interface Served {
 }
 
 /**
- * Whether a resource is served in a version: the narrowest key that names it decides. Without one released versions are,
- * alpha and beta versions are not; of the beta versions that once were on by themselves none is left.
+ * Whether a resource is served in a version: the most specific key decides. By default stable versions are served, alpha
+ * and beta versions are not; none of the beta versions that were once on by default is left.
  */
 export function isServed(
   config: ReadonlyMap<string, boolean>,
@@ -37,7 +37,7 @@ export function isServed(
   return decided ?? stage === 'ga';
 }
 
-/** What is wrong with the keys, given what the server has; undefined when nothing is. Groups are spelled with the names in force. */
+/** The error of keys that match no resource of the server, or of a configuration that serves nothing; undefined when valid. */
 export function runtimeProblem(config: ReadonlyMap<string, boolean>, served: readonly Served[]): string | undefined {
   if (config.size === 1 && config.get('api/all') === false) {
     return 'leaves nothing to serve: beside api/all=false it must name what is to be served, such as v1';

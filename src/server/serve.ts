@@ -10,8 +10,8 @@ import { StartError } from './start-error.ts';
 import { version } from './version.ts';
 
 /**
- * Serves until a signal ends the process: the first SIGINT or SIGTERM lets requests finish, a second one ends at once.
- * Exit status 2 for settings that make no sense, 1 for anything else that goes wrong.
+ * Runs `orch serve` until SIGINT or SIGTERM: the first one shuts down gracefully, a second one exits at once.
+ * Exit status 2 for invalid settings, 1 for any other failure.
  */
 export async function serve(args: readonly string[]): Promise<void> {
   const settings = await settingsOf(args);
@@ -50,7 +50,7 @@ async function start(settings: Settings): Promise<OrchServer> {
     log.error('ended by an unexpected failure', { error });
     process.exit(1);
   });
-  // Whoever reads the lines below may be gone.
+  // The reader of standard output may be gone (EPIPE).
   process.stdout.on('error', () => {});
   const server = await startServer(settings, { log });
   const { url, kubeconfigPath } = await server.listen();
@@ -62,7 +62,7 @@ ${firstStep(settings, url, kubeconfigPath ?? '')}
   return server;
 }
 
-/** What to try next: the kubectl of the field knows one domain only. */
+/** A command to try next: kubectl supports the compatible domain only. */
 function firstStep({ apiDomain, dataDir, tlsCertFile }: Settings, url: string, kubeconfigPath: string): string {
   if (apiDomain === compatibleDomain) return `try: kubectl --kubeconfig ${shellWord(kubeconfigPath)} get ns`;
   const files = [tlsCertFile ?? join(dataDir, 'ca.crt'), join(dataDir, 'admin.crt'), join(dataDir, 'admin.key')];
@@ -71,7 +71,7 @@ function firstStep({ apiDomain, dataDir, tlsCertFile }: Settings, url: string, k
 kubectl: start with --api-domain=${compatibleDomain}`;
 }
 
-/** Resolves at the first signal to end; the second one ends the process. */
+/** Resolves at the first signal; the second one exits the process. */
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
@@ -85,7 +85,7 @@ function firstSignal(): Promise<void> {
   });
 }
 
-/** A word as a shell reads it back. */
+/** Quotes a word for a POSIX shell. */
 function shellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -90,7 +90,7 @@ export interface ServerOptions {
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
-   * A garbage collector runs, in a controller manager: jobs and replication controllers that are deleted without a
+   * A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a
    * propagation policy then wait for it to orphan their dependents.
    *
    * True or false. `false` by default. The flag `--enable-garbage-collector`.
@@ -135,14 +135,14 @@ export interface ServerOptions {
    */
   readonly defaultUnreachableTolerationSeconds?: number | string | undefined;
   /**
-   * Authorities in PEM that sign the certificates of the nodes' agents. Without them an agent's certificate is not
-   * checked.
+   * Certificate authorities in PEM for the serving certificates of kubelets. Without them the certificate of a kubelet
+   * is not verified.
    *
    * The path of a file. Nothing by default. The flag `--kubelet-certificate-authority`.
    */
   readonly kubeletCertificateAuthority?: string | undefined;
   /**
-   * Certificate in PEM that the nodes' agents are shown.
+   * Client certificate in PEM for connections to kubelets.
    *
    * The path of a file. Nothing by default. The flag `--kubelet-client-certificate`.
    */
@@ -154,14 +154,14 @@ export interface ServerOptions {
    */
   readonly kubeletClientKey?: string | undefined;
   /**
-   * Types of a node's addresses; its agent is reached under the first one that the node has.
+   * Types of node addresses in order of preference; a kubelet is reached under the first one that its node has.
    *
    * A list of names, or a text with commas between them. `Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP` by
    * default. The flag `--kubelet-preferred-address-types`.
    */
   readonly kubeletPreferredAddressTypes?: string | readonly string[] | undefined;
   /**
-   * How long a connection to a node's agent, or to what runs on a node, may take to come about. 0 is no limit.
+   * Timeout for connecting to a kubelet, or to what runs on a node. 0 is no limit.
    *
    * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `5s` by default. The flag
    * `--kubelet-timeout`.

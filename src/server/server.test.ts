@@ -6,11 +6,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Client, createClient, httpsTransport, inProcessTransport } from '../client/index.ts';
 import type { ApiObject } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
 import { StartError } from './start-error.ts';
-import { issueCertificate } from './x509.ts';
 
 const servers: OrchServer[] = [];
 afterEach(async () => {
@@ -49,7 +49,7 @@ const plainClient = (server: OrchServer, baseHeaders = {}) =>
   createClient({ transport: inProcessTransport(server.handler), baseHeaders });
 
 describe('createServer', () => {
-  it('has the namespaces of the system, with their labels', async () => {
+  it('has the system namespaces, with their labels', async () => {
     const { client } = await start();
     const { items } = await client.list(namespaces);
     expect(items.map(({ metadata }) => [metadata.name, metadata.labels])).toEqual(
@@ -60,7 +60,7 @@ describe('createServer', () => {
     );
   });
 
-  it('speaks the names of its domain', async () => {
+  it('uses the names of the API domain', async () => {
     const { client, names } = await start({ apiDomain: 'k8s.io' });
     expect(names.domain).toBe('k8s.io');
     const { items } = await client.list(namespaces);
@@ -72,7 +72,7 @@ describe('createServer', () => {
     ]);
   });
 
-  it('tells watchers of writes, and ends them cleanly when it closes', async () => {
+  it('sends watch events, and ends watches cleanly when it closes', async () => {
     const server = await start();
     const watch = await server.client.watch(configMaps);
     await server.client.create(configMaps, configMap('a'));
@@ -85,7 +85,7 @@ describe('createServer', () => {
     await expect(server.close()).resolves.toBeUndefined();
   });
 
-  it('writes no file of its own accord', async () => {
+  it('writes no file without a data directory', async () => {
     const [empty, before] = [folder(), process.cwd()];
     process.chdir(empty);
     try {
@@ -97,7 +97,7 @@ describe('createServer', () => {
     }
   });
 
-  it('keeps what it has in a data directory', async () => {
+  it('persists objects in the data directory', async () => {
     const dataDir = join(folder(), 'data');
     const first = await createServer({ store: 'lmdb', dataDir });
     const made = await first.client.create(configMaps, configMap('a'));
@@ -122,7 +122,7 @@ describe('health', () => {
     'start-service-ip-repair-controllers',
   ].map((hook) => `[+]poststarthook/${hook} ok`);
 
-  it('names every check, the hooks of the start among them', async () => {
+  it('names every check, including those of the post-start hooks', async () => {
     const server = await start({ apiDomain: 'k8s.io' });
     await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);
     const everywhere = ['[+]ping ok', '[+]log ok', '[+]etcd ok', ...hooks];
@@ -137,21 +137,21 @@ describe('health', () => {
   it.each([
     [true, 200],
     [false, 404],
-  ])('lets administrators profile when that is %j, and nobody else', async (profiling, status) => {
+  ])('profiling=%j: only administrators may profile', async (profiling, status) => {
     const server = await start({ profiling });
     expect((await text(server, '/debug/pprof/')).status).toBe(status);
     const anonymous = { method: 'GET', url: '/debug/pprof/profile?seconds=1', headers: {} };
     expect((await plainClient(server).request(anonymous)).status).toBe(403);
   });
 
-  it('is there without any of the kinds that the hooks are about', async () => {
+  it('passes although the resources of the post-start hooks are not served', async () => {
     const server = await start({ runtimeConfig: { 'api/all': false, 'apps/v1': true } });
     await expect.poll(async () => (await text(server, '/readyz')).status).toBe(200);
   });
 });
 
 describe('identity', () => {
-  it('lets anonymous requests read version and health only', async () => {
+  it('allows anonymous requests to read version and health only', async () => {
     const client = plainClient(await start());
     const version = await client.request({ method: 'GET', url: '/version', headers: {} });
     expect(version.status).toBe(200);
@@ -162,12 +162,12 @@ describe('identity', () => {
     });
   });
 
-  it('refuses requests without credentials when anonymous ones are off', async () => {
+  it('rejects requests without credentials when anonymous requests are disabled', async () => {
     const client = plainClient(await start({ anonymousAuth: false }));
     await expect(client.list(namespaces)).rejects.toMatchObject({ code: 401 });
   });
 
-  it('knows tokens of the file, and refuses others', async () => {
+  it('accepts tokens of the token file and rejects others', async () => {
     const tokenAuthFile = join(folder(), 'tokens.csv');
     writeFileSync(tokenAuthFile, 'root-token,root,1,"system:masters"\nuser-token,ada,2\n');
     const server = await start({ tokenAuthFile });
@@ -181,7 +181,7 @@ describe('identity', () => {
 });
 
 describe('impersonation in process', () => {
-  it('takes a comma for a part of a group', async () => {
+  it('does not split group names at commas', async () => {
     const { handler } = await start();
     const subject = { commonName: 'boss', organizations: ['system:masters'] };
     const baseHeaders = { 'impersonate-user': 'ann', 'impersonate-group': 'a,b' };
@@ -196,7 +196,7 @@ describe('impersonation in process', () => {
 });
 
 describe('runtime config', () => {
-  it('knows the groups by the names of the domain', async () => {
+  it('uses the group names of the API domain', async () => {
     const runtimeConfig = { 'networking.example.org/v1': false };
     const { client } = await start({ apiDomain: 'example.org', runtimeConfig });
     const place = { apiVersion: 'networking.example.org/v1', resource: 'ingresses' };
@@ -207,8 +207,8 @@ describe('runtime config', () => {
   });
 });
 
-describe('the options of a program', () => {
-  it('are refused all at once, each by its name, with the one that was meant', async () => {
+describe('the options of createServer', () => {
+  it('are validated all at once, with suggestions for unknown names', async () => {
     const bad = {
       securePrt: 1,
       'data-dir': 'x',
@@ -243,7 +243,7 @@ describe('the options of a program', () => {
     await expect(createServer('memory' as ServerOptions)).rejects.toThrow('the settings must be an object');
   });
 
-  it('are stronger than the file that one of them names', async () => {
+  it('take precedence over the config file', async () => {
     const config = join(folder(), 'settings.yaml');
     writeFileSync(config, 'api-domain: file.example\nsecure-port: 70000\n');
     const server = await start({ config });
@@ -255,7 +255,7 @@ describe('the options of a program', () => {
 });
 
 describe('listen', () => {
-  it('is called once', async () => {
+  it('can be called once', async () => {
     const server = await start();
     const first = server.listen();
     await expect(server.listen()).rejects.toThrow('the server listens already: listen() is called once');
@@ -266,7 +266,7 @@ describe('listen', () => {
     await closing;
   });
 
-  it('may be tried again when it failed, and is undone by a close that comes before it is done', async () => {
+  it('can be retried after a failure, and is undone by a concurrent close', async () => {
     const other = await start();
     const { port } = await other.listen();
     const server = await start({ securePort: port });
@@ -278,7 +278,7 @@ describe('listen', () => {
     await expect(clientOf(kubeconfig).list(namespaces)).rejects.toMatchObject({ code: 503 });
   });
 
-  it('opens a port to its kubeconfig', async () => {
+  it('opens a port that accepts its kubeconfig', async () => {
     const server = await start();
     const { url, port, kubeconfig, kubeconfigPath } = await server.listen();
     expect(url).toBe(`https://127.0.0.1:${port}`);
@@ -288,7 +288,7 @@ describe('listen', () => {
     expect((await server.client.get({ ...configMaps, name: 'b' })).metadata.name).toBe('b');
   });
 
-  it('keeps its files to their owner in a folder that is open to others, whatever they were before', async () => {
+  it('restricts its secret files to their owner, also in a folder that is open to others', async () => {
     const dataDir = folder();
     chmodSync(dataDir, 0o755);
     const private_ = ['store/data.mdb', 'store/lock.mdb', 'ca.key', 'server.key', 'admin.key', 'admin.kubeconfig'];
@@ -296,7 +296,7 @@ describe('listen', () => {
     const modes = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, statSync(join(dataDir, name)).mode & 0o777]));
     const expected = {
-      // The folder is its user's.
+      // The folder itself is not changed.
       '': 0o755,
       store: 0o700,
       ...Object.fromEntries(private_.map((name) => [name, 0o600])),
@@ -319,7 +319,7 @@ describe('listen', () => {
     expect(readdirSync(dataDir).sort()).toEqual([...open, ...private_.slice(2), 'store'].sort());
   });
 
-  it('trusts the clients of a given authority besides its own, and no others', async () => {
+  it('trusts client certificates of its own and of the given authority only', async () => {
     const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
     const authority = issueCertificate({ commonName: 'theirs', usage: 'authority', ...times });
     const clientCaFile = join(folder(), 'ca.crt');
@@ -338,7 +338,7 @@ describe('listen', () => {
     await expect(as(issueCertificate(request)).list(namespaces)).rejects.toMatchObject({ code: 403 });
   });
 
-  it('shows a given certificate', async () => {
+  it('serves with the given certificate', async () => {
     const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
     const given = issueCertificate({ commonName: 'given', usage: 'server', hosts: ['127.0.0.1'], ...times });
     const files = folder();
@@ -351,7 +351,7 @@ describe('listen', () => {
     expect((await clientOf(kubeconfig).list(namespaces)).items.length).toBe(4);
   });
 
-  it('refuses a certificate with the key of another', async () => {
+  it('rejects a certificate with the wrong private key', async () => {
     const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
     const files = folder();
     const [tlsCertFile, tlsPrivateKeyFile] = [join(files, 'a.crt'), join(files, 'a.key')];

@@ -5,96 +5,103 @@ import { type Client, createClient, type InProcessHandler, inProcessTransport } 
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { systemClock } from './clock.ts';
-import { compose, type ServerParts } from './compose.ts';
-import { createDefaultService, serviceRange } from './default-service.ts';
+import { compose, type ServerComponents } from './compose.ts';
+import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
 import type { ServerSettings } from './flags.ts';
 import { type Address, type Listening, openListener } from './listening.ts';
 import { createLog } from './log.ts';
-import { createPresence } from './presence.ts';
+import { PostStartHooks } from './post-start-hooks.ts';
 import { systemRandom } from './random.ts';
 import { readConfig } from './read-file.ts';
 import { repeat } from './repeat.ts';
+import { createSelfRegistration } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
 import { StartError } from './start-error.ts';
-import { StartHooks } from './start-hooks.ts';
 
-/** A server at work. */
+/** A running API server. */
 export interface OrchServer {
   readonly names: Names;
-  /** Has all rights, and needs no socket. */
+  /** An in-process client with the rights of `system:masters`. */
   readonly client: Client;
-  /** The server itself: every request comes through here. */
+  /** Handles every request, independent of sockets. */
   readonly handler: InProcessHandler;
-  /** Opens the TLS port of the settings, once. @throws StartError also when it listens already or was closed */
+  /** Opens the TLS port of the settings. @throws StartError also when the server already listens or is closed */
   listen(): Promise<Address>;
   /**
-   * Serves on for the shutdown delay when it listens; then lets requests under way finish, ends watches cleanly and
-   * releases everything. Cuts what is left after the grace period. The same promise for every caller.
+   * Shuts down: when listening, keeps serving for the shutdown delay, then waits for requests in flight, ends watches
+   * cleanly and closes the store. Connections left after the grace period are cut. Idempotent.
    */
   close(): Promise<void>;
 }
 
 /**
- * A server with the objects that every server has, over a store in memory unless the options or `outside` say otherwise.
- * It opens no socket before `listen`, and writes no file without a `dataDir`.
- * @throws StartError that names every option that is wrong
+ * Creates a server with its bootstrap objects, with a memory store by default. It opens no socket before `listen`, and
+ * writes no file without a `dataDir`. @throws StartError that names every invalid option
  */
 export async function createServer(
   options: ServerOptions = {},
-  outside: Partial<Dependencies> = {},
+  dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
-  return startServer(await readOptions(options, readConfig), outside);
+  return startServer(await readOptions(options, readConfig), dependencies);
 }
 
-/** The same for settings that have been read. @throws StartError */
-export async function startServer(settings: ServerSettings, outside: Partial<Dependencies> = {}): Promise<OrchServer> {
-  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = outside;
-  const world = { clock: systemClock, random: systemRandom, ...outside, log };
+/** The same for parsed settings. @throws StartError */
+export async function startServer(
+  settings: ServerSettings,
+  dependencies: Partial<Dependencies> = {},
+): Promise<OrchServer> {
+  const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = dependencies;
+  const injected = { clock: systemClock, random: systemRandom, ...dependencies, log };
   const names = namesFor(settings.apiDomain);
-  const hooks = new StartHooks();
+  const hooks = new PostStartHooks();
   const state = { closing: false, address: '', hooks };
   let opening: Promise<Listening> | undefined;
   let port: number | undefined;
-  const parts = await compose(settings, names, world, state);
+  const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
-  const client = createClient({ transport: inProcessTransport(parts.handler, { subject }) });
+  const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
   let trusted: (() => string) | undefined;
-  const writer = { ...world, ...parts, client, names };
-  const keepPresence = createPresence({ ...writer, clientCa: () => trusted?.(), closing: () => state.closing });
-  const keepService = createDefaultService({ ...writer, settings, interfaces: networkInterfaces, port: () => port });
+  const shared = { ...injected, ...components, client, names };
+  const register = createSelfRegistration({ ...shared, clientCa: () => trusted?.(), closing: () => state.closing });
+  const reconcileService = createServiceReconciler({
+    ...shared,
+    settings,
+    interfaces: networkInterfaces,
+    port: () => port,
+  });
   try {
-    await createBootstrapObjects(client, names, [serviceRange(names, settings)]);
+    await createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]);
     hooks.done(
       'start-system-namespaces-controller',
       'scheduling/bootstrap-system-priority-classes',
       'priority-and-fairness-config-producer',
     );
-    await keepService();
+    await reconcileService();
     hooks.done('bootstrap-controller');
   } catch (error) {
-    parts.registry.close();
-    await parts.store.close();
+    components.registry.close();
+    await components.store.close();
     throw error;
   }
-  const stop = upkeep(parts, { keepService, keepPresence, hooks }, world);
+  const stop = startControllers(components, { reconcileService, register, hooks }, injected);
   let closed: Promise<void> | undefined;
   return {
     names,
     client,
-    handler: parts.handler,
+    handler: components.handler,
     async listen() {
       if (closed !== undefined) throw new StartError('the server is closed: a new one must be made to listen');
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
-      opening = openListener(settings, names, parts.handler, world);
+      opening = openListener(settings, names, components.handler, injected);
       try {
         const { address, clientCa } = await opening;
         port = address.port;
         trusted = clientCa;
         state.address = new URL(address.url).host;
-        await keepService();
-        void keepPresence();
+        await reconcileService();
+        void register();
         return address;
       } catch (error) {
         opening = undefined;
@@ -103,21 +110,21 @@ export async function startServer(settings: ServerSettings, outside: Partial<Dep
     },
     close() {
       state.closing = true;
-      closed ??= shutDown(parts, opening, settings, world, stop);
+      closed ??= shutDown(components, opening, settings, injected, stop);
       return closed;
     },
   };
 }
 
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml }: ServerParts,
+  { registry, store, inFlight, nodeProxy, yaml }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
   stop: () => Promise<unknown>,
 ): Promise<void> {
   const stopped = stop();
-  // Who called `listen` is told why it failed.
+  // A failure to listen has been reported to the caller of `listen`.
   const listening = await opening?.catch(() => undefined);
   if (listening !== undefined) {
     await new Promise<void>((resolve) => {
@@ -126,7 +133,7 @@ async function shutDown(
     });
   }
   const idle = listening?.close(settings.shutdownGracePeriod);
-  // Watches, and what goes on to nodes, have no end of their own: they are ended once everything else is answered.
+  // Watches and proxied connections are long-running: they are ended after all other requests.
   const until = clock.now() + settings.shutdownGracePeriod;
   while (inFlight.counts.readOnly + inFlight.counts.mutating > 0 && clock.now() < until) {
     await pause(5);
@@ -139,29 +146,29 @@ async function shutDown(
   await store.close();
 }
 
-/** How long what the server keeps right may be wrong (ms): its own service, and whose addresses and ports are. */
-const serviceMs = 10_000;
+/** Intervals of the service reconciler and of the repair loop of cluster IPs and node ports (ms). */
+const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
-/** How often the lease of the server is renewed (ms), and when first: after the start, which it must not slow down. */
-const presenceMs = 10_000;
-const firstPresenceMs = 1_000;
+/** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
+const registrationMs = 10_000;
+const firstRegistrationMs = 1_000;
 
-interface Upkeep {
-  readonly keepService: () => Promise<void>;
-  readonly keepPresence: () => Promise<void>;
-  readonly hooks: StartHooks;
+interface Controllers {
+  readonly reconcileService: () => Promise<void>;
+  readonly register: () => Promise<void>;
+  readonly hooks: PostStartHooks;
 }
 
-/** Keeps right what the server has of its own accord, until the result is called. */
-function upkeep(
-  { registry, store }: ServerParts,
-  { keepService, keepPresence, hooks }: Upkeep,
+/** Starts the periodic controllers of the server. The result stops them. */
+function startControllers(
+  { registry, store }: ServerComponents,
+  { reconcileService, register, hooks }: Controllers,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
     registry.resources.find(({ definition }) => definition.plural === plural),
   );
-  const set = async () => {
+  const repairOnce = async () => {
     try {
       if (services !== undefined && addresses !== undefined) {
         await repair({ store, registry, services, addresses, warn: log.warn });
@@ -171,11 +178,11 @@ function upkeep(
       log.error('addresses and ports of services cannot be looked through', { error });
     }
   };
-  const ends = [
-    repeat(clock, serviceMs, keepService),
-    repeat(clock, presenceMs, keepPresence, firstPresenceMs),
-    repeat(clock, repairMs, set, 0),
+  const stops = [
+    repeat(clock, reconcileMs, reconcileService),
+    repeat(clock, registrationMs, register, firstRegistrationMs),
+    repeat(clock, repairMs, repairOnce, 0),
   ];
-  // By now the server is closing: the last call waits for those under way.
-  return () => Promise.all([...ends.map((end) => end()), keepPresence()]);
+  // `closing` is set by now: the last call only waits for those in progress.
+  return () => Promise.all([...stops.map((stop) => stop()), register()]);
 }

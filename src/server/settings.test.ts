@@ -13,7 +13,7 @@ const problems = async (...given: Parameters<typeof read>) => {
 };
 
 describe('readSettings', () => {
-  it('gives the defaults of the table', async () => {
+  it('returns the defaults of the flags', async () => {
     expect(await read([])).toEqual(defaultSettings);
     expect(defaultSettings).toMatchObject({
       bindAddress: '127.0.0.1',
@@ -30,7 +30,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('switches admission plugins by their names', async () => {
+  it('enables and disables admission plugins by name', async () => {
     const on = '--enable-admission-plugins=OwnerReferencesPermissionEnforcement,PodSecurity';
     expect(
       await read([on, '--disable-admission-plugins=Priority', '--disable-admission-plugins', 'PodSecurity']),
@@ -41,7 +41,7 @@ describe('readSettings', () => {
       enableAdmissionPlugins: ['OwnerReferencesPermissionEnforcement', 'PodSecurity'],
       disableAdmissionPlugins: ['Priority', 'LimitRanger'],
     });
-    // Scripts switch off what other servers have; nobody may believe that it is on.
+    // Plugins that are not implemented may be disabled, but not enabled.
     expect(await read(['--disable-admission-plugins=NodeRestriction'])).toMatchObject({
       disableAdmissionPlugins: ['NodeRestriction'],
     });
@@ -53,7 +53,7 @@ describe('readSettings', () => {
     ]);
   });
 
-  it('reads every type', async () => {
+  it('parses every type', async () => {
     expect(
       await read([
         '--bind-address=::',
@@ -94,7 +94,7 @@ describe('readSettings', () => {
     expect(await read(['--anonymous-auth'], { ORCH_ANONYMOUS_AUTH: 'false' })).toMatchObject({ anonymousAuth: true });
   });
 
-  it('prefers the command line to the environment to the file', async () => {
+  it('prefers the command line over the environment over the file', async () => {
     const config = { 'secure-port': 1, 'data-dir': 'file', store: 'memory', 'runtime-config': { 'batch/v1': false } };
     const env = { ORCH_SECURE_PORT: '2', ORCH_DATA_DIR: 'env', ORCH_CONFIG: 'x.yaml' };
     expect(await read(['--secure-port=3', '--secure-port=4'], env, config)).toMatchObject({
@@ -105,7 +105,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads lists of the file', async () => {
+  it('accepts lists in the file', async () => {
     const config = { 'service-cluster-ip-range': ['10.1.0.0/16', 'fd00::/108'] };
     expect(await read(['--config=x'], {}, config)).toMatchObject({
       serviceClusterIpRange: [{ prefix: 16 }, { prefix: 108 }],
@@ -165,9 +165,9 @@ describe('readSettings', () => {
     ],
     [['--tls-cert-file=a.crt'], '--tls-cert-file and --tls-private-key-file must be given together'],
     [['--kubelet-client-key=a.key'], '--kubelet-client-certificate and --kubelet-client-key must be given together'],
-  ])('%j is refused', async (argv, message) => expect(await problems(argv)).toEqual([message]));
+  ])('%j is rejected', async (argv, message) => expect(await problems(argv)).toEqual([message]));
 
-  it('says where a bad value stands, and everything at once', async () => {
+  it('names the source of an invalid value, and reports all errors at once', async () => {
     const config = { 'secure-prot': 1, store: 'disk', 'data-dir': [['x']], config: 'y' };
     expect(await problems(['--config=x.yaml', '--nope'], { ORCH_SECURE_PORT: 'no' }, config)).toEqual([
       'unknown flag "--nope"',
@@ -186,7 +186,7 @@ describe('readSettings', () => {
 describe('readOptions', () => {
   const noFile = () => Promise.reject(new Error('no file was named'));
 
-  it('gives the defaults of a program', async () => {
+  it('returns the defaults of an embedded server', async () => {
     expect(await readOptions({}, noFile)).toEqual({
       ...defaultSettings,
       store: 'memory',
@@ -196,7 +196,7 @@ describe('readOptions', () => {
     expect(await readOptions({ store: undefined, securePort: undefined }, noFile)).toEqual(programSettings);
   });
 
-  it('takes values, and texts as the flags have them', async () => {
+  it('accepts values, and text as on the command line', async () => {
     const read = {
       securePort: 0,
       anonymousAuth: false,

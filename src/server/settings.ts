@@ -12,52 +12,52 @@ import type { ServerOptions } from './server-options.ts';
 import { StartError } from './start-error.ts';
 import { didYouMean } from './suggest.ts';
 
-/** Where settings come from. */
+/** The sources of settings. */
 export interface SettingSources {
-  /** What stands after the command. */
+  /** The arguments after the command. */
   readonly argv: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
-  /** Reads the YAML file that `--config` names. Its errors are passed on. */
+  /** Reads the YAML file of `--config`. Its errors are passed on. */
   readonly readConfig: (path: string) => Promise<Json>;
 }
 
 export type SettingsResult =
   | { readonly settings: Settings }
-  /** One sentence for each thing that is wrong, each naming where it stands. */
+  /** One sentence for each invalid setting, with its source. */
   | { readonly problems: readonly string[] };
 
-/** A text for a setting, and where it stands, as messages say it. */
-interface Given {
+/** The text of a setting, and its source for messages. */
+interface LayerValue {
   readonly text: string;
   readonly where: string;
 }
-type Layer = Map<string, Given>;
+type Layer = Map<string, LayerValue>;
 
 type Listed = (typeof flagList)[number];
 const byName = new Map<string, Listed>(flagList.map((flag) => [flag.name, flag]));
 const flagNames = [...byName.keys()];
 
-/** Every setting: from the command line, else the environment, else the file, else as the table has it. */
+/** The settings of a process. Precedence: command line, environment, file, defaults. */
 export async function readSettings({ argv, env, readConfig }: SettingSources): Promise<SettingsResult> {
   const problems: string[] = [];
   const layers = await withFile([readLine(argv, problems), readEnvironment(env)], readConfig, problems);
-  const settings = settle(defaultSettings, layers, problems, ({ name }) => `--${name}`);
+  const settings = mergeLayers(defaultSettings, layers, problems, ({ name }) => `--${name}`);
   return problems.length > 0 ? { problems } : { settings };
 }
 
-/** The settings that a program gives, else those of the file that it names, else their defaults there. @throws StartError */
+/** The settings of an embedded server. Precedence: options, file, defaults. @throws StartError */
 export async function readOptions(
   options: ServerOptions,
   readConfig: SettingSources['readConfig'],
 ): Promise<ServerSettings> {
   const problems: string[] = [];
   const layers = await withFile([readProgram(options, problems)], readConfig, problems);
-  const settings = settle(programSettings, layers, problems, ({ key }) => key);
+  const settings = mergeLayers(programSettings, layers, problems, ({ key }) => key);
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return settings;
 }
 
-/** The layers, and below them the file that one of them names. */
+/** Appends the layer of the `config` file that one of the layers names. */
 async function withFile(
   layers: readonly Layer[],
   readConfig: SettingSources['readConfig'],
@@ -67,8 +67,8 @@ async function withFile(
   return given === undefined ? [...layers] : [...layers, readFile(await readConfig(given.text), given.text, problems)];
 }
 
-/** Each setting as the first layer that names it has it; `spell` names a flag in messages. */
-function settle<S extends ServerSettings>(
+/** Merges the layers, the first one taking precedence; `spell` names a flag in messages. */
+function mergeLayers<S extends ServerSettings>(
   defaults: S,
   layers: readonly Layer[],
   problems: string[],
@@ -82,19 +82,19 @@ function settle<S extends ServerSettings>(
     if ('value' in parsed) settings[key] = parsed.value;
     else problems.push(`${found.where}=${JSON.stringify(found.text)} ${parsed.problem}`);
   }
-  const told = (key: FlagKey) => spell(flagList.find((flag) => flag.key === key) as Listed);
+  const flagName = (key: FlagKey) => spell(flagList.find((flag) => flag.key === key) as Listed);
   for (const pair of pairs) {
     if (pair.every((key) => settings[key] === undefined) || pair.every((key) => settings[key] !== undefined)) continue;
-    problems.push(`${pair.map(told).join(' and ')} must be given together`);
+    problems.push(`${pair.map(flagName).join(' and ')} must be given together`);
   }
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = settings as S;
   for (const name of on.filter((word) => off.includes(word))) {
-    problems.push(`${told('enableAdmissionPlugins')} and ${told('disableAdmissionPlugins')} both name ${name}`);
+    problems.push(`${flagName('enableAdmissionPlugins')} and ${flagName('disableAdmissionPlugins')} both name ${name}`);
   }
   return settings as S;
 }
 
-/** A certificate and its key are nothing without each other. */
+/** Flags that must be set together. */
 const pairs: readonly (readonly FlagKey[])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
   ['kubeletClientCertificate', 'kubeletClientKey'],
@@ -114,7 +114,7 @@ function readLine(argv: readonly string[], problems: string[]): Layer {
     const takesNext = equals === '' && flag?.type.bare !== true && next !== undefined && !next.startsWith('--');
     if (flag === undefined || !argument.startsWith('--')) {
       problems.push(`unknown flag ${JSON.stringify(argument.split('=')[0])}${didYouMean(name, flagNames)}`);
-      // Most likely its value, which deserves no message of its own.
+      // Probably the value of the unknown flag: no error of its own.
       if (equals === '' && next !== undefined && !next.startsWith('-')) i++;
       continue;
     }
@@ -184,7 +184,7 @@ function readFile(content: Json, path: string, problems: string[]): Layer {
   return layer;
 }
 
-/** A value as the command line would write it; undefined when the command line cannot. */
+/** A value as flag text; undefined when it cannot be expressed. */
 function textOf({ type }: Listed, value: unknown): string | undefined {
   if (type.joins !== true) return scalarText(value);
   const texts = Array.isArray(value)
@@ -200,7 +200,7 @@ const unwritable = ({ type }: Listed): string =>
     ? 'must be a text, a number, true or false, a list of these, or a map of them'
     : 'must be a text, a number, true or false';
 
-/** Not a `Map` or another object of a class, whose content is elsewhere. */
+/** False for a `Map` and other class instances. */
 function isPlainObject(value: unknown): value is { readonly [name: string]: unknown } {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -1,4 +1,4 @@
-/** Why a server does not start, in a sentence that tells a person what to change. */
+/** An error that prevents the start, with a message for the operator that names the fix. */
 export class StartError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -6,7 +6,7 @@ export class StartError extends Error {
   }
 }
 
-/** What is wrong with a file or an address, from the error of the system that says so. */
+/** The reason of a system error about a file or an address. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = reasons.get(code);

@@ -18,7 +18,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-/** The status of each endpoint, and whether the check of the store is what it shows. */
+/** The status of each endpoint, and whether the line of the store check agrees with it. */
 async function health(): Promise<unknown[]> {
   const ask = inProcessTransport((server as OrchServer).handler);
   const endpoints = ['livez', 'readyz', 'healthz'].map(async (endpoint) => {

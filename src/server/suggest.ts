@@ -1,4 +1,4 @@
-/** The end of a message about an unknown word: `; did you mean "x"?`, or nothing when no known word is near. */
+/** The suffix of a message about an unknown word: `; did you mean "x"?`, or empty when no known word is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const allowed = Math.max(2, Math.floor(word.length / 3));
   const [best] = known
@@ -8,7 +8,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : `; did you mean ${JSON.stringify(best.candidate)}?`;
 }
 
-/** How many letters must be put in, left out or replaced to make `a` of `b`; looks at the first 100 of each. */
+/** The Levenshtein distance of the first 100 characters. */
 function editDistance(a: string, b: string): number {
   const [from, to] = [a.slice(0, 100), b.slice(0, 100)];
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatPem } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import { kubeletTrustOf } from './tls.ts';
-import { issueCertificate } from './x509.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');
 const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
@@ -26,7 +26,7 @@ it.each([
   ['text around them', `# one\n${first}\n# other\n${second}#`, first + second],
   ['lines of another system', first.replaceAll('\n', '\r\n'), first],
   ['blocks of other types', first + (one?.key ?? '') + formatPem('TRUSTED CERTIFICATE', Buffer.from('x')), first],
-])('authorities are read: %s', async (_, text, expected) => {
+])('parses a CA bundle: %s', async (_, text, expected) => {
   expect(await authorities(text)).toBe(expected);
 });
 
@@ -37,7 +37,7 @@ it.each([
   ['more than a certificate in a block', formatPem('CERTIFICATE', twice(first)), 'holds a broken certificate'],
   ['a key alone', one?.key ?? '', 'holds no certificate in PEM'],
   ['nothing', '', 'holds no certificate in PEM'],
-])('authorities are refused: %s', async (_, text, why) => {
+])('rejects a CA bundle: %s', async (_, text, why) => {
   await expect(authorities(text)).rejects.toThrow(`--kubelet-certificate-authority=${JSON.stringify(path)} ${why}`);
 });
 

@@ -1,12 +1,12 @@
 import { createSecureContext } from 'node:tls';
 import type { KubeletTrust } from '../http/index.ts';
 import { formatPem, type Names, pemBlocks } from '../meta/index.ts';
+import type { CertKeyPair } from '../pki/index.ts';
 import { isCertificate } from '../resources/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
-import type { Identity } from './x509.ts';
 
 type TlsSettings = Pick<
   ServerSettings,
@@ -19,18 +19,18 @@ type TlsSettings = Pick<
   | 'dataDir'
 >;
 
-/** Everything in PEM that the listener and its administrator need. */
+/** The PEM files of the listener and its administrator. */
 export interface Tls {
   readonly cert: string;
   readonly key: string;
-  /** Authorities of client certificates: the server's own, and those of `--client-ca-file`. */
+  /** The client CA bundle: the server's own authority and those of `--client-ca-file`. */
   readonly clientCa: string;
-  /** What clients must trust to trust `cert`. */
+  /** The CA bundle by which clients verify `cert`. */
   readonly authority: string;
-  readonly admin: Identity;
+  readonly admin: CertKeyPair;
 }
 
-/** Certificates as the settings say and the data directory has them. @throws StartError */
+/** The certificates of the settings and of the data directory. @throws StartError */
 export async function tlsOf(settings: TlsSettings, names: Names, now: number): Promise<Tls> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir } = settings;
   const own = await ensureCertificates({
@@ -47,11 +47,11 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
     return { ...shared, ...own.server, authority: own.authority.cert };
   }
   const given = await readPair(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]);
-  // Who trusts the certificates of the chain themselves needs to know nothing of what signed them.
+  // The chain of the given certificate serves as CA bundle, because its root is not known.
   return { ...shared, ...given, authority: given.cert };
 }
 
-/** What the agents of nodes are known by, and what they are shown, as the settings say. @throws StartError */
+/** The CA bundle and the client certificate for connections to kubelets. @throws StartError */
 export async function kubeletTrustOf(
   settings: Pick<ServerSettings, 'kubeletCertificateAuthority' | 'kubeletClientCertificate' | 'kubeletClientKey'>,
 ): Promise<KubeletTrust> {
@@ -66,7 +66,7 @@ export async function kubeletTrustOf(
 
 type FileSetting = readonly [flag: string, path: string];
 
-async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<Identity> {
+async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<CertKeyPair> {
   const cert = await readSettingFile(...certFile);
   const key = await readSettingFile(...keyFile);
   try {
@@ -78,7 +78,7 @@ async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<Id
   return { cert, key };
 }
 
-/** The certificates of a file, without what stands around them. */
+/** The certificates of a file, without other text. @throws StartError */
 async function readAuthorities(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
   const where = `--${flag}=${JSON.stringify(path)}`;

@@ -8,10 +8,10 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 /** The version of this package. */
 export const version = manifest.version;
 
-/** The release of the API that is served. */
+/** The API release that is served. */
 export const apiRelease = { major: 1, minor: 33 };
 
-/** Body of `/version`: the release of the API that is served, in the form by which clients judge how far they are apart. */
+/** Body of `/version`; clients compute the version skew from it. */
 export function apiVersion(): JsonObject {
   const [major, minor] = [String(apiRelease.major), String(apiRelease.minor)];
   return {

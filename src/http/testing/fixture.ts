@@ -8,11 +8,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Authenticator,
   type Authorizer,
-  allowFirst,
   discoveryAuthorizer,
   mastersAuthorizer,
-  reviewAnswers,
+  reviewHandlers,
   selfReviewAuthorizer,
+  unionAuthorizer,
 } from '../../auth/index.ts';
 import { type ParsedBody, parseYaml } from '../../codec/index.ts';
 import {
@@ -114,7 +114,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
-  const authorize = allowFirst([
+  const authorize = unionAuthorizer([
     mastersAuthorizer,
     discoveryAuthorizer,
     selfReviewAuthorizer(names),
@@ -143,7 +143,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     admission: [],
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     features: options.features ?? {},
-    reviewHandlers: reviewAnswers({ authenticate, authorize, names, audiences: ['here'] }),
+    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: ['here'] }),
   });
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];

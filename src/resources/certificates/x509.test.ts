@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatPem } from '../../meta/index.ts';
-import { der } from '../../server/der.ts';
+import { der } from '../../pki/der.ts';
 import { requestedOrganizations, requestFault } from './x509.ts';
 
 const attribute = (oid: string, text: Uint8Array) => der.sequence(der.objectId(oid), text);

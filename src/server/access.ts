@@ -1,22 +1,22 @@
 import {
   type Authenticator,
   type Authorizer,
-  allowFirst,
   anonymous,
-  authenticateInOrder,
   certificateAuthenticator,
   discoveryAuthorizer,
   mastersAuthorizer,
   parseTokenFile,
   selfReviewAuthorizer,
   tokenAuthenticator,
+  unionAuthenticator,
+  unionAuthorizer,
 } from '../auth/index.ts';
 import type { Names } from '../meta/index.ts';
 import type { Settings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 
-/** Who may come in: by certificate, by token, and without either when that is allowed. */
+/** Client certificates, static tokens, and anonymous requests when they are allowed. */
 export async function authenticatorOf(
   settings: Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
   names: Names,
@@ -24,12 +24,12 @@ export async function authenticatorOf(
   const path = settings.tokenAuthFile;
   const tokens = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
   const methods = [certificateAuthenticator(names), tokenAuthenticator(tokens)];
-  return authenticateInOrder(methods, settings.anonymousAuth ? anonymous : undefined);
+  return unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined);
 }
 
-/** Who may do what. */
+/** `system:masters`, discovery and self reviews. */
 export const authorizerOf = (names: Names): Authorizer =>
-  allowFirst([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
+  unionAuthorizer([mastersAuthorizer, discoveryAuthorizer, selfReviewAuthorizer(names)]);
 
 function parseTokens(path: string, text: string) {
   try {

@@ -1,16 +1,5 @@
 import { type ApiObject, compareQuantities, type JsonObject, type Names, type Quantity } from '../meta/index.ts';
 import {
-  type Amounts,
-  amountOf,
-  count,
-  isBestEffort,
-  isExtended,
-  isExtendedInQuota,
-  readAmounts,
-  statesWhole,
-  takenAmounts,
-} from './amounts.ts';
-import {
   annotationOf,
   containersOf,
   fieldsOf,
@@ -21,38 +10,49 @@ import {
   textOf,
   textsOf,
 } from './fields.ts';
+import {
+  allocatedPodResources,
+  count,
+  hasPodLevelResources,
+  isBestEffort,
+  isExtendedResource,
+  isExtendedResourceForQuota,
+  parseResourceList,
+  type ResourceList,
+  toQuantity,
+} from './resource-list.ts';
 import type { AdmissionPlace } from './types.ts';
 
-/** How much an object takes up of what quotas limit, by the names that quotas use. */
-type UsageOf = (object: ApiObject) => Amounts;
+/** The usage of an object, by the resource names of quotas. */
+type UsageOf = (object: ApiObject) => ResourceList;
 
-/** How one resource counts. */
-export interface Meter {
+/** Computes the usage of the objects of one resource. */
+export interface QuotaEvaluator {
   readonly usage: UsageOf;
-  /** Whether what a quota limits under this name may have to do with the resource. */
-  readonly measures: (name: string) => boolean;
-  /** What must be said in the object when these names are limited; undefined when nothing is missing. */
-  readonly missing?: (object: ApiObject, names: readonly string[]) => string | undefined;
-  /** Whether an update of the object itself may bring it under another quota; without it, any may change what it uses. */
-  readonly moves?: (object: ApiObject, old: ApiObject) => boolean;
-  /** Whether the object is in a scope; without it, quotas with scopes do not concern the resource. */
-  readonly inScope?: (object: ApiObject, scope: Scope) => boolean;
+  /** Whether a limit with this name can apply to the resource. */
+  readonly matchesResource: (name: string) => boolean;
+  /** The fields that the object must set when these names are limited; undefined when none is missing. */
+  readonly missingConstraints?: (object: ApiObject, names: readonly string[]) => string | undefined;
+  /** Whether an update may make other quotas match. Absent: any update may change the usage. */
+  readonly changesScope?: (object: ApiObject, old: ApiObject) => boolean;
+  /** Whether the object is in a scope. Absent: quotas with scopes do not match the resource. */
+  readonly matchesScope?: (object: ApiObject, scope: Scope) => boolean;
 }
 
-/** One condition of a quota on what it is about. */
+/** A scope of a quota, as a requirement. */
 interface Scope {
   readonly name: string;
   readonly operator: string;
   readonly values: readonly string[];
 }
 
-/** What quotas also count by its bare name. */
-const bare = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
+/** Resources that quotas also count without the prefix `count/`. */
+const countedByBareName = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
 
-type Spelling = Pick<Names, 'domain' | 'labels'>;
+type NameSpelling = Pick<Names, 'domain' | 'labels'>;
 
-/** Whether a write there may take up more than before. What is no object, or must never be refused, does not count. */
-export function isMetered({ operation, resource, subresource }: AdmissionPlace, { domain }: Spelling): boolean {
+/** Whether the operation may increase usage. Virtual resources and events are exempt. */
+export function handlesQuota({ operation, resource, subresource }: AdmissionPlace, { domain }: NameSpelling): boolean {
   if (['bindings', 'componentstatuses', 'events', `events.events.${domain}`].includes(resource)) return false;
   if (['authorization', 'authentication'].some((group) => resource.endsWith(`.${group}.${domain}`))) return false;
   if (operation === 'CREATE') return subresource === '';
@@ -61,59 +61,59 @@ export function isMetered({ operation, resource, subresource }: AdmissionPlace, 
   return subresource === '' && (resource === 'services' || resource === 'persistentvolumeclaims');
 }
 
-/** The meter of a resource, spelled `pods` or `deployments.apps`. */
-export function meterOf(resource: string, names: Spelling): Meter {
-  if (resource === 'pods') return podMeter(names);
-  if (resource === 'services') return serviceMeter;
-  if (resource === 'persistentvolumeclaims') return claimMeter(names);
-  const counted = [`count/${resource}`, ...(bare.has(resource) ? [resource] : [])];
+/** The evaluator of a resource, spelled `pods` or `deployments.apps`. */
+export function evaluatorFor(resource: string, names: NameSpelling): QuotaEvaluator {
+  if (resource === 'pods') return podEvaluator(names);
+  if (resource === 'services') return serviceEvaluator;
+  if (resource === 'persistentvolumeclaims') return claimEvaluator(names);
+  const counted = [`count/${resource}`, ...(countedByBareName.has(resource) ? [resource] : [])];
   return {
     usage: () => new Map(counted.map((name) => [name, count(1)])),
-    measures: (name) => counted.includes(name),
+    matchesResource: (name) => counted.includes(name),
   };
 }
 
 const computeNames = new Set(
   ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
-/** What each container must state once it is limited. */
-const stated = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
+/** Limits that require every container to set the field. */
+const requiredByContainers = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
 
-const podMeter = (names: Spelling): Meter => ({
+const podEvaluator = (names: NameSpelling): QuotaEvaluator => ({
   usage: (pod) => podUsage(pod, names),
-  measures: (name) =>
+  matchesResource: (name) =>
     name === 'pods' ||
     name === 'count/pods' ||
     computeNames.has(name) ||
     name.startsWith('hugepages-') ||
     name.startsWith('requests.hugepages-') ||
-    isExtendedInQuota(name, names),
-  missing: unstated,
-  moves: (pod, old) => ends(specOf(pod)) !== ends(specOf(old)),
-  inScope: podInScope,
+    isExtendedResourceForQuota(name, names),
+  missingConstraints: missingContainerResources,
+  changesScope: (pod, old) => isTerminating(specOf(pod)) !== isTerminating(specOf(old)),
+  matchesScope: podInScope,
 });
 
-function podUsage(pod: ApiObject, names: Spelling): Amounts {
-  const usage: Amounts = new Map([['count/pods', count(1)]]);
+function podUsage(pod: ApiObject, names: NameSpelling): ResourceList {
+  const usage: ResourceList = new Map([['count/pods', count(1)]]);
   const { phase } = fieldsOf(pod['status']);
-  // What has run to its end is still there, but runs no more.
+  // A terminal pod counts as an object only.
   if (phase === 'Failed' || phase === 'Succeeded') return usage;
   usage.set('pods', count(1));
-  for (const [name, amount] of takenAmounts(pod, 'requests')) {
+  for (const [name, amount] of allocatedPodResources(pod, 'requests')) {
     const bare = computeNames.has(name) || name.startsWith('hugepages-');
-    if (bare || isExtended(name, names)) usage.set(`requests.${name}`, amount);
+    if (bare || isExtendedResource(name, names)) usage.set(`requests.${name}`, amount);
     if (bare) usage.set(name, amount);
   }
-  for (const [name, amount] of takenAmounts(pod, 'limits')) {
+  for (const [name, amount] of allocatedPodResources(pod, 'limits')) {
     if (computeNames.has(name)) usage.set(`limits.${name}`, amount);
   }
   return usage;
 }
 
-function unstated(pod: ApiObject, names: readonly string[]): string | undefined {
-  const required = stated.filter((name) => names.includes(name)).sort();
+function missingContainerResources(pod: ApiObject, names: readonly string[]): string | undefined {
+  const required = requiredByContainers.filter((name) => names.includes(name)).sort();
   const spec = specOf(pod);
-  if (statesWhole(spec)) return undefined;
+  if (hasPodLevelResources(spec)) return undefined;
   const containers = [...containersOf(spec), ...initContainersOf(spec)];
   const parts = required.flatMap((name) => {
     const [list, plain] = name.startsWith('limits.')
@@ -128,30 +128,30 @@ function unstated(pod: ApiObject, names: readonly string[]): string | undefined 
   return parts.length === 0 ? undefined : `must specify ${parts.join('; ')}`;
 }
 
-/** Whether a pod is to be ended after a time. */
-const ends = (spec: JsonObject): boolean => (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
+/** Whether the pod is in the scope Terminating. */
+const isTerminating = (spec: JsonObject): boolean => (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
 
 function podInScope(pod: ApiObject, { name, operator, values }: Scope): boolean {
   const spec = specOf(pod);
   switch (name) {
     case 'Terminating':
-      return ends(spec);
+      return isTerminating(spec);
     case 'NotTerminating':
-      return !ends(spec);
+      return !isTerminating(spec);
     case 'BestEffort':
       return isBestEffort(spec);
     case 'NotBestEffort':
       return !isBestEffort(spec);
     case 'PriorityClass':
-      return holds(textOf(spec['priorityClassName']), operator, values);
+      return matchesSelector(textOf(spec['priorityClassName']), operator, values);
     case 'CrossNamespacePodAffinity':
-      return reachesOut(spec);
+      return hasCrossNamespaceAffinity(spec);
     default:
       return false;
   }
 }
 
-function holds(value: string, operator: string, values: readonly string[]): boolean {
+function matchesSelector(value: string, operator: string, values: readonly string[]): boolean {
   switch (operator) {
     case 'In':
       return values.includes(value);
@@ -164,8 +164,8 @@ function holds(value: string, operator: string, values: readonly string[]): bool
   }
 }
 
-/** Whether the pod's affinity to others looks at other namespaces. */
-function reachesOut(spec: JsonObject): boolean {
+/** Whether a pod affinity or anti-affinity term selects namespaces. */
+function hasCrossNamespaceAffinity(spec: JsonObject): boolean {
   const affinity = fieldsOf(spec['affinity']);
   return ['podAffinity', 'podAntiAffinity'].some((kind) => {
     const rules = fieldsOf(affinity[kind]);
@@ -180,12 +180,12 @@ function reachesOut(spec: JsonObject): boolean {
 
 const serviceNames = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'];
 
-const serviceMeter: Meter = {
-  measures: (name) => serviceNames.includes(name),
+const serviceEvaluator: QuotaEvaluator = {
+  matchesResource: (name) => serviceNames.includes(name),
   usage: (service) => {
     const spec = specOf(service);
     const ports = objectsOf(spec['ports']);
-    const usage: Amounts = new Map([
+    const usage: ResourceList = new Map([
       ['count/services', count(1)],
       ['services', count(1)],
     ]);
@@ -200,25 +200,25 @@ const serviceMeter: Meter = {
 
 const claimNames = ['count/persistentvolumeclaims', 'persistentvolumeclaims', 'requests.storage'];
 
-/** Storage is counted in whole bytes. */
+/** Rounded up to whole bytes. */
 const wholeBytes = ({ nano, format }: Quantity): Quantity => {
   const rest = nano % 1_000_000_000n;
   return { nano: rest > 0n ? nano - rest + 1_000_000_000n : nano, format };
 };
 
-function claimMeter({ domain, labels }: Spelling): Meter {
+function claimEvaluator({ domain, labels }: NameSpelling): QuotaEvaluator {
   const ofClass = `.storageclass.storage.${domain}/`;
   return {
-    measures: (name) =>
+    matchesResource: (name) =>
       claimNames.includes(name) ||
       name.endsWith(`${ofClass}requests.storage`) ||
       name.endsWith(`${ofClass}persistentvolumeclaims`),
     usage: (claim) => {
       const spec = specOf(claim);
-      const wanted = readAmounts(fieldsOf(spec['resources'])['requests']).get('storage');
-      const granted = amountOf(fieldsOf(fieldsOf(claim['status'])['allocatedResources'])['storage']);
+      const wanted = parseResourceList(fieldsOf(spec['resources'])['requests']).get('storage');
+      const granted = toQuantity(fieldsOf(fieldsOf(claim['status'])['allocatedResources'])['storage']);
       const storage = wanted !== undefined && compareQuantities(wanted, granted) < 0 ? granted : wanted;
-      const usage: Amounts = new Map(claimNames.slice(0, 2).map((name) => [name, count(1)]));
+      const usage: ResourceList = new Map(claimNames.slice(0, 2).map((name) => [name, count(1)]));
       if (storage !== undefined) usage.set('requests.storage', wholeBytes(storage));
       const named = annotationOf(claim, `volume.beta.${labels}/storage-class`) ?? textOf(spec['storageClassName']);
       if (named === '') return usage;
@@ -226,11 +226,11 @@ function claimMeter({ domain, labels }: Spelling): Meter {
       if (storage !== undefined) usage.set(`${named}${ofClass}requests.storage`, wholeBytes(storage));
       return usage;
     },
-    inScope: claimInScope,
+    matchesScope: claimInScope,
   };
 }
 
-/** A claim is in the class of attributes that it has, and in that which it is to get. */
+/** A claim matches by its requested, its current and its target volume attributes class. */
 function claimInScope(claim: ApiObject, { name, operator, values }: Scope): boolean {
   if (name !== 'VolumeAttributesClass') return false;
   const { currentVolumeAttributesClassName, modifyVolumeStatus } = fieldsOf(claim['status']);
@@ -240,10 +240,10 @@ function claimInScope(claim: ApiObject, { name, operator, values }: Scope): bool
     fieldsOf(modifyVolumeStatus)['targetVolumeAttributesClassName'],
   ];
   const named = classes.map(textOf).filter((text) => text !== '');
-  return (named.length === 0 ? [''] : named).some((text) => holds(text, operator, values));
+  return (named.length === 0 ? [''] : named).some((text) => matchesSelector(text, operator, values));
 }
 
-/** What a quota asks of an object before it counts it. */
+/** `spec.scopes` and `spec.scopeSelector` as requirements. */
 function scopesOf(quota: ApiObject): Scope[] {
   const { scopes, scopeSelector } = specOf(quota);
   return [
@@ -256,8 +256,11 @@ function scopesOf(quota: ApiObject): Scope[] {
   ];
 }
 
-/** Whether a quota counts an object of the meter's resource. */
-export function counts(quota: ApiObject, meter: Meter, object: ApiObject): boolean {
+/** Whether a quota applies to an object of the evaluator's resource. */
+export function matchesQuota(quota: ApiObject, evaluator: QuotaEvaluator, object: ApiObject): boolean {
   const hard = Object.keys(fieldsOf(fieldsOf(quota['status'])['hard']));
-  return hard.some(meter.measures) && scopesOf(quota).every((scope) => meter.inScope?.(object, scope) ?? false);
+  return (
+    hard.some(evaluator.matchesResource) &&
+    scopesOf(quota).every((scope) => evaluator.matchesScope?.(object, scope) ?? false)
+  );
 }

@@ -9,26 +9,26 @@ import {
 import { createChain, runMutating, runValidating } from '../chain.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ResourceAttributes } from '../types.ts';
 
-/** The spelling in which messages are known. */
+/** The names of the reference server. */
 export const names = namesFor('k8s.io');
 
-/** An object of a resource, as the fake server holds it. */
-export interface Held {
+/** An object of a resource in the fake lookup. */
+export interface StoredObject {
   readonly resource: string;
   readonly object: ApiObject;
 }
 
-export function held(resource: string, name: string, fields: JsonObject = {}, namespace = ''): Held {
+export function stored(resource: string, name: string, fields: JsonObject = {}, namespace = ''): StoredObject {
   const { metadata, ...rest } = fields;
   const place = namespace === '' ? {} : { namespace };
   const meta = { name, ...place, ...((metadata as JsonObject | undefined) ?? {}) };
   return { resource, object: { kind: 'Any', apiVersion: 'v1', metadata: meta, ...rest } as ApiObject };
 }
 
-/** A server without anything behind it: these objects, and these wishes refused. */
-export function fakeWorld(
-  objects: readonly Held[] = [],
-  refuses: (wish: ResourceAttributes) => boolean = () => false,
+/** A plugin initializer over these objects, whose authorizer denies the attributes for which `denies` holds. */
+export function fakeInitializer(
+  objects: readonly StoredObject[] = [],
+  denies: (attributes: ResourceAttributes) => boolean = () => false,
 ): PluginInitializer {
   const inPlace = (resource: string, namespace: string) =>
     objects.filter(
@@ -43,7 +43,10 @@ export function fakeWorld(
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
     },
-    authorize: (_, wish) => ({ allowed: !refuses(wish), reason: refuses(wish) ? 'no rule allows it' : '' }),
+    authorize: (_, attributes) => ({
+      allowed: !denies(attributes),
+      reason: denies(attributes) ? 'no rule allows it' : '',
+    }),
     findKind: (apiVersion, kind) =>
       kind === 'Unknown'
         ? undefined
@@ -63,7 +66,7 @@ export function fakeWorld(
 
 type Part = Partial<AdmissionRequest> & { readonly warnings?: string[] };
 
-/** A creation of the object unless `part` says otherwise, in the namespace `n`. */
+/** A create request for the object in the namespace `n`, overridden by `part`; an update with an `oldObject`. */
 export function requestFor(resource: string, object: JsonObject, part: Part = {}): AdmissionRequest {
   const [plural = '', group = ''] = resource.split(/\.(.*)/s);
   const metadata = { name: 'x', ...((object['metadata'] as JsonObject | undefined) ?? {}) };
@@ -84,7 +87,7 @@ export function requestFor(resource: string, object: JsonObject, part: Part = {}
   };
 }
 
-/** The object as the plugin leaves it, or the words with which it refuses it. */
+/** The object after both phases, or the reason in the message of the rejection. */
 export async function outcome(plugin: AdmissionPlugin, request: AdmissionRequest): Promise<JsonObject | string> {
   const chain = createChain([plugin]);
   try {
@@ -100,9 +103,9 @@ export async function outcome(plugin: AdmissionPlugin, request: AdmissionRequest
   return request.object ?? {};
 }
 
-export const old = (fields: JsonObject): ApiObject => held('', 'x', fields).object;
+export const old = (fields: JsonObject): ApiObject => stored('', 'x', fields).object;
 
-/** A pod whose only container `c` is like this. */
+/** A pod with the one container `c`. */
 export const podOf = (container: JsonObject = {}, spec: JsonObject = {}): JsonObject => ({
   spec: { containers: [{ name: 'c', ...container }], ...spec },
 });

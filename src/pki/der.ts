@@ -1,4 +1,4 @@
-/** The few forms of DER (ITU-T X.690) that a certificate is made of. Each function gives one complete element. */
+/** DER (ITU-T X.690): a writer of the element types of certificates, and a reader of elements. */
 
 function element(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
@@ -9,6 +9,7 @@ function element(tag: number, ...contents: Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from(head), content]);
 }
 
+/** Each function returns one complete element. */
 export const der = {
   sequence: (...items: Uint8Array[]) => element(0x30, ...items),
   set: (...items: Uint8Array[]) => element(0x31, ...items),
@@ -16,7 +17,7 @@ export const der = {
   octets: (bytes: Uint8Array) => element(0x04, bytes),
   utf8: (text: string) => element(0x0c, Buffer.from(text)),
 
-  /** A whole number that is not negative, given as its big-endian bytes. */
+  /** A non-negative INTEGER from its big-endian bytes. */
   unsigned: (bytes: Uint8Array) => {
     let start = 0;
     while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -24,14 +25,14 @@ export const der = {
     return element(0x02, ...((digits[0] ?? 0) >= 0x80 ? [Buffer.from([0]), digits] : [digits]));
   },
 
-  /** Named bits, number 0 first; trailing zeros are left out, as DER wants it. */
+  /** A BIT STRING of named bits, without trailing zero bits. */
   bits: (...set: number[]) => {
     const last = set.reduce((a, b) => Math.max(a, b));
     const bytes = Buffer.alloc((last >> 3) + 1);
     for (const bit of set) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
     return element(0x03, Buffer.from([7 - (last & 7)]), bytes);
   },
-  /** A bit string of whole bytes. */
+  /** A BIT STRING of whole bytes. */
   bitString: (bytes: Uint8Array) => element(0x03, Buffer.from([0]), bytes),
 
   objectId: (dotted: string) => {
@@ -45,9 +46,9 @@ export const der = {
     return digits < '2050' ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));
   },
 
-  /** `[number]`, around complete elements. */
+  /** `[number] EXPLICIT`. */
   explicit: (number: number, ...items: Uint8Array[]) => element(0xa0 | number, ...items),
-  /** `[number] IMPLICIT`, in place of the tag of a primitive element with this content. */
+  /** `[number] IMPLICIT` of a primitive element with this content. */
   implicit: (number: number, content: Uint8Array) => element(0x80 | number, content),
 };
 
@@ -55,4 +56,43 @@ function base128(value: number): number[] {
   const out = [value & 0x7f];
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) out.unshift((rest & 0x7f) | 0x80);
   return out;
+}
+
+/** A parsed element: the offsets of its tag, of its content, and of its end. */
+export interface DerElement {
+  readonly tag: number;
+  readonly start: number;
+  readonly body: number;
+  readonly end: number;
+}
+
+/** Tags of the universal class. */
+export const derTag = { integer: 0x02, bitString: 0x03, objectId: 0x06, sequence: 0x30, set: 0x31 };
+
+/**
+ * The element at `start`; undefined when there is none or it is truncated. Only single-byte tags and minimal definite
+ * lengths are accepted.
+ */
+export function readDer(der: Buffer, start: number): DerElement | undefined {
+  const [tag, first] = [der[start], der[start + 1]];
+  if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  const body = start + 2 + lengthBytes;
+  if (lengthBytes > 4 || first === 0x80 || body > der.length) return undefined;
+  const length = lengthBytes === 0 ? first : der.readUIntBE(start + 2, lengthBytes);
+  if (lengthBytes > 0 && length < (lengthBytes === 1 ? 0x80 : 2 ** (8 * (lengthBytes - 1)))) return undefined;
+  const end = body + length;
+  return end > der.length ? undefined : { tag, start, body, end };
+}
+
+/** The elements inside a constructed element; undefined when its content is not a sequence of elements. */
+export function derChildren(der: Buffer, { body, end }: DerElement): DerElement[] | undefined {
+  const children: DerElement[] = [];
+  for (let next = body; next < end; ) {
+    const child = readDer(der, next);
+    if (child === undefined || child.end > end) return undefined;
+    children.push(child);
+    next = child.end;
+  }
+  return children;
 }

@@ -4,7 +4,7 @@ import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializ
 
 const notOfNamespaces = ({ resource }: AdmissionPlace) => resource !== 'namespaces';
 
-/** Whoever creates something in a namespace that does not exist creates the namespace with it. */
+/** Creates the namespace of an object to be created if it does not exist. */
 export function namespaceAutoProvision({
   namespace: lookup,
   createNamespace,
@@ -25,7 +25,7 @@ export function namespaceAutoProvision({
   };
 }
 
-/** Nothing is written into, or deleted from, a namespace that does not exist. */
+/** Rejects writes and deletions in a namespace that does not exist. */
 export function namespaceExists({ namespace: lookup }: Pick<PluginInitializer, 'namespace'>): AdmissionPlugin {
   return {
     name: 'NamespaceExists',

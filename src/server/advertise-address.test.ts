@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { advertisedAddress, type Interfaces } from './advertised.ts';
+import { advertisedAddress, type Interfaces } from './advertise-address.ts';
 
 const face = (address: string, internal = false) => ({
   address,
@@ -19,7 +19,7 @@ const machine = {
 describe('advertised address', () => {
   const v4 = [{ address: '10.0.0.0', prefix: 24 }];
   const v6 = [{ address: 'fd00::', prefix: 112 }];
-  // What the reference server's help says of its flag.
+  // As the help of the reference server describes its flag.
   it.each([
     ['the given one', { advertiseAddress: '203.0.113.1', bindAddress: '192.0.2.8' }, v4, machine, '203.0.113.1'],
     ['the one where it listens', { bindAddress: '192.0.2.8' }, v4, machine, '192.0.2.8'],
@@ -27,7 +27,7 @@ describe('advertised address', () => {
     ['that of the machine for a loopback address', { bindAddress: '127.0.0.1' }, v4, machine, '192.0.2.7'],
     ['of the family of the services', { bindAddress: '::' }, v6, machine, '2001:db8::7'],
     ['of another one where there is none', { bindAddress: '::1' }, v6, { a: [face('192.0.2.7')] }, '192.0.2.7'],
-    // Endpoints may not be loopback addresses.
+    // Loopback addresses are invalid in endpoints.
     ['none', { bindAddress: '127.0.0.1' }, v4, loopback, undefined],
     ['none for a given loopback address', { advertiseAddress: '::1', bindAddress: '::' }, v4, loopback, undefined],
   ])('%s', (_, given, serviceClusterIpRange, interfaces, expected) => {

@@ -1,3 +1,4 @@
+/** X.509 certificates (RFC 5280). */
 import {
   createHash,
   createPrivateKey,
@@ -6,13 +7,14 @@ import {
   type KeyObject,
   randomBytes,
   sign,
+  X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
 import { addressBytes, formatPem } from '../meta/index.ts';
 import { der } from './der.ts';
 
-/** A certificate with its key, both in PEM; ECDSA over P-256 with SHA-256. */
-export interface Identity {
+/** A certificate and its private key in PEM (ECDSA P-256 with SHA-256 where issued here). */
+export interface CertKeyPair {
   readonly cert: string;
   readonly key: string;
 }
@@ -20,14 +22,14 @@ export interface Identity {
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
-  /** An authority signs others, a server shows itself under `hosts`, a client shows who it is. */
+  /** A certificate authority, a serving certificate for `hosts`, or a client certificate. */
   readonly usage: 'authority' | 'server' | 'client';
   /** DNS names and IP addresses. */
   readonly hosts?: readonly string[];
   /** Milliseconds since 1970. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** The private key in PEM that it is for. Default: a new one. */
+  /** The private key in PEM. Default: a new one. */
   readonly key?: string;
 }
 
@@ -48,8 +50,11 @@ const digitalSignature = 0;
 const keyCertSign = 5;
 const crlSign = 6;
 
-/** A certificate with its key, signed by `issuer`, or by itself when there is none (RFC 5280, version 3). */
-export function issueCertificate(request: CertificateRequest, issuer?: Identity & { readonly name: string }): Identity {
+/** Issues an X.509 v3 certificate (RFC 5280), signed by `issuer` or self-signed. */
+export function issueCertificate(
+  request: CertificateRequest,
+  issuer?: CertKeyPair & { readonly name: string },
+): CertKeyPair {
   const privateKey =
     request.key === undefined
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
@@ -119,4 +124,17 @@ function keyId(key: KeyObject): Buffer {
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest()
     .subarray(0, 20);
+}
+
+/** Whether the bytes are one certificate in DER, without trailing data. */
+export const isCertificate = (bytes: Buffer): boolean => readCertificate(bytes) !== undefined;
+
+/** Parses a certificate in DER; undefined when it is malformed or followed by other data. */
+export function readCertificate(bytes: Buffer): X509Certificate | undefined {
+  try {
+    const certificate = new X509Certificate(bytes);
+    return certificate.raw.length === bytes.length ? certificate : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../http/index.ts';
 import type { Clock } from '../meta/index.ts';
 
-/** What a server does once after its start, under the names by which probes exclude it. */
+/** The post-start hooks, by the names under which probes exclude their checks. */
 const hookNames = [
   'start-system-namespaces-controller',
   'scheduling/bootstrap-system-priority-classes',
@@ -11,15 +11,15 @@ const hookNames = [
 ] as const;
 type HookName = (typeof hookNames)[number];
 
-/** Which of them are done. */
-export class StartHooks {
+/** Tracks which post-start hooks are done. */
+export class PostStartHooks {
   readonly #pending = new Set<HookName>(hookNames);
 
   done(...names: readonly HookName[]): void {
     for (const name of names) this.#pending.delete(name);
   }
 
-  /** A check for each, which fails until it is done; that of `/livez` only once `graceMs` have passed from now. */
+  /** A health check for each hook, which fails until it is done; on `/livez` only after the grace period. */
   checks(clock: Clock, graceMs: number): HealthCheck[] {
     const graceEnd = clock.now() + graceMs;
     return hookNames.flatMap((hook): HealthCheck[] => {

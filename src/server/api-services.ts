@@ -1,4 +1,4 @@
-/** The APIService objects that tell of the group versions that this server itself serves. */
+/** The APIService objects of the group versions that this server serves itself. */
 import type { Client } from '../client/index.ts';
 import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -16,11 +16,11 @@ export interface RegistrationOptions {
 }
 
 /**
- * Makes the missing objects in one commit, corrects the specification of those that are labelled as the server's, and
- * deletes those of versions that are no longer served. Writes nothing when all is as it should be.
+ * Creates missing APIServices in one commit, corrects the spec of those with the automanaged label, and deletes those of
+ * versions that are no longer served. Writes nothing when nothing differs.
  * @throws StatusError, StoreError
  */
-export async function registerVersions({ client, registry, store, names }: RegistrationOptions): Promise<void> {
+export async function registerApiServices({ client, registry, store, names }: RegistrationOptions): Promise<void> {
   const group = `apiregistration.${names.domain}`;
   const resource = registry.find(group, 'v1', 'apiservices');
   if (resource === undefined) return;
@@ -54,7 +54,7 @@ export async function registerVersions({ client, registry, store, names }: Regis
   }
 }
 
-/** The specification for each group version, by the name of its object. */
+/** The spec of each served group version, by the name of its APIService. */
 function servedVersions(registry: Registry, names: Names): Map<string, JsonObject> {
   const builtin = new Map(builtinGroups.map((entry) => [expandNames(entry.group, names), entry]));
   const specs = new Map<string, JsonObject>();

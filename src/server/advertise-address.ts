@@ -6,8 +6,8 @@ import type { ServerSettings } from './flags.ts';
 export type Interfaces = ReturnType<typeof networkInterfaces>;
 
 /**
- * Under which address others reach the server: the one of the settings, or else the one where it listens, or else the
- * first of the machine that others can reach, of the family of its services if there is one. Undefined: there is none.
+ * The address that the server advertises: --advertise-address, else --bind-address if others can reach it, else the
+ * first reachable address of the host, preferably of the primary service IP family. Undefined: there is none.
  */
 export function advertisedAddress(
   settings: Pick<ServerSettings, 'advertiseAddress' | 'bindAddress' | 'serviceClusterIpRange'>,
@@ -24,7 +24,7 @@ export function advertisedAddress(
   return addresses.find((address) => isIP(address) === family) ?? addresses[0];
 }
 
-/** Neither a loopback nor a link-local address, and not the one that stands for all. */
+/** Not loopback, link-local or unspecified. */
 function isReachable(address: string): boolean {
   const ip = readIp(address);
   if (ip === undefined || ip.bits === 0n) return false;

@@ -2,24 +2,24 @@ import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiObject } from '../meta/index.ts';
+import { issueCertificate } from '../pki/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
 import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
-import { issueCertificate } from './x509.ts';
 
-// Names, labels and priorities are those of the reference server's aggregator and control plane.
+// Names, labels and priorities as in the reference server's aggregator and control plane.
 const servers: OrchServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** A server over a store whose commits are counted. */
-async function start(options: ServerOptions = {}, world = newWorld(), log = silentLog) {
+/** A server with a store whose commits are counted. */
+async function start(options: ServerOptions = {}, injected = newDependencies(), log = silentLog) {
   const commits: string[][] = [];
-  const { store } = world;
+  const { store } = injected;
   const counted: Store = {
     revision: () => store.revision(),
     get: (key, revision) => store.get(key, revision),
@@ -30,15 +30,15 @@ async function start(options: ServerOptions = {}, world = newWorld(), log = sile
     },
     watch: (prefix, after, sink) => store.watch(prefix, after, sink),
     compact: (revision) => store.compact(revision),
-    // Another server may go on with it.
+    // The store is reused by another server.
     close: () => Promise.resolve(),
   };
-  const outside = { clock: world.clock, store: counted, log };
-  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...options }, outside);
+  const dependencies = { clock: injected.clock, store: counted, log };
+  const server = await createServer({ apiDomain: 'k8s.io', securePort: 0, ...options }, dependencies);
   servers.push(server);
-  return { ...world, server, client: server.client, commits };
+  return { ...injected, server, client: server.client, commits };
 }
-const newWorld = () => {
+const newDependencies = () => {
   const clock = drivenClock();
   return { clock, store: openMemoryStore({ clock }) };
 };
@@ -52,18 +52,18 @@ const label = 'kube-aggregator.kubernetes.io/automanaged';
 type Started = Awaited<ReturnType<typeof start>>;
 const list = async ({ client }: Started, place: typeof leases | typeof apiServices) =>
   (await client.list<ApiObject>(place)).items;
-/** Lets the server make what it makes of its own accord after the start. */
+/** Waits for the self-registration after the start. */
 async function settle(started: Started, seconds = 1): Promise<void> {
   started.clock.advance(seconds * 1000);
   await vi.waitFor(async () => expect(await list(started, leases)).not.toEqual([]));
-  // Three reads and writes, one after the other.
+  // Three reads and writes in sequence.
   for (let i = 0; i < 200; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 const specs = async (started: Started) =>
   Object.fromEntries((await list(started, apiServices)).map(({ metadata, spec }) => [metadata.name, spec]));
 
-describe('API services of the server itself', () => {
-  it('are made after the start, in one commit, one for each group version', async () => {
+describe('the APIServices of the server', () => {
+  it('are created after the start in one commit, one for each group version', async () => {
     const started = await start();
     expect(await list(started, apiServices)).toEqual([]);
     await settle(started);
@@ -102,7 +102,7 @@ describe('API services of the server itself', () => {
     });
   });
 
-  it('have a priority in every group and version that can be served', async () => {
+  it('have priorities for every group and version', async () => {
     const featureGates = { AllAlpha: true, AllBeta: true };
     const started = await start({ runtimeConfig: { 'api/all': true }, featureGates });
     await settle(started);
@@ -114,7 +114,7 @@ describe('API services of the server itself', () => {
     }
   });
 
-  it('are corrected at the next start, deleted with their version, and left alone where they are not the server’s', async () => {
+  it('are corrected at the next start and deleted with their version, unless they lack the automanaged label', async () => {
     const first = await start();
     await settle(first);
     const { client } = first;
@@ -126,7 +126,7 @@ describe('API services of the server itself', () => {
     });
     await client.delete(name('v2.autoscaling'));
     await settle(first, 20);
-    // Only a start corrects them.
+    // They are corrected at startup only.
     expect(await specs(first)).toMatchObject({ 'v1.apps': { groupPriorityMinimum: 5 } });
     const second = await start({ runtimeConfig: { 'batch/v1': false } }, first);
     await settle(second);
@@ -139,7 +139,7 @@ describe('API services of the server itself', () => {
     expect(found).not.toHaveProperty(['v1.batch']);
   });
 
-  it('cost a restart no commit, and are not fought over', async () => {
+  it('need no commit at a restart, and no conflicting commits of several servers', async () => {
     const first = await start();
     await settle(first);
     const second = await start({}, first);
@@ -150,7 +150,7 @@ describe('API services of the server itself', () => {
     expect(first.commits.filter((keys) => keys.some((key) => key.includes('apiservices')))).toHaveLength(1);
   });
 
-  it('speak the names of the domain', async () => {
+  it('use the names of the API domain', async () => {
     const { clock, client } = await start({ apiDomain: 'orch.io' });
     clock.advance(1000);
     const place = { apiVersion: 'apiregistration.orch.io/v1', resource: 'apiservices', name: 'v1.networking.orch.io' };
@@ -159,8 +159,8 @@ describe('API services of the server itself', () => {
   });
 });
 
-describe('the lease of the server', () => {
-  it('is made once and renewed', async () => {
+describe('the identity lease', () => {
+  it('is created once and renewed', async () => {
     const started = await start();
     await settle(started);
     const [lease, ...more] = await list(started, leases);
@@ -187,7 +187,7 @@ describe('the lease of the server', () => {
     });
   });
 
-  it('outlives those of servers that crashed, and of no others', async () => {
+  it('of other servers is deleted when expired', async () => {
     const first = await start();
     await settle(first);
     const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' };
@@ -207,7 +207,7 @@ describe('the lease of the server', () => {
     await settle(second);
     const names = async () => (await list(second, leases)).map(({ metadata }) => metadata.name);
     expect(await names()).toEqual(['alive', expect.stringMatching(/^apiserver-/), 'of-others']);
-    // The next look is an hour later.
+    // The next garbage collection is an hour later.
     second.clock.advance(1_000_000);
     await lease('late', { renewTime: at(-3601), leaseDurationSeconds: 3600 });
     await settle(second, 10);
@@ -218,13 +218,13 @@ describe('the lease of the server', () => {
   });
 });
 
-describe('the config map of trusted authorities', () => {
+describe('the config map of client authorities', () => {
   const certificates = (object: ApiObject) =>
     ((object['data'] as { [key: string]: string })['client-ca-file'] ?? '')
       .split(/(?<=-----END CERTIFICATE-----\n)/)
       .map((pem) => new X509Certificate(pem).subject);
 
-  it('names those whose client certificates the server accepts, once it listens', async () => {
+  it('has the client CA bundle once the server listens', async () => {
     const started = await start();
     await settle(started);
     await expect(started.client.get(authorities)).rejects.toMatchObject({ code: 404 });
@@ -234,7 +234,7 @@ describe('the config map of trusted authorities', () => {
     );
   });
 
-  it('keeps the living ones of other servers, and other keys', async () => {
+  it('keeps unexpired authorities of other servers, and other keys', async () => {
     const started = await start();
     const now = started.clock.now();
     const authority = (commonName: string, notAfter: number) =>
@@ -263,17 +263,17 @@ describe('the config map of trusted authorities', () => {
   });
 });
 
-describe('what cannot be written', () => {
-  it('is logged once, tried again, and keeps nothing else from being written', async () => {
+describe('a failing registration', () => {
+  it('is logged once and retried, and does not block the others', async () => {
     const warn = vi.fn();
-    const world = newWorld();
+    const injected = newDependencies();
     let broken = true;
-    const commit = world.store.commit.bind(world.store);
-    world.store.commit = (compares, writes) =>
+    const commit = injected.store.commit.bind(injected.store);
+    injected.store.commit = (compares, writes) =>
       broken && writes.some(({ key }) => key.includes('apiservices'))
         ? Promise.reject(new Error('no room'))
         : commit(compares, writes);
-    const started = await start({}, world, { ...silentLog, warn });
+    const started = await start({}, injected, { ...silentLog, warn });
     await settle(started);
     await settle(started, 10);
     expect(warn.mock.calls.map(([text]: unknown[]) => text)).toEqual([

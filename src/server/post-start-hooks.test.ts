@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck } from '../http/index.ts';
-import { StartHooks } from './start-hooks.ts';
+import { PostStartHooks } from './post-start-hooks.ts';
 
 const name = 'poststarthook/bootstrap-controller';
 
-/** The endpoints at which the hook passes. */
+/** The endpoints on which the check of the hook passes. */
 const passing = (checks: readonly HealthCheck[]) =>
   checks
     .filter((check) => check.name === name)
@@ -18,15 +18,15 @@ const passing = (checks: readonly HealthCheck[]) =>
     })
     .sort();
 
-describe('a start hook that is not finished', () => {
+describe('an unfinished post-start hook', () => {
   const clock = { time: 1_000, now: () => clock.time, monotonic: () => clock.time, after: () => () => {} };
 
-  it('fails everywhere without a grace period', () => {
-    expect(passing(new StartHooks().checks(clock, 0))).toEqual([]);
+  it('fails on all endpoints without a grace period', () => {
+    expect(passing(new PostStartHooks().checks(clock, 0))).toEqual([]);
   });
 
-  it('lets livez pass until the grace period is over', () => {
-    const checks = new StartHooks().checks(clock, 500);
+  it('does not fail livez during the grace period', () => {
+    const checks = new PostStartHooks().checks(clock, 500);
     clock.time += 499;
     expect(passing(checks)).toEqual(['livez']);
     clock.time += 1;
@@ -34,7 +34,7 @@ describe('a start hook that is not finished', () => {
   });
 
   it('passes once it is done', () => {
-    const hooks = new StartHooks();
+    const hooks = new PostStartHooks();
     const checks = hooks.checks(clock, 0);
     hooks.done('bootstrap-controller');
     expect(passing(checks)).toEqual(['healthz', 'livez', 'readyz']);

@@ -1,0 +1,3 @@
+/** Public key infrastructure: DER, X.509 certificates and PKCS #10 certificate requests. */
+export { checkRequestSignature, requestedOrganizations, requestType } from './certificate-request.ts';
+export { type CertificateRequest, type CertKeyPair, isCertificate, issueCertificate, readCertificate } from './x509.ts';

@@ -1,0 +1,56 @@
+import type { Clock, Random } from '../meta/index.ts';
+import { type RegistrationOptions, registerApiServices } from './api-services.ts';
+import { isStatus } from './bootstrap-objects.ts';
+import { publishClientAuthorities } from './client-authorities.ts';
+import type { Log } from './dependencies.ts';
+import { createIdentityLease } from './identity-lease.ts';
+
+export interface SelfRegistrationOptions extends RegistrationOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The client CA bundle in PEM; undefined while the server does not listen. */
+  readonly clientCa: () => string | undefined;
+  /** True during shutdown: nothing may be written any more. */
+  readonly closing: () => boolean;
+}
+
+/**
+ * Each call reconciles the objects by which the server registers itself: the APIServices (once), the identity lease and
+ * the client CA config map. Calls are serialised and never reject: a failure is logged once and retried by the next call.
+ */
+export function createSelfRegistration(options: SelfRegistrationOptions): () => Promise<void> {
+  const { client, names, clock, log, closing } = options;
+  const renewLease = createIdentityLease(options);
+  let registered = false;
+  const tasks = {
+    'API services': async () => {
+      if (!registered) await registerApiServices(options);
+      registered = true;
+    },
+    lease: renewLease,
+    'config map of trusted authorities': async () => {
+      const authorities = options.clientCa();
+      if (authorities !== undefined) await publishClientAuthorities(client, names, clock.now(), authorities);
+    },
+  };
+  const logged = new Set<string>();
+  const runAll = async () => {
+    for (const [what, task] of Object.entries(tasks)) {
+      if (closing()) return;
+      try {
+        await task();
+      } catch (error) {
+        // On a conflict another server has reconciled the object, or the next call will.
+        if (isStatus(error, 409) || logged.has(what)) continue;
+        logged.add(what);
+        log.warn(`the ${what} of this server cannot be kept`, { error });
+      }
+    }
+  };
+  let last = Promise.resolve();
+  return () => {
+    last = last.then(runAll);
+    return last;
+  };
+}

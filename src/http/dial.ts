@@ -43,7 +43,7 @@ export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust
   if (scheme === 'http') return plainRequest(common);
   const { cert, key, ca } = trust;
   const shown = peer !== 'anyone' && cert !== undefined && key !== undefined ? { cert, key } : {};
-  const known = peer === 'agent' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
+  const known = peer === 'kubelet' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
   // The name is that of the endpoint, whatever the header `host` says.
   return secureRequest({ ...common, ...shown, ...known, servername: family === 0 ? host : '' });
 }

@@ -30,7 +30,7 @@ afterAll(() => {
   return new Promise((done) => server.close(done));
 });
 
-const agent = (path: string): Endpoint => ({ scheme: 'http', host: '127.0.0.1', port, path, peer: 'agent' });
+const agent = (path: string): Endpoint => ({ scheme: 'http', host: '127.0.0.1', port, path, peer: 'kubelet' });
 const there = (): Endpoint => ({ scheme: 'http', host: address ?? '', port, path: '', peer: 'anyone' });
 const prefix = '/api/v1/namespaces/a/pods/x/proxy';
 const proxy = (request: ApiRequest, path: string) => relay.proxy(request, there(), { prefix, there: path });
@@ -112,12 +112,12 @@ describe('a kubelet over TLS', () => {
   const other = makeCertificates().ca;
   const shown = { cert: clientCert, key: clientKey };
   it.each([
-    ['is checked against the authorities that were given', { ca, ...shown }, 'agent', 'jane'],
-    ['is not checked without any', shown, 'agent', 'jane'],
+    ['is checked against the authorities that were given', { ca, ...shown }, 'kubelet', 'jane'],
+    ['is not checked without any', shown, 'kubelet', 'jane'],
     [
       'is not checked when the request says so, but still shown who asks',
       { ca: other, ...shown },
-      'unverified agent',
+      'unverified kubelet',
       'jane',
     ],
     ['is shown nothing where anyone may be', { ca: other, ...shown }, 'anyone', 'nobody'],
@@ -132,7 +132,7 @@ describe('a kubelet over TLS', () => {
     };
     expect(await textOf((await mine.text(get, endpoint, 'web')).body)).toBe(expected);
     const strict = createNodeProxy({ clock: realClock, trust: { ca: other }, connectMs: 5_000 });
-    await expect(strict.upgrade(get, { ...endpoint, peer: 'agent' }, '/', false)).rejects.toMatchObject({
+    await expect(strict.upgrade(get, { ...endpoint, peer: 'kubelet' }, '/', false)).rejects.toMatchObject({
       code: 500,
       message:
         'error dialing backend: tls: failed to verify certificate: x509: certificate signed by unknown authority',

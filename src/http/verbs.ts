@@ -62,7 +62,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(registry, path);
     const verb = allowedVerb(call, target);
-    warnOfEnd(call, target);
+    warnOfDeprecation(call, target);
     if (connectionOf(target) !== undefined) return connectAnswer(options, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
@@ -342,7 +342,7 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
 }
 
 /** Adds the warning of a deprecated version. */
-function warnOfEnd({ warnings }: Call, { resource, version }: Target): void {
+function warnOfDeprecation({ warnings }: Call, { resource, version }: Target): void {
   const deprecated = resource.versions.get(version)?.declared.deprecated;
   if (deprecated === undefined) return;
   const { definition } = resource;

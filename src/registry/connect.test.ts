@@ -19,7 +19,7 @@ const calls: ConnectCall[] = [];
 const locate: Connection['locate'] = async (call) => {
   calls.push(call);
   await call.objects.read('configmaps', call.namespace, call.name);
-  return { scheme: 'https', host: '10.0.0.1', port: '1', path: '/there', peer: 'agent' };
+  return { scheme: 'https', host: '10.0.0.1', port: '1', path: '/there', peer: 'kubelet' };
 };
 const connection = (answers: Connection['answers']) => ({
   name: answers,

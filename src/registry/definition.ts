@@ -240,10 +240,10 @@ export interface Endpoint {
   /** Path and query. Empty for `proxy`, which takes those that the request has below the subresource. */
   readonly path: string;
   /**
-   * `agent`: a kubelet, authenticated by its certificate; `unverified agent`: one whose certificate is not verified. Both
+   * `kubelet`: authenticated by its certificate; `unverified kubelet`: its certificate is not verified. Both
    * get the client certificate of the server; `anyone` gets none.
    */
-  readonly peer: 'agent' | 'unverified agent' | 'anyone';
+  readonly peer: 'kubelet' | 'unverified kubelet' | 'anyone';
 }
 
 export interface SelectableField<T = ApiObject> {

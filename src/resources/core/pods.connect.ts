@@ -61,7 +61,7 @@ export const podLog: Connection = {
     return {
       ...kubelet,
       path: pathOf('containerLogs', namespace, name, container) + queryOf(passed),
-      peer: options.insecureSkipTLSVerifyBackend === true ? 'unverified agent' : 'agent',
+      peer: options.insecureSkipTLSVerifyBackend === true ? 'unverified kubelet' : 'kubelet',
     };
   },
 };

@@ -23,7 +23,7 @@ export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: s
     throw new StatusError(500, '', `no preferred addresses found; known addresses: [${known}]`);
   }
   const port = String(status.daemonEndpoints?.kubeletEndpoint?.Port || kubeletPort);
-  return { scheme: 'https', host, port, path: '', peer: 'agent' };
+  return { scheme: 'https', host, port, path: '', peer: 'kubelet' };
 }
 
 /** A name in a proxy path: `web`, `web:8443`, `https:web:8443`. */

@@ -68,7 +68,7 @@ function validateBlock(block: Infer<typeof IPBlock> | undefined, path: string): 
 
 /** Warnings for CIDRs of IP blocks. */
 export function networkPolicyWarnings({ ingress = [], egress = [] }: NetworkPolicySpec): string[] {
-  const warnOf = (peers: readonly Infer<typeof NetworkPolicyPeer>[] | undefined, path: string) =>
+  const peerWarnings = (peers: readonly Infer<typeof NetworkPolicyPeer>[] | undefined, path: string) =>
     (peers ?? []).flatMap(({ ipBlock }, i) => {
       const at = `${path}[${i}].ipBlock`;
       if (ipBlock === undefined) return [];
@@ -78,7 +78,7 @@ export function networkPolicyWarnings({ ingress = [], egress = [] }: NetworkPoli
       ];
     });
   return [
-    ...ingress.flatMap(({ from }, i) => warnOf(from, `spec.ingress[${i}].from`)),
-    ...egress.flatMap(({ to }, i) => warnOf(to, `spec.egress[${i}].to`)),
+    ...ingress.flatMap(({ from }, i) => peerWarnings(from, `spec.ingress[${i}].from`)),
+    ...egress.flatMap(({ to }, i) => peerWarnings(to, `spec.egress[${i}].to`)),
   ];
 }

@@ -16,10 +16,10 @@ export function textAnswer(status: number, text: string): ApiResponse {
   return { status, headers: textHeaders, body: encodeText(text) };
 }
 
-/** JSON for people, whoever asks. */
+/** Indented JSON for any client. */
 export function prettyAnswer(status: number, value: JsonObject): ApiResponse {
   return { status, headers: jsonHeaders, body: encodeText(prettyJson(value)) };
 }
 
-/** What a path that nobody serves is answered with. */
+/** The response for an unknown path. */
 export const pageNotFound: ApiResponse = textAnswer(404, '404 page not found\n');

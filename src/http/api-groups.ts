@@ -1,7 +1,7 @@
 import { formatGroupVersion } from '../meta/index.ts';
 import type { Registry, Resource, ResourceVersion } from '../registry/index.ts';
 
-/** A group as clients see it. */
+/** An API group as discovery shows it. */
 export interface Group {
   readonly name: string;
   /** Best first: released before beta before alpha, newer before older. */
@@ -22,7 +22,7 @@ export interface ServedResource {
   readonly version: ResourceVersion;
 }
 
-/** Where the resources of a version are found: `/api/v1`, `/apis/apps/v1`. */
+/** The path prefix of a version: `/api/v1`, `/apis/apps/v1`. */
 export function rootOf(version: { readonly group: string; readonly version: string }): string {
   return version.group === '' ? `/api/${version.version}` : `/apis/${version.group}/${version.version}`;
 }

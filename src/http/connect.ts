@@ -7,9 +7,9 @@ import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
 
 /**
- * Passes a request on to the node, or to what runs on it, that its target stands for. A connection in another protocol
- * goes through as it is, so that client and agent agree on that protocol by themselves; where the agent refuses the one
- * that a client would like best, its refusal is what makes the client try the next one. Throws StatusError.
+ * Forwards a request to the kubelet or backend of its target. An upgraded connection is copied byte by byte: client and
+ * kubelet negotiate the protocol themselves, and the refusal of one protocol makes the client try the next. Throws
+ * StatusError.
  */
 export async function connectAnswer(
   { registry, nodeProxy, permit, names }: Pick<Serving, 'registry' | 'nodeProxy' | 'permit' | 'names'>,
@@ -18,7 +18,7 @@ export async function connectAnswer(
 ): Promise<ApiResponse> {
   const { request, info, user, warnings } = call;
   const answers = connectionOf(target)?.answers;
-  // What runs in a pod may be changed through it, even where the method is that of a read.
+  // It may change what runs in the pod, also with GET: `create` is required.
   if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
   const { rest } = info.resource as ResourcePath;
   const endpoint = await registry.connect(target, {
@@ -37,7 +37,7 @@ export async function connectAnswer(
   throw statusError.badRequest('Upgrade request required');
 }
 
-/** A text as the messages of a WebSocket: bytes, unless the client wants them in base64. */
+/** Sends a text as WebSocket messages: binary, or base64 if the client asks for that subprotocol. */
 async function textMessages(request: ApiRequest, names: Names, text: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const base64 = `base64.binary.${names.domain}`;
   const opening = openWebSocket(request, [`binary.${names.domain}`, base64]);
@@ -50,10 +50,10 @@ async function textMessages(request: ApiRequest, names: Names, text: () => Promi
 async function proxied(relay: Serving['nodeProxy'], { request, info }: Call, endpoint: Endpoint): Promise<ApiResponse> {
   const { method, url } = request;
   const { before: prefix, rest } = splitAtRest(url, info);
-  // Over HTTP/2 a path may come with what HTTP/1.1 cannot send.
+  // HTTP/2 allows characters in a path that HTTP/1.1 does not.
   const there = (rest.startsWith('/') ? rest : `/${rest}`).replace(/[^!-\u00ff]/g, encodeURIComponent);
   if (request.upgrades) return relay.upgrade(request, endpoint, there, true);
-  // Links of a page without a slash at its end would lead astray.
+  // Relative links of a page need the trailing slash.
   if (!rest.startsWith('/') && (method === 'GET' || method === 'HEAD')) {
     return { status: 301, headers: { location: prefix + there }, body: emptyBody };
   }

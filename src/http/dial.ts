@@ -5,9 +5,9 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { addressBytes, statusError } from '../meta/index.ts';
 import type { Endpoint } from '../registry/index.ts';
 
-/** What the agents of nodes are known by, and what they are shown. PEM. */
+/** The authorities that kubelet certificates are verified with, and the client certificate shown to kubelets. PEM. */
 export interface KubeletTrust {
-  /** Without authorities, no agent's certificate is checked. */
+  /** Without authorities, kubelet certificates are not verified. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -19,15 +19,15 @@ export interface DialOptions {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly signal: AbortSignal;
-  /** Only global unicast addresses are connected to: no loopback, link-local or multicast address. */
+  /** Connects to global unicast addresses only: no loopback, link-local or multicast address. */
   readonly guarded: boolean;
-  /** How long the other side may be silent before it answers (ms). */
+  /** Timeout for the response headers (ms). */
   readonly timeout?: number;
 }
 
 /**
- * A request to an endpoint over a connection of its own, to be ended by the caller.
- * @throws StatusError 400 for an address that is refused; one behind a name becomes an error of the request
+ * A request to an endpoint over its own connection. The caller ends it.
+ * @throws StatusError 400 for a forbidden address; a forbidden address behind a name is an error of the request
  */
 export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust, options: DialOptions): ClientRequest {
   const { guarded, ...rest } = options;
@@ -44,13 +44,13 @@ export function dial({ scheme, host, port, peer }: Endpoint, trust: KubeletTrust
   const { cert, key, ca } = trust;
   const shown = peer !== 'anyone' && cert !== undefined && key !== undefined ? { cert, key } : {};
   const known = peer === 'kubelet' && ca !== undefined ? { ca } : { rejectUnauthorized: false };
-  // The name is that of the endpoint, whatever the header `host` says.
+  // The server name is that of the endpoint, whatever the `host` header.
   return secureRequest({ ...common, ...shown, ...known, servername: family === 0 ? host : '' });
 }
 
 const notAllowed = () => statusError.badRequest('address not allowed');
 
-/** Loopback, link-local, multicast, broadcast, and "this network": what is no global unicast address. */
+/** Addresses that are not global unicast: loopback, link-local, multicast, broadcast and "this network". */
 const refused = new BlockList();
 for (const [address, prefix] of [
   ['0.0.0.0', 8],
@@ -59,7 +59,7 @@ for (const [address, prefix] of [
   ['224.0.0.0', 4],
   ['255.255.255.255', 32],
 ] as const) {
-  // An IPv6 address that is IPv4-mapped is compared as what is mapped.
+  // An IPv4-mapped IPv6 address is checked as IPv4.
   refused.addSubnet(address, prefix, 'ipv4');
   // IPv4-compatible, IPv4-translated, NAT64.
   for (const outer of ['::', '::ffff:0:', '64:ff9b::']) refused.addSubnet(outer + address, 96 + prefix, 'ipv6');
@@ -76,7 +76,7 @@ for (const [address, prefix] of [
 const isRefused = (address: string, family: number): boolean =>
   refused.check(address.replace(/%.*$/s, ''), family === 6 ? 'ipv6' : 'ipv4');
 
-/** Looks a name up and refuses it when one of its addresses is refused, so that no name leads where no address may. */
+/** Resolves a name and rejects it if any of its addresses is forbidden. */
 const guardedLookup: LookupFunction = (host, options, done) => {
   lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const [first] = addresses ?? [];
@@ -104,7 +104,7 @@ const unknownAuthority = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Why an endpoint could not be reached, or did not answer, in the words that clients know. */
+/** The error text for an endpoint that could not be reached or did not respond, as in the reference server. */
 export function dialFailure(error: Error, { host, port }: Endpoint): string {
   const code = 'code' in error ? String(error.code) : '';
   const refusal = refusals[code];
@@ -113,7 +113,7 @@ export function dialFailure(error: Error, { host, port }: Endpoint): string {
   if (unknownAuthority.has(code)) {
     return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
   }
-  // Gone without a word.
+  // Closed without a response.
   if (code === 'ECONNRESET') return 'EOF';
   return error.message;
 }

@@ -9,13 +9,13 @@ import type { Query } from './request-info.ts';
 import type { ApiResponse, Chunk, RequestHeaders } from './types.ts';
 import type { WireCodec } from './wire-codec.ts';
 
-/** Says what there is: `/api`, `/apis` and the documents below them, plain and in the form that tells all at once. */
+/** Discovery: `/api`, `/apis` and the documents below them, unaggregated and aggregated. */
 export interface Discovery {
-  /** The answer for a path; undefined when the path is none of discovery's. */
+  /** The response for a path; undefined for other paths. */
   serve(path: string, headers: RequestHeaders, query: Query): ApiResponse | undefined;
 }
 
-/** With `hashes` each resource says by one how it is stored. */
+/** `hashes`: resources have a storageVersionHash. */
 export function createDiscovery(
   groups: readonly Group[],
   names: Names,
@@ -78,10 +78,10 @@ export function createDiscovery(
 
 const bufferOfChunk = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? bufferOf(chunk) : chunk);
 
-/** Whether a document is found on the same way as the resources: one that knows media types, and no method but GET. */
+/** Whether a document is served by the resource routes, which negotiate media types and allow only GET. */
 export const isRouted = (path: string): boolean => /^\/(?:version|api(?:\/[^/]+)?|apis\/[^/]+\/[^/]+)\/?$/.test(path);
 
-// The form that tells all at once
+// Aggregated discovery
 
 function groupDiscoveryList(groups: readonly Group[], { kind, group, version }: Transform): JsonObject {
   return {
@@ -122,7 +122,7 @@ function resourceDiscovery({ resource }: ServedResource): JsonObject {
   };
 }
 
-// The plain form
+// Unaggregated discovery
 
 function apiVersions(core: readonly Group[], serverAddress: string): JsonObject {
   return {
@@ -174,7 +174,7 @@ function resourceList(version: ServedVersion, hashes: boolean): JsonObject {
 
 const sorted = (subresources: readonly Subresource[]) => [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** A hash of where and as what the objects are stored, by which clients learn that this has changed. */
+/** The storageVersionHash: changes with the storage version of the resource. */
 function storageHash(definition: ServedResource['resource']['definition']): JsonObject {
   if (!definition.verbs.includes('watch')) return {};
   const { group, version } = definition.storage;

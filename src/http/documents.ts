@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { emptyBody } from './answers.ts';
 import type { ApiResponse } from './types.ts';
 
-/** A text that is made once and then served to many, with a tag by which a client knows that it has it already. */
+/** A text that is made once and served to many, with its ETag. */
 export interface Document {
-  /** Shared by all answers: sockets take views of it without a copy. */
+  /** Shared by all responses: sockets write slices of it without copying. */
   readonly body: Uint8Array;
-  /** Of the bytes: SHA-512 in upper-case hexadecimal, as clients of OpenAPI expect it. */
+  /** The SHA-512 of the bytes in upper-case hexadecimal, as OpenAPI clients expect. */
   readonly hash: string;
 }
 
@@ -16,7 +16,7 @@ export function documentOf(text: string | Uint8Array): Document {
   return { body: bytes, hash };
 }
 
-/** Answers with a document, or with 304 when the client has it. */
+/** Returns the document, or 304 when If-None-Match has its ETag. */
 export function serveDocument(
   document: Document,
   contentType: string,

@@ -8,21 +8,21 @@ import { type DialOptions, dial, type KubeletTrust } from './dial.ts';
 export interface ExchangeOptions {
   readonly clock: Clock;
   readonly trust: KubeletTrust;
-  /** How long a connection may take to come about (ms); 0: as long as it takes. */
+  /** Timeout for the connection (ms); 0: none. */
   readonly connectMs: number;
 }
 
-/** What came back; a socket when the other side has agreed to another protocol. */
+/** The response; with a socket if the backend switched protocols. */
 interface Exchanged {
   readonly incoming: IncomingMessage;
   readonly socket?: Socket;
 }
 
-/** Requests of this server's own to other servers. */
+/** Sends requests to kubelets and proxied backends. */
 interface Exchange {
-  /** Resolves when the answer begins. Rejects with the error of the connection. */
+  /** Resolves with the headers of the response. Rejects with the error of the connection. */
   begin(endpoint: Endpoint, options: DialOptions, body?: AsyncIterable<Uint8Array>): Promise<Exchanged>;
-  /** Breaks off everything under way. */
+  /** Aborts all requests. */
   close(): void;
 }
 
@@ -49,7 +49,7 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
         outgoing.once('timeout', late);
         outgoing.on('error', reject);
         outgoing.once('response', (incoming) => {
-          // A body that nobody reads breaks in silence.
+          // Errors of a body that nobody reads are ignored.
           incoming.on('error', ignore);
           const { statusCode = 0 } = incoming;
           if (statusCode >= 200 && statusCode <= 599) return resolve({ incoming });
@@ -63,7 +63,7 @@ export function createExchange({ clock, trust, connectMs }: ExchangeOptions): Ex
           if (head.length > 0) socket.unshift(head);
           resolve({ incoming, socket });
         };
-        // Who goes over to another protocol unasked is hung up on.
+        // An unsolicited upgrade is rejected.
         if (options.headers['upgrade'] !== undefined) outgoing.once('upgrade', agreed);
         if (body === undefined) outgoing.end();
         else pipeline(body, outgoing).catch(reject);

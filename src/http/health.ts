@@ -4,30 +4,30 @@ import { HealthOutcomes } from './health-outcomes.ts';
 import type { Query } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 
-/** One thing that must be well. */
+/** A health check. */
 export interface HealthCheck {
   /** As in `[+]name ok`. */
   readonly name: string;
-  /** Throws, or rejects, when it is not; the error is for the log. */
+  /** Throws or rejects when unhealthy; the error is logged. */
   readonly check: () => void | Promise<void>;
-  /** The endpoints that ask it. */
+  /** The endpoints that include it. */
   readonly endpoints: readonly HealthEndpoint[];
 }
 
 type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 const endpoints: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
 
-/** `/healthz`, `/livez`, `/readyz` and the single checks below them. */
+/** `/healthz`, `/livez`, `/readyz` and the individual checks below them. */
 export interface Health {
-  /** Paths that are served. */
+  /** The served paths. */
   readonly paths: readonly string[];
   /** Undefined when the path is not below one of the three. */
   serve(path: string, query: Query): Promise<ApiResponse> | undefined;
-  /** How the checks ended until now, in the text format of Prometheus. */
+  /** The results of the checks so far, in the Prometheus text format (`/metrics/slis`). */
   outcomes(): string;
 }
 
-/** Whether a check passes at an endpoint; counted, and logged when it does not. */
+/** Runs a check for an endpoint; counts the result and logs failures. */
 type Passes = (endpoint: HealthEndpoint, check: HealthCheck) => Promise<boolean>;
 
 export function createHealth(

@@ -4,13 +4,13 @@ import type { ApiRequest, RequestHeaders } from './types.ts';
 
 type Sent = Pick<ApiRequest, 'headers' | 'headerValues'>;
 
-/** Whether a request may ask to act as someone else. */
+/** Whether a request has impersonation headers. */
 export function impersonates(headers: RequestHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true;
   return false;
 }
 
-/** The user that a request asks to act as, as the headers have it; undefined: none. Throws the 400 StatusError without a name. */
+/** The user named by the impersonation headers; undefined: none. Throws a 400 StatusError when the name is missing. */
 function wantedUser(sent: Sent): Wanted | undefined {
   const [name = ''] = valuesOf(sent, 'impersonate-user');
   const [uid = ''] = valuesOf(sent, 'impersonate-uid');
@@ -30,7 +30,7 @@ interface Wanted {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What the sender must be allowed to impersonate. */
+/** The attributes that the requester must be allowed to impersonate. */
 function rightsFor({ name, uid, groups, extra }: Wanted, names: Names): NonNullable<Attributes['resource']>[] {
   const account = serviceAccountOf(name);
   const authentication = `authentication.${names.domain}`;
@@ -44,7 +44,7 @@ function rightsFor({ name, uid, groups, extra }: Wanted, names: Names): NonNulla
   ];
 }
 
-/** The user as it is known from there on: with the groups that follow from its name. */
+/** The impersonated user with the groups that follow from its name. */
 function completed({ name, uid, groups: asked, extra }: Wanted): User {
   const account = asked.length === 0 ? serviceAccountOf(name) : undefined;
   const groups =
@@ -57,8 +57,8 @@ function completed({ name, uid, groups: asked, extra }: Wanted): User {
 }
 
 /**
- * The user that a request acts as, after asking whether its sender may; the sender itself when the request asks for no
- * other. Throws the 403 StatusError when the sender may not.
+ * The effective user of a request: the impersonated one, each of whose attributes is authorized for the requester, or the
+ * requester itself. Throws a 403 StatusError.
  */
 export async function impersonate(
   sender: User,
@@ -77,13 +77,13 @@ export async function impersonate(
   return completed(wanted);
 }
 
-/** The service account that a user name stands for, if it does. */
+/** The service account of a user name such as `system:serviceaccount:ns:name`; undefined for others. */
 function serviceAccountOf(user: string): { readonly namespace: string; readonly name: string } | undefined {
   const [, namespace = '', name = ''] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
   return dns1123Label(namespace).length + dns1123Subdomain(name).length > 0 ? undefined : { namespace, name };
 }
 
-// As the wire's message shows what it was asked for.
+// The requested attribute as messages show it.
 const goTexts = (texts: readonly string[]): string =>
   texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quote).join(', ')}}`;
 
@@ -102,13 +102,13 @@ const right = (group: string, resource: string, name: string, namespace = '') =>
   name,
 });
 
-/** A header that is sent twice has two values; a comma in one is a part of it. */
+/** The values of a repeated header; a comma belongs to its value. */
 function valuesOf(sent: Sent, name: string): readonly string[] {
   const value = sent.headers[name];
   return value === undefined ? [] : (sent.headerValues?.(name) ?? [value]);
 }
 
-/** `Impersonate-Extra-<key>`: the key is percent-encoded where a header name could not hold it. */
+/** `Impersonate-Extra-<key>`: the key is percent-decoded. */
 function extraOf(sent: Sent): Map<string, readonly string[]> {
   const prefix = 'impersonate-extra-';
   const extra = new Map<string, readonly string[]>();

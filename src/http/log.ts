@@ -1,4 +1,4 @@
-/** One answered request. Holds no credentials, no query and no body. */
+/** A completed request. Contains no credentials, query or body. */
 export interface RequestEntry {
   readonly method: string;
   readonly path: string;
@@ -12,10 +12,10 @@ export interface RequestEntry {
   readonly milliseconds: number;
 }
 
-/** Where the server tells what happens. */
+/** The log of the server. */
 export interface Log {
   /** Absent: requests are not logged. */
   readonly request?: (entry: RequestEntry) => void;
-  /** `fields.error` is what was thrown. */
+  /** `fields.error` is the thrown value. */
   readonly error: (text: string, fields: { readonly [name: string]: unknown }) => void;
 }

@@ -9,21 +9,21 @@ import {
   sizeBounds,
 } from './counters.ts';
 
-/** A metric as data: its lines are made when someone asks. */
+/** A metric as data: its lines are written on a scrape. */
 interface Metric {
   readonly name: string;
-  /** What users may rely on, as the field's metrics have it; absent for those of the process. */
+  /** The stability level; absent for metrics of the process. */
   readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** The lines of one set of labels after the other. */
+  /** The lines, label set by label set. */
   readonly lines: (counted: Counted, name: string) => Iterable<string>;
 }
 
-/** Pieces of the text are about this long (bytes). */
+/** The target size of a piece (bytes). */
 const pieceSize = 64 * 1024;
 
-/** The text of the moment, in pieces, with a `pause` after each but the last. Lines of one histogram are of one moment. */
+/** The current text in pieces, with a `pause` after each but the last. The lines of one histogram are consistent. */
 export async function* metricsText(counted: Counted, pause: () => Promise<void>): AsyncGenerator<ByteString> {
   let piece = '';
   for (const { name, stability, help, type, lines } of metrics) {
@@ -206,7 +206,7 @@ const metrics: readonly Metric[] = [
   },
 ];
 
-/** What was seen at least once; before that there is one without labels, as for every histogram. */
+/** The series with at least one observation; one without labels before the first observation. */
 function admissionTimes(name: string, admission: Counted['admission'], ofPlugins: boolean): string[] {
   const seen = [...admission.values()].filter(
     ({ plugin, seconds }) => plugin === ofPlugins && seconds.counts.some((count) => count > 0),
@@ -220,7 +220,7 @@ function admissionTimes(name: string, admission: Counted['admission'], ofPlugins
 const line = (name: string, labels: string, value: number): string =>
   labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
 
-/** The cumulative buckets, the sum and the count. */
+/** Cumulative buckets, sum and count. */
 function histogram(name: string, labels: string, { counts, sum }: Distribution, bounds: readonly number[]): string {
   const start = `${name}_bucket{${labels === '' ? '' : `${labels},`}le="`;
   let text = '';

@@ -19,24 +19,24 @@ type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'error';
 
 /**
- * What the server counts about itself. Counting is a few additions; texts are made when someone asks. Labels come from
- * what is declared, so that clients cannot add any by what they send.
+ * The metrics of the server. Counting is a few additions; the text format is written on a scrape. Label values come from
+ * definitions, so that requests cannot create new series.
  */
 export interface Metrics {
   readonly inFlight: InFlight;
-  /** The counters of requests like this one: found once for each kind of request. */
+  /** The series of a request, looked up once for each request. */
   series(info: RequestInfo): Series;
   authenticated(result: AuthenticationResult): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
-  /** Declared rules found something else than those written by hand, or failed. */
+  /** Declarative validation differed from handwritten validation, or failed. */
   mismatched(): void;
   ruleFailed(): void;
-  /** In the text format of Prometheus, in pieces: `pause` is called after each. */
+  /** The Prometheus text format, in pieces: `pause` is called after each. */
   text(pause: () => Promise<void>): AsyncGenerator<ByteString>;
 }
 
-/** Counts from now on; the registry is asked for with the first request. */
+/** Creates empty metrics; `registry` is called with the first request. */
 export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, number>();
@@ -91,7 +91,7 @@ function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** What a request is about, in labels. */
+/** The labels of a request. */
 interface Place {
   readonly group: string;
   readonly version: string;
@@ -110,7 +110,7 @@ function makeSeries(verb: string, { subresource, ...place }: Place, scope: strin
   };
 }
 
-/** What is served at a path, in the spelling of its definition, and its verbs; undefined when nothing is. */
+/** The definition's names of a served path, and its verbs; undefined when nothing is served there. */
 function declaredAt(
   registry: Registry,
   { group, version, resource, subresource: name }: ResourcePath,
@@ -124,7 +124,7 @@ function declaredAt(
 }
 
 const other = 'other';
-/** Verbs of resources, and methods for everything else. */
+/** Verbs of resources, and methods of non-resource paths. */
 const methods = new Map([
   ['get', 'GET'],
   ['head', 'GET'],
@@ -141,7 +141,7 @@ const methods = new Map([
 const methodOf = (verb: string): string => methods.get(verb) ?? other;
 
 const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
-/** Well-known paths by their first part. */
+/** Non-resource paths by their first segment. */
 const documents = new Map(
   ['api', 'apis', 'openapi', 'healthz', 'livez', 'readyz', 'metrics', 'version'].map((first) => [
     first,

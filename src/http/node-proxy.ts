@@ -8,21 +8,21 @@ import { refusalOf } from './proxy-errors.ts';
 import { answeredHeaders, backHeaders, type ProxiedPath, proxiedHeaders, upgradeHeaders } from './proxy-headers.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
-/** What goes on to nodes and to what runs on them. Every call throws StatusError. */
+/** Forwards requests to kubelets, pods, services and nodes. Every call throws StatusError. */
 export interface NodeProxy {
-  /** The text that a GET there gives; `name` is that of the pod. */
+  /** The text body of a GET; `name` is the pod's. */
   text(request: ApiRequest, endpoint: Endpoint, name: string): Promise<ApiResponse>;
-  /** Whatever the other side makes of the request. */
+  /** The response of a proxied backend. */
   proxy(request: ApiRequest, endpoint: Endpoint, path: ProxiedPath): Promise<ApiResponse>;
-  /** A connection there in the protocol that the request asks for, or the refusal of the other side. */
+  /** An upgraded connection in the protocol of the request, or the refusal of the backend. */
   upgrade(request: ApiRequest, endpoint: Endpoint, path: string, guarded: boolean): Promise<ApiResponse>;
-  /** Breaks off everything under way. */
+  /** Aborts all requests. */
   close(): void;
 }
 
-/** How much of an error's text is read. */
+/** How much of an error body is read (bytes). */
 const maxRefusal = 50_000;
-/** How long the other side may take to agree to another protocol (ms): until then it is not seen whether the client left. */
+/** Timeout for the backend to accept an upgrade (ms): until then a disconnected client is not noticed. */
 const upgradeMs = 60_000;
 
 export function createNodeProxy(made: ExchangeOptions): NodeProxy {

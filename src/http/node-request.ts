@@ -7,14 +7,14 @@ export type NodeMessage = IncomingMessage | Http2ServerRequest;
 
 export interface NodeRequestOptions {
   readonly clock: Clock;
-  /** How long a body may take that is read as a whole (ms). */
+  /** Timeout of a body that is read whole (ms). */
   readonly bodyMs: number;
-  /** So many bytes of such a body must come in each of these spans of time (ms). */
+  /** The minimum rate of such a body: bytes in each interval. */
   readonly pace: { readonly bytes: number; readonly ms: number };
   readonly upgrades?: boolean;
 }
 
-/** A request as Node received it, over either protocol. */
+/** A request from Node's HTTP/1.1 or HTTP/2 server. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
   readonly url: string;
@@ -35,7 +35,7 @@ export class NodeRequest implements ApiRequest {
     this.#options = options;
   }
 
-  /** The answer was sent, or the connection broke: to be called when either holds, and heard once. */
+  /** Ends the request: the response was sent, or the connection broke. Only the first call counts. */
   end(): void {
     if (this.#over) return;
     this.#over = true;
@@ -48,7 +48,7 @@ export class NodeRequest implements ApiRequest {
   }
 
   get headers(): RequestHeaders {
-    // Joined as HTTP does, but for `set-cookie`, which no request has.
+    // Repeated headers are joined by commas; `set-cookie`, the exception, is no request header.
     return this.#message.headers as RequestHeaders;
   }
 
@@ -57,7 +57,7 @@ export class NodeRequest implements ApiRequest {
     const values: string[] = [];
     for (let i = 0; i < rawHeaders.length; i += 2) {
       if (rawHeaders[i]?.toLowerCase() !== name) continue;
-      // One character for each byte.
+      // Headers are latin1.
       values.push(Buffer.from(rawHeaders[i + 1] ?? '', 'latin1').toString());
     }
     return values;
@@ -88,7 +88,7 @@ export class NodeRequest implements ApiRequest {
     try {
       yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     } finally {
-      // What still comes is read and dropped, so that the answer can be sent.
+      // The rest of the body is discarded, so that the response can be sent.
       message.on('error', ignore);
       message.resume();
     }
@@ -98,7 +98,7 @@ export class NodeRequest implements ApiRequest {
     const message = this.#message;
     const length = Number(message.headers['content-length']);
     if (length > limit) return Promise.reject(statusError.tooLarge(limit));
-    // A small body is there by now, having come with its head.
+    // A small body has arrived with the headers.
     if (length > 0 && message.readableLength === length) {
       const whole = message.read() as Buffer;
       message.resume();
@@ -113,7 +113,7 @@ export class NodeRequest implements ApiRequest {
         message.off('end', end);
         message.off('error', broken);
         message.off('close', broken);
-        // What still comes is read and dropped, so that the answer can be sent.
+        // The rest of the body is discarded, so that the response can be sent.
         message.on('error', ignore);
         message.resume();
         if (error !== undefined) reject(error);
@@ -137,7 +137,7 @@ export class NodeRequest implements ApiRequest {
     });
   }
 
-  /** Calls `late` when a body takes too long in all, or comes too slowly. The result ends that. */
+  /** Calls `late` when a body exceeds its timeout or its minimum rate. The result stops the timers. */
   #timed(received: () => number, late: () => void): () => void {
     const { clock, bodyMs, pace } = this.#options;
     let cancel: () => void;

@@ -7,28 +7,28 @@ import type { ApiResponse, Chunk } from './types.ts';
 
 export interface WriteOptions {
   readonly clock: Clock;
-  /** A client that takes nothing for so long is cut off (ms). */
+  /** A client that reads nothing for this long is disconnected (ms). */
   readonly stallMs: number;
   readonly connection: { cutOff(answer: Sink, clock: Clock): void };
-  /** Ask the client to close the connection after this answer. */
+  /** Sends `Connection: close`. */
   readonly last: boolean;
   readonly request: { whenOver(listener: () => void): void };
 }
 
-/** A socket: one that has gone over to another protocol. */
+/** A socket is an upgraded connection. */
 export type Sink = ServerResponse | ServerHttp2Stream | Socket;
 
-/** Sends an answer over HTTP/1.1. */
+/** Sends a response over HTTP/1.1. */
 export function writeHttp1(response: ApiResponse, out: ServerResponse, options: WriteOptions): void {
   const headers = headersOf(response);
   if (options.last) headers['connection'] = 'close';
-  // A connection of HTTP/1.1 stays open unless one side says otherwise: without this, Node tells how long, too.
+  // HTTP/1.1 connections are persistent by default: without this, Node adds `Keep-Alive`.
   else if (out.shouldKeepAlive && out.req.httpVersionMinor === 1) out.removeHeader('connection');
   out.writeHead(response.status, headers);
   send(out, response, options);
 }
 
-/** Sends an answer over HTTP/2. */
+/** Sends a response over HTTP/2. */
 export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, options: WriteOptions): void {
   const { status, body } = response;
   const headers = headersOf(response);
@@ -39,8 +39,8 @@ export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, opt
 }
 
 /**
- * Ends an answer before its end, so that the client notices: HTTP/1.1 with its connection, HTTP/2 with an error, without
- * which what came so far would look like all there is.
+ * Aborts a response so that the client notices: HTTP/1.1 closes the connection, HTTP/2 resets the stream. A normal end
+ * would make the partial body look complete.
  */
 export function breakOff(sink: Sink): void {
   if ('rstCode' in sink) sink.destroy(new Error('the answer broke off'));
@@ -53,10 +53,10 @@ function headersOf(response: ApiResponse): OutgoingHttpHeaders {
   return headers;
 }
 
-/** The longest time that a timer can wait (ms). */
+/** The maximum delay of a timer (ms). */
 const forever = 2 ** 31 - 1;
 
-/** Sends the body of an answer, no faster than the client takes it, and ends the sink. */
+/** Sends the body of a response with backpressure, and ends the sink. */
 export function send(sink: Sink, { headers, body, waits }: ApiResponse, options: WriteOptions): void {
   const stallMs = waits === true ? forever : options.stallMs;
   const { clock, connection, request } = options;
@@ -66,12 +66,12 @@ export function send(sink: Sink, { headers, body, waits }: ApiResponse, options:
     end(sink, body);
     return;
   }
-  // The first piece may be long in coming.
+  // The first chunk may take long.
   if ('flushHeaders' in sink && headers['content-length'] === undefined) sink.flushHeaders();
   pump(sink, body, cutOffLater, request);
 }
 
-/** Asks for a piece, writes it, waits until the sink has room, and so on until the end of either. */
+/** Writes chunk by chunk, waiting for the sink to drain, until the body or the sink ends. */
 function pump(
   sink: Sink,
   body: AsyncIterable<Chunk>,
@@ -116,7 +116,7 @@ function pump(
     cancelStall = cutOffLater();
   };
   sink.on('drain', drained);
-  // A piece may come when the sink has just been destroyed.
+  // A chunk may arrive after the sink was destroyed.
   sink.on('error', ignore);
   next();
   request.whenOver(stop);

@@ -23,11 +23,11 @@ export interface NonResourceOptions {
   /** `host:port` under which clients reach the server, for `/api`. */
   readonly serverAddress: () => string;
   readonly findType: FindType;
-  /** Resolves after everything that waits has had its turn. */
+  /** Yields to the event loop. */
   readonly pause: () => Promise<void>;
 }
 
-/** Discovery, OpenAPI, health, metrics, version and the list of all of them. */
+/** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
   const { registry, names, health, metrics, profiler } = options;
   const groups = apiGroupsOf(registry);
@@ -78,7 +78,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
   };
 }
 
-/** Whether there is something at the beginning of the path, so that a Status tells that the rest is not there. */
+/** Whether a prefix of the path is served: a missing path below it is a Status, any other is plain text. */
 function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
   const [, root, group] = path.split('/', 3);
   if (root === 'api') return groups.has('');

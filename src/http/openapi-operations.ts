@@ -3,22 +3,22 @@ import type { ServedVersion } from './api-groups.ts';
 
 export type Dialect = 'v2' | 'v3';
 
-/** One operation of a document, before it is written in a dialect. */
+/** An operation, independent of the version of OpenAPI. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly id: string;
-  /** As clients look for it: `list`, `post`, `deletecollection`… */
+  /** The action extension: `list`, `post`, `deletecollection`… */
   readonly action: string;
   readonly description: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Names of query parameters. */
+  /** Names of the query parameters. */
   readonly query: readonly string[];
-  /** Name of the schema of the body. */
+  /** Schema name of the request body. */
   readonly body?: string;
   readonly bodyRequired?: boolean;
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** Name of the schema of the answer; absent: text. */
+  /** Schema name of the response; absent: text. */
   readonly answer?: string;
   readonly codes: readonly (200 | 201 | 202)[];
 }
@@ -44,7 +44,7 @@ const deleteQuery = [
   'propagationPolicy',
 ];
 
-/** Query parameters that each kind of operation takes. */
+/** The query parameters of operations. */
 export const queryOf = {
   list: listQuery,
   watch: listQuery,
@@ -105,7 +105,7 @@ export function parameter(name: string, place: 'query' | 'path', dialect: Dialec
   };
 }
 
-/** The operation in the words of a dialect. */
+/** The operation in a version of OpenAPI. */
 export function writeOperation(
   operation: Operation,
   version: ServedVersion,
@@ -182,7 +182,7 @@ function bodyAndAnswersV2(operation: Operation, query: JsonObject[]): JsonObject
   };
 }
 
-/** `AppsV1`, `CoreV1`, `RbacAuthorizationV1`: what operation ids say of a group and version. */
+/** The group and version in operation ids: `AppsV1`, `CoreV1`, `RbacAuthorizationV1`. */
 export function wordOf({ group, version }: { group: string; version: string }, names: Names): string {
   return capital(groupWord(group, names)) + capital(version);
 }

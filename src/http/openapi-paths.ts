@@ -12,7 +12,7 @@ import {
   writeOperation,
 } from './openapi-operations.ts';
 
-/** Names of the types that every document refers to. */
+/** Names of the types in every document. */
 export const metaTypes = {
   resourceList: 'meta/v1.APIResourceList',
   deleteOptions: 'meta/v1.DeleteOptions',
@@ -22,7 +22,7 @@ export const metaTypes = {
   watchEvent: 'meta/v1.WatchEvent',
 } as const;
 
-/** The name of the type of a subresource's kind: `autoscaling/v1.Scale`. */
+/** The type name of a subresource's kind: `autoscaling/v1.Scale`. */
 export function subresourceType(sub: Subresource, version: ServedVersion): string {
   const group = sub.group ?? version.group;
   const home = group === '' ? 'core' : (group.split('.')[0] ?? group);
@@ -31,7 +31,7 @@ export function subresourceType(sub: Subresource, version: ServedVersion): strin
 
 export const listTypeOf = (served: ServedResource) => `${served.version.schema.name}List`;
 
-/** The paths of a group version with what each offers, resource by resource. `known` says which types there are. */
+/** The paths of a group version with their operations, resource by resource. `known`: whether a type exists. */
 export function* pathsOf(
   version: ServedVersion,
   names: Names,
@@ -53,7 +53,7 @@ interface Writer {
   readonly dialect: Dialect;
   readonly known: (typeName: string) => boolean;
   readonly word: string;
-  /** Those of the resource at hand. */
+  /** Those of the current resource. */
   readonly paths: Map<string, JsonObject>;
 }
 
@@ -114,7 +114,7 @@ const patchMedia = [
   'application/strategic-merge-patch+json',
 ];
 
-/** What the verbs have in common over all resources. `id` is the first word of the operation id. */
+/** The verbs in operations. `id` is the first word of the operation id. */
 const shapes: {
   readonly [verb in Verb]: Pick<Operation, 'method' | 'action' | 'codes'> & {
     readonly id: string;
@@ -171,7 +171,7 @@ function operationOf(
     list: typeName(listTypeOf(served)),
     watch: typeName(metaTypes.watchEvent),
     watchlist: typeName(metaTypes.watchEvent),
-    // A kind that is deleted in steps answers with itself or with a Status.
+    // A delete returns the object while it is terminating, otherwise a Status.
     delete: strategy.returnsDeleted === true && strategy.termination === undefined ? own : typeName(metaTypes.status),
     deletecollection: typeName(metaTypes.status),
     get: own,
@@ -193,7 +193,7 @@ function operationOf(
   };
 }
 
-/** A subresource whose type is not known here (a stream, a log) is told of as text. */
+/** A subresource without a type (a stream, a log) is described as text. */
 function subresourceOperation(
   writer: Writer,
   served: ServedResource,

@@ -23,13 +23,13 @@ export interface OpenApiOptions {
   /** The body of `/version`. */
   readonly version: JsonObject;
   readonly findType: FindType;
-  /** Fields tell the values that they may have. */
+  /** Includes the enums of fields. */
   readonly enums: boolean;
-  /** Resolves after everything that waits has had its turn: a large document is made in pieces. */
+  /** Yields to the event loop: a large document is made in pieces. */
   readonly pause: () => Promise<void>;
 }
 
-/** `/openapi/v2`, `/openapi/v3` and a document for each group version, made when first asked for. */
+/** `/openapi/v2`, `/openapi/v3` and a document for each group version, made on the first request. */
 export interface OpenApi {
   readonly paths: readonly string[];
   /** Undefined when the path is none of these. */
@@ -44,7 +44,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
     let document = made.get(key);
     if (document === undefined) {
       document = make();
-      // A failure is told to those who wait, and tried again by the next.
+      // Waiting requests get the failure; the next request tries again.
       document.catch(() => made.delete(key));
       made.set(key, document);
     }
@@ -52,7 +52,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   };
   const v3 = new Map(versions.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
   const documentAt = (path: string, version: ServedVersion) => cached(path, () => versionDocument(writer, version));
-  // Both forms go by the hash of the JSON.
+  // Both encodings use the hash of the JSON.
   const protobufAt = (path: string, version: ServedVersion) =>
     cached(`${path} ${protobufTypeV3}`, async () => ({
       body: await versionProtobuf(writer, version),
@@ -87,7 +87,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       const type = formOf(headers, formsV3);
       return documentAt(path, version).then(async (document) => {
         if (hash && hash !== document.hash) return movedTo(`${path}?hash=${document.hash}`);
-        // Under a hash a document never changes.
+        // A URL with a hash always returns the same document.
         const keep = hash ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
         const made = type === jsonType ? document : await protobufAt(path, version);
         return serveDocument(made, type, tag, { vary: 'Accept', ...keep });
@@ -96,7 +96,7 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   };
 }
 
-/** Answers who has an old link to a document with the present one. */
+/** Redirects an outdated hash to the current one. */
 const movedTo = (location: string): ApiResponse => ({
   status: 301,
   headers: { 'cache-control': 'no-cache, private', location, vary: 'Accept' },
@@ -107,7 +107,7 @@ const jsonType = 'application/json';
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const protobufTypeV3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
 
-/** What clients ask for, and what they then get: the name that most of them know is no valid media type. */
+/** Requested media types and the Content-Type of the response: the name most clients use is not a valid media type. */
 type Forms = ReadonlyMap<string, string>;
 const formsV2 = formsOf(protobufType);
 const formsV3 = formsOf(protobufTypeV3);
@@ -131,11 +131,11 @@ function formOf(headers: RequestHeaders, forms: Forms): string {
 
 interface Writer extends OpenApiOptions {
   readonly versions: readonly ServedVersion[];
-  /** Kinds under which a type is served, by the name of the type. */
+  /** The kinds of a type, by the name of the type. */
   readonly kinds: ReadonlyMap<string, readonly GroupVersionKind[]>;
 }
 
-/** One group version: its paths, and every type that they lead to. */
+/** The document of a group version: its paths, and every type that they refer to. */
 async function versionDocument(writer: Writer, version: ServedVersion): Promise<Document> {
   const { names, pause } = writer;
   const paths = await textOf(pathsOf(version, names, 'v3', isKnown(writer, version)), pause);
@@ -157,10 +157,10 @@ async function versionProtobuf(writer: Writer, version: ServedVersion): Promise<
   return encodeOpenApi3({ openapi: '3.0.0', info: infoOf(writer) }, { securitySchemes }, { paths, schemas });
 }
 
-/** How long a piece of work may take before others get their turn (ms). */
+/** How long a step may take before it yields to the event loop (ms). */
 const turnMs = 5;
 
-/** The fields of a large object, each written by itself, in the order of their names. */
+/** The fields of a large object, each encoded by itself, sorted by name. */
 async function piecesOf<Piece>(
   fields: Iterable<readonly [string, JsonObject]>,
   write: (name: string, value: JsonObject) => Piece,
@@ -185,7 +185,7 @@ async function textOf(fields: Iterable<readonly [string, JsonObject]>, pause: ()
   return `{${(await piecesOf(fields, fieldText, pause)).join(',')}}`;
 }
 
-/** The large parts of the document of everything, made group version by group version. */
+/** The large parts of the v2 document, made group version by group version. */
 async function partsOf<Piece>(
   writer: Writer,
   write: (part: OpenApiPart, name: string, value: JsonObject) => Piece,
@@ -204,7 +204,7 @@ async function partsOf<Piece>(
   return { paths, definitions: await piecesOf(Object.entries(schemas), definition, pause) };
 }
 
-/** The document of everything. */
+/** The v2 document. */
 async function wholeDocument(writer: Writer): Promise<Document> {
   const { paths, definitions } = await partsOf(writer, (_, name, value) => fieldText(name, value));
   const rest = JSON.stringify(restOf(writer)).slice(1, -1);
@@ -222,7 +222,7 @@ async function wholeProtobuf(writer: Writer): Promise<Document> {
   return documentOf(bytes);
 }
 
-/** What the document of everything says beside its large parts. */
+/** The small fields of the v2 document. */
 const restOf = (writer: Writer): JsonObject => ({
   swagger: '2.0',
   info: infoOf(writer),
@@ -250,7 +250,7 @@ const infoOf = ({ names, version }: Writer): JsonObject => ({
   version: version['gitVersion'] ?? '',
 });
 
-/** Whether a type will be in the document of a version. */
+/** Whether a type is in the document of a version. */
 function isKnown(writer: Writer, version: ServedVersion): (typeName: string) => boolean {
   const own = new Set(version.resources.map((served) => served.version.schema.name));
   return (name) => own.has(name) || writer.findType(name) !== undefined;
@@ -283,7 +283,7 @@ function schemasOf(writer: Writer, version: ServedVersion, dialect: Dialect): { 
   return schemas;
 }
 
-/** Types that no declaration describes: they hold whatever the kind at hand has. */
+/** Types without a declaration: they contain fields of the kind at hand. */
 const freeSchemas: { readonly [type: string]: JsonObject } = {
   [metaTypes.patch]: { description: 'A change to an object.', type: 'object' },
   [metaTypes.watchEvent]: {

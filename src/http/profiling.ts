@@ -10,7 +10,7 @@ export interface Profiler {
   serve(path: string, query: Query, signal: AbortSignal): Promise<ApiResponse> | undefined;
 }
 
-/** What is recorded: the commands of the inspector that begin and end it. */
+/** A profile: the inspector commands that start and stop it. */
 interface Recording {
   readonly enable: string;
   readonly start: string;
@@ -46,7 +46,7 @@ const root = '/debug/pprof';
 const defaultSeconds = 30;
 const maxSeconds = 300;
 
-/** One profile is taken at a time: taking one slows everything down. */
+/** One profile at a time, because profiling slows the server down. */
 export function createProfiler(clock: Clock): Profiler {
   let busy = false;
   const record = async (recording: Recording, query: Query, signal: AbortSignal): Promise<ApiResponse> => {
@@ -96,7 +96,7 @@ function secondsOf(text: string | null): number {
   throw statusError.badRequest(`seconds must be a whole number from 1 to ${maxSeconds}`);
 }
 
-/** Resolves after the time, or when the client is gone. */
+/** Resolves after the duration, or when the client disconnects. */
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

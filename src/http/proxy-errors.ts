@@ -1,6 +1,6 @@
 import { StatusError, statusError } from '../meta/index.ts';
 
-/** What clients are told of an agent's status, and the reason of it; text of the agent where there is no message. */
+/** Message and reason for the status of a kubelet; without a message, the kubelet's text. */
 const refusals: { readonly [status: number]: readonly [reason: string, message?: string] } = {
   401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
   403: ['Forbidden'],
@@ -18,7 +18,7 @@ const refusals: { readonly [status: number]: readonly [reason: string, message?:
   ],
 };
 
-/** The error that stands for what an agent answered to a request for the log of a pod. */
+/** The error for a kubelet's response to a request for the log of a pod. */
 export function refusalOf(status: number, text: string, pod: string): StatusError {
   if (status === 500) return statusError.internal(text);
   if (status === 400) return statusError.badRequest(text);

@@ -5,15 +5,15 @@ import { offeredProtocols } from './web-socket.ts';
 
 /** The path of a proxied request, as it was sent. */
 export interface ProxiedPath {
-  /** That of the subresource, without a slash at its end. */
+  /** Up to the subresource, without a trailing slash. */
   readonly prefix: string;
-  /** What follows it, with the query: what is asked for over there. */
+  /** The path and query sent to the backend. */
   readonly there: string;
 }
 
 type Headers = { [name: string]: string | string[] };
 
-/** Headers that belong to one connection (RFC 9110, 7.6.1). */
+/** Hop-by-hop headers (RFC 9110, 7.6.1). */
 const hops: readonly string[] = [
   'connection',
   'keep-alive',
@@ -27,13 +27,13 @@ const hops: readonly string[] = [
   'http2-settings',
 ];
 
-/** The subprotocols of a WebSocket request, one of which may carry a token. */
+/** The subprotocols of a WebSocket request. One may carry a bearer token. */
 const protocolHeader = 'sec-websocket-protocol';
 
-/** Those that say who asks, which is nobody else's business, and one that this server has answered itself. */
+/** Credentials, which are not forwarded, and `expect`, which this server has answered. */
 const own: readonly string[] = ['authorization', 'expect', protocolHeader];
 
-/** Those by which a page of one origin may read another: it is this server that speaks for its origin. */
+/** CORS headers: only this server sets them for its origin. */
 const crossOrigin: readonly string[] = ['credentials', 'headers', 'methods', 'origin'].map(
   (what) => `access-control-allow-${what}`,
 );
@@ -51,7 +51,7 @@ function without(headers: IncomingHttpHeaders | ApiRequest['headers'], dropped: 
   return out;
 }
 
-/** What is passed on of a request: not who asks, but from where. */
+/** The forwarded headers of a request: no credentials, but the address of the client. */
 function passedHeaders({ headers, peer }: ApiRequest): Headers {
   const out = without(headers, own);
   const host = headers['host'] ?? headers[':authority'];
@@ -69,15 +69,15 @@ export function proxiedHeaders(request: ApiRequest, { prefix, there }: ProxiedPa
   return hasBody && out['content-length'] === undefined ? { ...out, 'transfer-encoding': 'chunked' } : out;
 }
 
-/** The headers of a request for another protocol. */
+/** The headers of an upgrade request. */
 export function upgradeHeaders(request: ApiRequest): Headers {
   return { ...passedHeaders(request), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
 }
 
-/** What is passed back of an answer. */
+/** The forwarded headers of a response. */
 export const answeredHeaders = (headers: IncomingHttpHeaders): Headers => without(headers, []);
 
-/** The same for a proxied request: a redirection leads through the proxy, too. */
+/** The same for a proxied request, with redirects rewritten to lead through the proxy. */
 export function backHeaders(
   headers: IncomingHttpHeaders,
   endpoint: Endpoint,
@@ -89,7 +89,7 @@ export function backHeaders(
   return out;
 }
 
-/** Where a link on the other side leads from here: one to the same host by a whole path goes through the proxy. */
+/** Rewrites a redirect to an absolute path on the same host so that it leads through the proxy. */
 function through(link: string, { host, port }: Endpoint, { headers }: ApiRequest, { prefix }: ProxiedPath): string {
   const [, scheme = '', authority, rest = ''] = /^([a-z][a-z0-9+.-]*:)?(?:\/\/([^/?#]*))?(.*)$/is.exec(link) ?? [];
   const client = headers['host'] ?? headers[':authority'];

@@ -3,11 +3,11 @@ import { parseFieldSelector, pathSegmentName, type ResourcePlace, statusError } 
 /** Parameters of a URL; names and values are percent-decoded. */
 export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
 
-/** What a path below `/api/<version>` or `/apis/<group>/<version>` names. Absent parts are empty. */
+/** The parts of a path below `/api/<version>` or `/apis/<group>/<version>`. Absent parts are empty. */
 export interface ResourcePath extends ResourcePlace {
-  /** What follows the subresource, without the slash between. */
+  /** The path after the subresource, without the slash. */
   readonly rest: string;
-  /** How many parts the whole path has up to the subresource, whether there is one or not. */
+  /** The number of path segments up to and including the place of the subresource. */
   readonly depth: number;
 }
 
@@ -16,11 +16,11 @@ export interface RequestInfo {
   readonly path: string;
   readonly query: Query;
   /**
-   * The verb that is authorized: `get`, `list`, `deletecollection`…; the method in lower case for a path that is no
-   * resource. Empty for a method that has no such meaning.
+   * The authorized verb: `get`, `list`, `deletecollection`…; the lower-case method for non-resource paths. Empty for a
+   * method without a verb.
    */
   readonly verb: string;
-  /** Undefined for a path that is no resource. */
+  /** Undefined for non-resource paths. */
   readonly resource: ResourcePath | undefined;
 }
 
@@ -33,12 +33,12 @@ const verbs = new Map([
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ]);
-/** The methods of HTTP (RFC 9110, 9.3; RFC 5789), which are case-sensitive. */
+/** The methods of HTTP (RFC 9110, 9.3; RFC 5789). They are case-sensitive. */
 const methods = new Set([...verbs.keys(), 'CONNECT', 'OPTIONS', 'TRACE']);
-// Subresources of a namespace; below any other second part, a namespace holds resources.
+// Subresources of a namespace. Any other segment there names a resource in the namespace.
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-/** Reads method and URL. Throws a 400 StatusError for a URL that cannot be decoded. */
+/** Parses method and URL. Throws a 400 StatusError for a URL that cannot be decoded. */
 export function identify(method: string, url: string): RequestInfo {
   const target = url.startsWith('/') ? url : originForm(url);
   const mark = target.indexOf('?');
@@ -47,14 +47,14 @@ export function identify(method: string, url: string): RequestInfo {
   const parts = path.split('/');
   if (parts[parts.length - 1] === '') parts.pop();
   const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
-  // Neither a document such as `/apis/apps/v1` nor a path with an empty part names a resource.
+  // Discovery documents such as `/apis/apps/v1` and paths with empty segments are non-resource paths.
   const resource = start === 0 || parts.length < start + 2 ? undefined : identifyResource(parts, start);
   if (resource === undefined) return { path, query, verb: methods.has(method) ? method.toLowerCase() : '', resource };
   const onWatchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
   return { path, query, verb: resourceVerb(method, query, resource, onWatchPath), resource };
 }
 
-/** Undefined when a part is empty; what follows a subresource may have any parts. */
+/** Undefined when a segment is empty; only those after a subresource may be. */
 function identifyResource(parts: readonly string[], start: number): ResourcePath | undefined {
   let next = start + 1;
   const watchPath = parts[next] === 'watch' && parts.length > next + 1;
@@ -79,8 +79,8 @@ function identifyResource(parts: readonly string[], start: number): ResourcePath
 }
 
 /**
- * The one object that a list or watch is about, and is authorized for: what its field selector requires of
- * `metadata.name`. Undefined when that is no name, or the selector cannot be read, which is refused later.
+ * The name for which a list or watch is authorized: what its field selector requires of `metadata.name`. Undefined when
+ * that is not a name, or when the selector is invalid, which is an error later.
  */
 export function selectedName({ verb, query, resource }: RequestInfo): string | undefined {
   if (query.size === 0 || resource?.name !== '' || (verb !== 'list' && verb !== 'watch')) return undefined;
@@ -95,7 +95,7 @@ export function selectedName({ verb, query, resource }: RequestInfo): string | u
   return name === undefined || name === '' || pathSegmentName(name).length > 0 ? undefined : name;
 }
 
-/** A URL, as it was sent, up to its subresource and after it. */
+/** Splits a URL, as it was sent, after its subresource. */
 export function splitAtRest(url: string, { resource }: RequestInfo): { before: string; rest: string } {
   const target = url.startsWith('/') ? url : originForm(url);
   let end = target.search(/[?]|$/);
@@ -120,7 +120,7 @@ function resourceVerb(method: string, query: Query, { name, subresource }: Resou
   return verb === 'delete' && name === '' ? 'deletecollection' : verb;
 }
 
-/** How a boolean parameter is read: given and neither `false` nor `0` is true, even when it has no value. */
+/** A boolean query parameter: present and neither `false` nor `0` is true, also without a value. */
 function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
@@ -134,7 +134,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** The path and query of an absolute URL, as a client may send it to a proxy. */
+/** The path and query of a URL in absolute form, as clients send it to a proxy. */
 function originForm(url: string): string {
   const absolute = /^https?:\/\/[^/?#]*/i.exec(url);
   if (absolute === null) return url;

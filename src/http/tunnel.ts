@@ -4,15 +4,14 @@ import { send, type WriteOptions } from './node-response.ts';
 import type { ApiResponse } from './types.ts';
 import { ClientFrames, closeFrame, pongFrame } from './web-socket.ts';
 
-/** How long one direction may go on when the other has ended (ms). */
+/** How long one direction may stay open after the other has ended (ms). */
 const lingerMs = 10_000;
-/** How long a connection is silent until it is asked whether the other side is still there (ms). */
+/** TCP keepalive: how long a connection may be idle before it is probed (ms). */
 const probeMs = 30_000;
 
 /**
- * Tells the client that its connection has gone over to another protocol, and joins it to the one where that is spoken:
- * what comes on either goes out on the other, no faster than it is taken there. The end of one is passed on to the
- * other; both are closed when one of them is.
+ * Sends the 101 response of a backend and copies bytes between the client and the backend in both directions, with
+ * backpressure. The end of one direction is forwarded; both connections are closed when one of them is.
  */
 export function upgradeConnection(client: Socket, { headers }: ApiResponse, tunnel: Socket, clock: Clock): void {
   switchProtocols(client, headers);
@@ -45,15 +44,14 @@ export function upgradeConnection(client: Socket, { headers }: ApiResponse, tunn
 }
 
 /**
- * Tells the client that its connection has gone over to WebSocket, and sends the messages of the answer. The connection
- * is closed after the last of them, and when the client closes it or breaks a rule of the protocol; `over` is called
- * then, and no message is sent any more.
+ * Sends a 101 response and the messages of its body as WebSocket frames. The connection is closed after the last
+ * message, and when the client closes it or violates the protocol; `over` is called then, and no more messages are sent.
  */
 export function sendMessages(client: Socket, response: ApiResponse, options: WriteOptions, over: () => void): void {
   switchProtocols(client, response.headers);
   client.setNoDelay(true);
   client.setKeepAlive(true, probeMs);
-  // Of pings that come faster than the client takes the answers, the last one is answered (RFC 6455, 5.5.3).
+  // Only the latest of several unanswered pings gets a pong (RFC 6455, 5.5.3).
   let pong: Buffer | undefined;
   const frames = new ClientFrames({
     ping(payload) {

@@ -1,15 +1,15 @@
 import { encodeText } from '../meta/index.ts';
 import type { ApiResponse } from './types.ts';
 
-/** All warnings of an answer together, and each one when that is too much (Unicode characters). */
+/** Limit of all warnings of a response together, and of each one when that is exceeded (Unicode characters). */
 const maxWarnings = 4096;
 const maxWarning = 256;
 
-/** The same answer with a `Warning` header for each text (RFC 7234, 5.5). */
+/** The response with a `Warning` header for each text (RFC 7234, 5.5). */
 export function withWarnings(answer: ApiResponse, warnings: ReadonlySet<string>): ApiResponse {
   if (warnings.size === 0) return answer;
   const texts = new Set<string>();
-  // No more of them could fit: each has a character at least.
+  // No more can fit: each has at least one character.
   for (const text of warnings) {
     const shown = clean(text.slice(0, 3 * maxWarnings));
     if (shown !== '' && texts.add(shown).size > maxWarnings) break;
@@ -18,7 +18,7 @@ export function withWarnings(answer: ApiResponse, warnings: ReadonlySet<string>)
   return { ...answer, headers: { ...answer.headers, warning: values } };
 }
 
-/** Long texts are cut when all together are too long; those that come once even that is too much are left out. */
+/** Truncates long texts when all together exceed the limit, and drops those that still do not fit. */
 function limited(texts: readonly string[]): readonly string[] {
   if (!exceeds(texts)) return texts;
   const kept: string[] = [];
@@ -40,5 +40,5 @@ function exceeds(texts: readonly string[]): boolean {
   });
 }
 
-/** A header holds no control characters. */
+/** Headers cannot contain control characters. */
 const clean = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim();

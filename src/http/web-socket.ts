@@ -4,8 +4,8 @@ import { emptyBody, textAnswer } from './answers.ts';
 import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
 
 /**
- * The server side of WebSocket (RFC 6455) for answers that are streams of messages. Messages of the client are read and
- * dropped; only its control frames count.
+ * The server side of WebSocket (RFC 6455) for responses that are streams of messages. Messages of the client are
+ * discarded; only its control frames are handled.
  */
 
 /** How a message is sent. `base64`: bytes as text. */
@@ -28,10 +28,10 @@ const maxControl = 125;
 export const isWebSocket = ({ upgrades, headers }: ApiRequest): boolean =>
   upgrades && headers['upgrade']?.toLowerCase() === 'websocket';
 
-/** Subprotocols that carry a bearer token, under whatever domain: they are for this server alone. */
+/** Subprotocols that carry a bearer token, of any domain. They are never forwarded. */
 const bearerProtocols = /^base64url\.bearer\.authorization\./;
 
-/** The subprotocols that a client offers, in its order, without those that carry a token. */
+/** The offered subprotocols in the client's order, without those that carry a token. */
 export function offeredProtocols(header: string | undefined): string[] {
   return protocolsIn(header).filter((protocol) => !bearerProtocols.test(protocol));
 }
@@ -43,9 +43,9 @@ const protocolsIn = (header = ''): string[] =>
     .filter((protocol) => protocol !== '');
 
 /**
- * The credentials in the subprotocol `base64url.bearer.authorization.<domain>.<token>` of a WebSocket request, as an
- * `Authorization` header has them. Another subprotocol must be offered beside it: the one with the token is never
- * echoed, and browsers fail where none is. Throws StatusError 401.
+ * The bearer token in the subprotocol `base64url.bearer.authorization.<domain>.<token>` of a WebSocket request, in the
+ * form of an `Authorization` header. Another subprotocol must be offered too: the one with the token is never echoed,
+ * and browsers fail when none is. Throws StatusError 401.
  */
 export function protocolCredentials(request: ApiRequest, names: Names): string | undefined {
   if (!isWebSocket(request)) return undefined;
@@ -61,8 +61,8 @@ export function protocolCredentials(request: ApiRequest, names: Names): string |
 }
 
 /**
- * The head of the answer that goes over to WebSocket, or the refusal of a wrong handshake. `protocols` are the
- * subprotocols that can be spoken; undefined: any one.
+ * The 101 response to a WebSocket handshake, or the error for an invalid one. `protocols`: the supported subprotocols;
+ * undefined: any one.
  */
 export function openWebSocket({ headers }: ApiRequest, protocols?: readonly string[]): ApiResponse {
   const offered = offeredProtocols(headers['sec-websocket-protocol']);
@@ -93,7 +93,7 @@ export function openWebSocket({ headers }: ApiRequest, protocols?: readonly stri
 const acceptOf = (key: string): string =>
   createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
 
-// What the server sends
+// Frames of the server
 
 const frame = (opcode: number, payload: Uint8Array): Buffer =>
   Buffer.concat([frameHead(opcode, payload.length), payload]);
@@ -120,7 +120,7 @@ export const closeFrame = (code: number): Buffer => frame(opcodes.close, Buffer.
 function messageFrame(payload: Chunk, form: MessageForm): Chunk {
   if (form === 'base64') return messageFrame(base64Of(payload), 'text');
   if (typeof payload !== 'string') return frame(opcodes[form], payload);
-  // Shared by all that are sent it: not copied here.
+  // Shared by all watchers: not copied.
   return (frameHead(opcodes[form], payload.length).toString('latin1') + payload) as ByteString;
 }
 
@@ -128,8 +128,8 @@ const base64Of = (payload: Chunk): ByteString =>
   (typeof payload === 'string' ? bufferOf(payload) : Buffer.from(payload)).toString('base64') as ByteString;
 
 /**
- * The frames of messages, each in one piece, so that control frames can stand between two pieces; the last one is the
- * close frame. With `greeting` the first message is an empty one, which tells that the stream has begun.
+ * The frames of messages, each in one chunk, so that control frames can be sent between two chunks; the last one is the
+ * close frame. `greeting`: the first message is empty, which shows that the stream has started.
  */
 export class MessageBody implements AsyncIterableIterator<Chunk> {
   readonly #messages: AsyncIterator<Chunk>;
@@ -167,21 +167,21 @@ export class MessageBody implements AsyncIterableIterator<Chunk> {
   }
 }
 
-// What the client sends
+// Frames of the client
 
 export interface ClientEvents {
   ping(payload: Buffer): void;
-  /** The client closes, or is to be closed because it breaks a rule: `code` is the status to answer with. Heard once. */
+  /** The client closes, or has violated the protocol: `code` is the status to send. Called once. */
   close(code: number): void;
 }
 
-/** Reads the frames of a client; keeps no more of them than the head of one and the payload of a control frame. */
+/** Parses the frames of a client; buffers at most a frame header and the payload of a control frame. */
 export class ClientFrames {
   readonly #on: ClientEvents;
   #kept: Buffer = Buffer.alloc(0);
-  /** Bytes of a payload that are still to be dropped. */
+  /** Bytes of a payload that are still to be discarded. */
   #dropping = 0;
-  /** Bytes of the message of which only a part has come; undefined: there is none. */
+  /** Size of the fragmented message so far; undefined: none. */
   #message: number | undefined;
   #closed = false;
 
@@ -202,7 +202,7 @@ export class ClientFrames {
     this.#kept = this.#closed ? Buffer.alloc(0) : Buffer.from(rest);
   }
 
-  /** Reads the head of a frame, with its payload when it is a control frame. Returns how long that is; 0: not yet there. */
+  /** Parses a frame header, and the payload of a control frame. Returns the length consumed; 0: incomplete. */
   #frame(bytes: Buffer): number {
     if (bytes.length < 2) return 0;
     const [first = 0, second = 0] = bytes;
@@ -228,7 +228,7 @@ export class ClientFrames {
     return head + length;
   }
 
-  /** Whether a frame may begin so: no extension, a known opcode, masked, fragments in order, control frames short and whole. */
+  /** Whether the first two bytes are valid: no extension, known opcode, masked, fragments in order, short unfragmented control frames. */
   #isLegal(first: number, second: number): boolean {
     const opcode = first & 0x0f;
     if ((first & 0x70) !== 0 || (second & 0x80) === 0) return false;
@@ -244,7 +244,7 @@ export class ClientFrames {
   }
 }
 
-/** The status that answers a close frame: the same, where it is one that may be sent. */
+/** The status of the reply to a close frame: the same, if it is one that may be sent. */
 function answerTo(payload: Buffer): number {
   if (payload.length === 0) return closeCodes.normal;
   const code = payload.length === 1 ? 0 : payload.readUInt16BE(0);

@@ -2,29 +2,29 @@ import { Worker } from 'node:worker_threads';
 import { type ParsedBody, readOwnJson } from '../codec/index.ts';
 import { type Clock, type StatusError, statusError } from '../meta/index.ts';
 
-/** What a worker says of a document: its value as JSON, or what is wrong with it. */
+/** The result of a worker: the document as JSON, or its error. */
 export type YamlAnswer = { readonly json: string; readonly findings: readonly string[] } | { readonly fault: string };
 
 export interface YamlThreadOptions {
   readonly clock: Clock;
-  /** What the worker runs. */
+  /** The script of the worker. */
   readonly entry?: URL;
   readonly limits?: Partial<YamlLimits>;
 }
 
 export interface YamlLimits {
-  /** Heap of the worker (MiB). What a client means to send needs a third of it. */
+  /** Heap limit of the worker (MiB), three times what the largest reasonable document needs. */
   readonly heapMb: number;
-  /** Documents that wait, and their size in all (bytes). */
+  /** Limits of the queue: documents, and their total size (bytes). */
   readonly waiting: number;
   readonly waitingBytes: number;
   /**
-   * How long a document may take, and how much longer for each of its MiB (ms): ten times what it takes, since time
-   * passes for a thread that gets no processor too.
+   * Timeout of a document, and what each MiB adds to it (ms): ten times what decoding takes, because the clock also runs
+   * while the thread is not scheduled.
    */
   readonly baseMs: number;
   readonly msPerMib: number;
-  /** How long a worker may take to start, and how long one without documents is kept (ms). */
+  /** Timeout for the start of the worker, and how long an idle one is kept (ms). */
   readonly startMs: number;
   readonly idleMs: number;
 }
@@ -45,12 +45,12 @@ interface Job {
   readonly reject: (error: StatusError) => void;
 }
 
-/** The bundle of ./yaml-worker.ts stands beside the one that this file is in. */
+/** The bundle of ./yaml-worker.ts is in the same folder as the bundle of this file. */
 const bundledEntry = new URL('./yaml-worker.js', import.meta.url);
 
 /**
- * Reads YAML documents in a thread of its own, one at a time, small ones first. The thread is started for the first
- * document, ended when there was none for a while, and keeps the process alive only while a document is being read.
+ * Decodes YAML documents in a worker thread, one at a time, small ones first. The thread starts with the first document,
+ * ends when idle, and keeps the process alive only while it decodes.
  */
 export class YamlThread {
   readonly #clock: Clock;
@@ -62,7 +62,7 @@ export class YamlThread {
   /** The worker is loaded. */
   #ready = false;
   #current: Job | undefined;
-  /** Cancels the timer of the document being read, or of a worker without one. */
+  /** Cancels the timeout of the current document, or the idle timer. */
   #cancel = () => {};
 
   constructor({ clock, entry = bundledEntry, limits }: YamlThreadOptions) {
@@ -71,7 +71,7 @@ export class YamlThread {
     this.#limits = { ...defaults, ...limits };
   }
 
-  /** As `parseYaml`. @throws StatusError 400, also for a document that takes too long; 429 when too many wait */
+  /** As `parseYaml`. @throws StatusError 400, also on timeout; 429 when the queue is full */
   parse(bytes: Uint8Array): Promise<ParsedBody> {
     return new Promise((resolve, reject) => {
       this.#add({ bytes, resolve, reject });
@@ -79,7 +79,7 @@ export class YamlThread {
     });
   }
 
-  /** Ends the thread; documents that were not read are refused. */
+  /** Ends the thread; pending documents fail. */
   close(): void {
     const left = this.#current === undefined ? this.#waiting : [this.#current, ...this.#waiting];
     for (const { reject } of left) reject(statusError.unavailable('the server is shutting down'));
@@ -88,7 +88,7 @@ export class YamlThread {
     this.#end();
   }
 
-  /** Who sends large documents does not keep small ones waiting: these come first, and take the place of large ones. */
+  /** Small documents go before large ones, and displace them from a full queue. */
   #add(job: Job): void {
     const after = this.#waiting.findIndex(({ bytes }) => bytes.length > job.bytes.length);
     this.#waiting.splice(after < 0 ? this.#waiting.length : after, 0, job);
@@ -104,7 +104,7 @@ export class YamlThread {
     return job;
   }
 
-  /** Gives the worker the next document when it has none. */
+  /** Sends the next document to an idle worker. */
   #next(): void {
     if (this.#current !== undefined) return;
     if (this.#worker === undefined && this.#waiting.length > 0) this.#start();
@@ -170,7 +170,7 @@ export class YamlThread {
     else job.resolve({ value: readOwnJson(said.json), findings: said.findings });
   }
 
-  /** Ends the worker, which did not read its document or was never able to read one; others are read by another one. */
+  /** Terminates a worker that failed; the remaining documents go to a new one. */
   #fail(error: StatusError): void {
     const job = this.#current ?? this.#take(0);
     this.#end();

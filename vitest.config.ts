@@ -38,7 +38,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than cores: several files wait for kubectl, or for timeouts of scenarios.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'shared', include: shared, isolate: false } },
       { extends: true, test: { name: 'isolated', include: isolated, sequence: { groupOrder: 1 } } },

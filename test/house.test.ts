@@ -36,7 +36,10 @@ describe('layers', () => {
 
   it('enters other rooms through their door only', () => {
     expect(
-      crossings().filter(({ target, to }) => target !== `src/${to}/index.ts` && !target.includes('/testing/')),
+      crossings().filter(
+        // Each file of `types` is the door of a group version.
+        ({ target, to }) => to !== 'types' && target !== `src/${to}/index.ts` && !target.includes('/testing/'),
+      ),
     ).toEqual([]);
   });
 
@@ -71,9 +74,7 @@ describe('ARCHITECTURE.md and CONTRIBUTING.md', () => {
 describe('sizes and words', () => {
   it('keeps files below 400 lines, types as data aside', () => {
     const long = files
-      .filter(
-        (file) => !file.endsWith('.test.ts') && !file.startsWith('src/resources/types/') && !file.includes('/testing/'),
-      )
+      .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('src/types/') && !file.includes('/testing/'))
       .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
       .filter(({ lines }) => lines > 400);
     expect(long).toEqual([]);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Json, namesFor, StatusError } from '../meta/index.ts';
-import { apiextensionsV1, coreV1, discoveryV1, networkingV1 } from '../resources/types/index.ts';
 import { compile } from '../schema/index.ts';
+import { apiextensionsV1, coreV1, discoveryV1, networkingV1 } from '../types/index.ts';
 import { type ParsedBody, parseJson, parseYaml, parseYamlAsJson, readProtobuf, strictFindings } from './index.ts';
 
 // Whatever the bytes: a decoder gives a value that is no larger than its bytes allow, or refuses with status 400.

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expandNames, isJsonObject, type Json, type JsonObject, namesFor, StatusError, setKey } from '../meta/index.ts';
-import * as groups from '../resources/types/index.ts';
 import { compile, type Field, resolve, type ScalarName, type Schema, type StructSchema } from '../schema/index.ts';
+import * as groups from '../types/index.ts';
 import { parseJson, readProtobuf, writeProtobuf } from './index.ts';
 
 const names = namesFor('orch.io');

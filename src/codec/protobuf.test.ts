@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
+import { compile, type StructSchema } from '../schema/index.ts';
 import {
   apiextensionsV1,
   appsV1,
@@ -9,8 +10,7 @@ import {
   metaV1,
   networkingV1,
   policyV1,
-} from '../resources/types/index.ts';
-import { compile, type StructSchema } from '../schema/index.ts';
+} from '../types/index.ts';
 import { frameProtobufWatch, ProtobufList, readProtobuf, writeProtobuf } from './index.ts';
 
 const names = namesFor('orch.io');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson, parseYaml, prettyJson } from '../codec/index.ts';
 import { type ByteString, bytesOf, type JsonObject, namesFor } from '../meta/index.ts';
-import { findType } from '../resources/index.ts';
+import { findType } from '../types/find-type.ts';
 import { createCodecs } from './codecs.ts';
 import { type Fixture, makeFixture } from './testing/fixture.ts';
 

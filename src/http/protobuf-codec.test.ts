@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readProtobuf, type TypeMeta, writeProtobuf } from '../codec/index.ts';
 import { type Json, type JsonObject, namesFor, StatusError } from '../meta/index.ts';
-import { builtinResources, findType } from '../resources/index.ts';
+import { builtinResources } from '../resources/index.ts';
 import { compile, list, type StructSchema, struct } from '../schema/index.ts';
+import { findType } from '../types/find-type.ts';
 import { builtInSchema } from './built-in-types.ts';
 import { type Fixture, makeFixture, requestOf } from './testing/fixture.ts';
 import type { Chunk } from './types.ts';

@@ -9,8 +9,8 @@ import {
   namesFor,
   StatusError,
 } from '../meta/index.ts';
-import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile, type StructSchema } from '../schema/index.ts';
+import { appsV1, coreV1 } from '../types/index.ts';
 import { setOf } from './field-set.ts';
 import { fieldPath } from './path.ts';
 import { applyAtOnce } from './testing/apply.ts';

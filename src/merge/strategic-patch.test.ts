@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, type JsonObject, jsonCopy } from '../meta/index.ts';
-import { apiextensionsV1, appsV1, authorizationV1, coreV1, policyV1 } from '../resources/types/index.ts';
 import type { StructSchema } from '../schema/index.ts';
+import { apiextensionsV1, appsV1, authorizationV1, coreV1, policyV1 } from '../types/index.ts';
 import { apply, item, named, names } from './testing/strategic.ts';
 
 const own = (text: string): JsonObject => JSON.parse(text) as JsonObject;

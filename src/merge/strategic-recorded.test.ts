@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { at, atOnce, type Json, type JsonObject, StatusError } from '../meta/index.ts';
-import { appsV1, coreV1 } from '../resources/types/index.ts';
 import { compile } from '../schema/index.ts';
+import { appsV1, coreV1 } from '../types/index.ts';
 import { strategicMergePatch } from './strategic-patch.ts';
 import { patchText } from './strategic-text.ts';
 import { names } from './testing/strategic.ts';

@@ -75,7 +75,6 @@ import { volumeAttributesClasses } from './storage/volume-attributes-classes.ts'
 import { storageVersionMigrations } from './storagemigration/storage-version-migrations.ts';
 
 export { isCertificate, requestedOrganizations } from './certificates/x509.ts';
-export { findType } from './find-type.ts';
 export { bootstrapFlowObjects } from './flowcontrol/bootstrap-objects.ts';
 
 /** An API group, its kinds, and how clients rank it against the other groups. */

@@ -22,8 +22,9 @@ import {
 } from '../http/index.ts';
 import { expandNames, type Features, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
-import { builtinResources, findType } from '../resources/index.ts';
+import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
+import { findType } from '../types/find-type.ts';
 import { authenticatorOf, authorizerOf } from './access.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';

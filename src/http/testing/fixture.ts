@@ -26,8 +26,9 @@ import {
   type User,
 } from '../../meta/index.ts';
 import { createRegistry, type Registry } from '../../registry/index.ts';
-import { builtinResources, findType } from '../../resources/index.ts';
+import { builtinResources } from '../../resources/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
+import { findType } from '../../types/find-type.ts';
 import {
   type ApiRequest,
   type ApiResponse,

@@ -1,5 +1,5 @@
 import type { Infer } from '../../schema/index.ts';
-import type { ParamKind, ParamRef } from '../types/admissionregistration-v1.ts';
+import type { ParamKind, ParamRef } from '../../types/admissionregistration-v1.ts';
 
 /** `apiVersion/kind` of a policy's parameters. */
 export const formatParamKind = (kind: Infer<typeof ParamKind> | undefined): string =>

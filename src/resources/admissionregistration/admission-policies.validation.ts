@@ -9,7 +9,6 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { asJson, byRule, byRuleAsOne, eachOf, oneOf, selector, unique } from '../shared/field-rules.ts';
 import type {
   AuditAnnotation,
   ParamKind,
@@ -18,12 +17,13 @@ import type {
   ValidatingAdmissionPolicySpec,
   Validation,
   Variable,
-} from '../types/admissionregistration-v1.ts';
+} from '../../types/admissionregistration-v1.ts';
 import type {
   MutatingAdmissionPolicyBindingSpec,
   MutatingAdmissionPolicySpec,
   Mutation,
-} from '../types/admissionregistration-v1alpha1.ts';
+} from '../../types/admissionregistration-v1alpha1.ts';
+import { asJson, byRule, byRuleAsOne, eachOf, oneOf, selector, unique } from '../shared/field-rules.ts';
 import { validateConditions, validateMatch } from './match-resources.validation.ts';
 
 const MAX_ANNOTATIONS = 20;

@@ -1,13 +1,13 @@
 /** Defaults and validation of match resources, rules and match conditions. */
 import { type FieldError, fieldError, pathSegmentName, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, selector, unique } from '../shared/field-rules.ts';
 import type {
   MatchCondition,
   MatchResources,
   NamedRuleWithOperations,
   RuleWithOperations,
-} from '../types/admissionregistration-v1.ts';
+} from '../../types/admissionregistration-v1.ts';
+import { byRule, eachOf, selector, unique } from '../shared/field-rules.ts';
 
 type NamedRule = Infer<typeof NamedRuleWithOperations>;
 

@@ -1,6 +1,6 @@
+import { MutatingAdmissionPolicy } from '../../types/admissionregistration-v1alpha1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { MutatingAdmissionPolicy } from '../types/admissionregistration-v1alpha1.ts';
 import { formatParamKind } from './admission-policies.columns.ts';
 import { validateMutatingPolicy } from './admission-policies.validation.ts';
 import { defaultMatch } from './match-resources.validation.ts';

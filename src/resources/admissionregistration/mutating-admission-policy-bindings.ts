@@ -1,6 +1,6 @@
+import { MutatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1alpha1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { MutatingAdmissionPolicyBinding } from '../types/admissionregistration-v1alpha1.ts';
 import { formatParamRef } from './admission-policies.columns.ts';
 import { validateMutatingBinding } from './admission-policies.validation.ts';
 import { defaultMatch } from './match-resources.validation.ts';

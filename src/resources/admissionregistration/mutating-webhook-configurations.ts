@@ -1,7 +1,7 @@
+import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
-import { MutatingWebhookConfiguration } from '../types/admissionregistration-v1.ts';
 import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
 
 export const mutatingWebhookConfigurations = resource({

@@ -1,8 +1,8 @@
+import { ValidatingAdmissionPolicy } from '../../types/admissionregistration-v1.ts';
+import { ValidatingAdmissionPolicy as V1beta1 } from '../../types/admissionregistration-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
-import { ValidatingAdmissionPolicy } from '../types/admissionregistration-v1.ts';
-import { ValidatingAdmissionPolicy as V1beta1 } from '../types/admissionregistration-v1beta1.ts';
 import { formatParamKind } from './admission-policies.columns.ts';
 import { validatePolicy } from './admission-policies.validation.ts';
 import { defaultMatch } from './match-resources.validation.ts';

@@ -1,7 +1,7 @@
+import { ValidatingAdmissionPolicyBinding } from '../../types/admissionregistration-v1.ts';
+import { ValidatingAdmissionPolicyBinding as V1beta1 } from '../../types/admissionregistration-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { ValidatingAdmissionPolicyBinding } from '../types/admissionregistration-v1.ts';
-import { ValidatingAdmissionPolicyBinding as V1beta1 } from '../types/admissionregistration-v1beta1.ts';
 import { formatParamRef } from './admission-policies.columns.ts';
 import { validateBinding } from './admission-policies.validation.ts';
 import { defaultMatch } from './match-resources.validation.ts';

@@ -1,7 +1,7 @@
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
+import type { MutatingWebhook, ValidatingWebhook } from '../../types/admissionregistration-v1.ts';
 import { byRuleAsOne, eachOf, oneOf, selector, validateReviewVersions } from '../shared/field-rules.ts';
 import { defaultPort, validateClient } from '../shared/webhook-client.ts';
-import type { MutatingWebhook, ValidatingWebhook } from '../types/admissionregistration-v1.ts';
 import { validateConditions, validateRule } from './match-resources.validation.ts';
 
 type Webhook = ValidatingWebhook & Partial<Pick<MutatingWebhook, 'reinvocationPolicy'>>;

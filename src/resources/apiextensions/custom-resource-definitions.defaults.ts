@@ -1,6 +1,6 @@
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../types/apiextensions-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import { defaultPort } from '../shared/webhook-client.ts';
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../types/apiextensions-v1.ts';
 
 export function defaultDefinition(spec: CustomResourceDefinitionSpec): void {
   const { names } = spec;

@@ -1,6 +1,6 @@
+import { CustomResourceDefinition } from '../../types/apiextensions-v1.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
-import { CustomResourceDefinition } from '../types/apiextensions-v1.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import { validateChange, validateDefinition, validateNew } from './custom-resource-definitions.validation.ts';
 

@@ -8,17 +8,17 @@ import {
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import type { ObjectOf } from '../shared/define.ts';
-import { byRuleAsOne, eachOf, same, unchanged, validateNamed, validateReviewVersions } from '../shared/field-rules.ts';
-import { internalForm } from '../shared/internal-go-form.ts';
-import { validateClient } from '../shared/webhook-client.ts';
 import {
   type CustomResourceConversion,
   type CustomResourceDefinition,
   type CustomResourceDefinitionNames,
   type CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
-} from '../types/apiextensions-v1.ts';
+} from '../../types/apiextensions-v1.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import { byRuleAsOne, eachOf, same, unchanged, validateNamed, validateReviewVersions } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
+import { validateClient } from '../shared/webhook-client.ts';
 import { validateColumn, validateScale, validateSelectable } from './custom-resource-versions.validation.ts';
 import { validateSchema } from './json-schema.validation.ts';
 

@@ -1,12 +1,12 @@
 /** Validation of the JSON paths of a version: printer columns, scale and selectable fields. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf } from '../shared/field-rules.ts';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresourceScale,
   SelectableField,
-} from '../types/apiextensions-v1.ts';
+} from '../../types/apiextensions-v1.ts';
+import { eachOf } from '../shared/field-rules.ts';
 import { propertyOf, type Schema } from './json-schema.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];

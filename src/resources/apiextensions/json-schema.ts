@@ -1,6 +1,6 @@
 /** Accessors of the OpenAPI v3 schemas of custom resources. */
 import type { FieldError, Json, Names } from '../../meta/index.ts';
-import type { JSONSchemaProps, ValidationRule } from '../types/apiextensions-v1.ts';
+import type { JSONSchemaProps, ValidationRule } from '../../types/apiextensions-v1.ts';
 
 export type Schema = JSONSchemaProps;
 export type Rule = (schema: Schema, path: string) => FieldError[];

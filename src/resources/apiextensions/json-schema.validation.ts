@@ -1,7 +1,7 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import type { ValidationRule } from '../../types/apiextensions-v1.ts';
 import { asJson, eachOf, oneOf } from '../shared/field-rules.ts';
-import type { ValidationRule } from '../types/apiextensions-v1.ts';
 import {
   extensionName,
   extensionsOf,

@@ -1,7 +1,7 @@
 import { fieldError, immutable, jsonEqual } from '../../meta/index.ts';
+import { ControllerRevision } from '../../types/apps-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { ControllerRevision } from '../types/apps-v1.ts';
 
 export const controllerRevisions = resource({
   group: 'apps',

@@ -9,6 +9,7 @@ import {
 } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { DaemonSet, DaemonSetUpdateStrategy } from '../../types/apps-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import {
@@ -22,7 +23,6 @@ import {
 import { age, containerNames, formatLabels, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { DaemonSet, DaemonSetUpdateStrategy } from '../types/apps-v1.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
 export const daemonSets = resource({

@@ -1,5 +1,6 @@
 import { type FieldError, fieldError, immutable, type Json } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { Deployment, DeploymentStrategy } from '../../types/apps-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
@@ -11,7 +12,6 @@ import {
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { Deployment, DeploymentStrategy } from '../types/apps-v1.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
 export const deployments = resource({

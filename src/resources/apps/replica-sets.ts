@@ -1,4 +1,5 @@
 import { immutable, type Json } from '../../meta/index.ts';
+import { ReplicaSet } from '../../types/apps-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
@@ -9,7 +10,6 @@ import {
 } from '../pod-template/workloads.validation.ts';
 import { age, containerNames, formatSelector, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { ReplicaSet } from '../types/apps-v1.ts';
 
 export const replicaSets = resource({
   group: 'apps',

@@ -1,6 +1,14 @@
 import { dns1123Label, type FieldError, fieldError, type Json, validateSelectorObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import {
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  type StatefulSetSpec,
+  type StatefulSetStatus,
+  StatefulSetUpdateStrategy,
+} from '../../types/apps-v1.ts';
+import type { PodTemplateSpec } from '../../types/core-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
@@ -19,14 +27,6 @@ import { age, containerNames, imageNames, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { byRule, eachOf, isNew } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import {
-  RollingUpdateStatefulSetStrategy,
-  StatefulSet,
-  type StatefulSetSpec,
-  type StatefulSetStatus,
-  StatefulSetUpdateStrategy,
-} from '../types/apps-v1.ts';
-import type { PodTemplateSpec } from '../types/core-v1.ts';
 import { intOrPercentValue, validateAtMost100Percent, validateIntOrPercent } from './rolling-update.validation.ts';
 
 export const statefulSets = resource({

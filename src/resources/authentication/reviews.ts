@@ -1,5 +1,5 @@
+import { SelfSubjectReview, TokenReview } from '../../types/authentication-v1.ts';
 import { resource } from '../shared/define.ts';
-import { SelfSubjectReview, TokenReview } from '../types/authentication-v1.ts';
 
 export const selfSubjectReviews = resource({
   group: 'authentication.{domain}',

@@ -1,10 +1,10 @@
-import { resource } from '../shared/define.ts';
 import {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
   SelfSubjectRulesReview,
   SubjectAccessReview,
-} from '../types/authorization-v1.ts';
+} from '../../types/authorization-v1.ts';
+import { resource } from '../shared/define.ts';
 
 export const localSubjectAccessReviews = resource({
   group: 'authorization.{domain}',

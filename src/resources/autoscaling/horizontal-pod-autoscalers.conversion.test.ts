@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
 import { compile } from '../../schema/index.ts';
+import { HorizontalPodAutoscaler } from '../../types/autoscaling-v2.ts';
 import { created } from '../testing/kind.ts';
-import { HorizontalPodAutoscaler } from '../types/autoscaling-v2.ts';
 import { fromV2, toV2 } from './horizontal-pod-autoscalers.conversion.ts';
 import { horizontalPodAutoscalers } from './horizontal-pod-autoscalers.ts';
 

@@ -13,9 +13,9 @@ import {
   setKey,
 } from '../../meta/index.ts';
 import { compile, type StructSchema } from '../../schema/index.ts';
+import * as v1 from '../../types/autoscaling-v1.ts';
+import { HorizontalPodAutoscalerBehavior } from '../../types/autoscaling-v2.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import * as v1 from '../types/autoscaling-v1.ts';
-import { HorizontalPodAutoscalerBehavior } from '../types/autoscaling-v2.ts';
 import { metricFromV1, metricToV1 } from './metrics.conversion.ts';
 
 // autoscaling/v1 has one metric, the CPU utilization. All other fields of the stored v2 object are carried as JSON in

@@ -1,4 +1,4 @@
-import type { HorizontalPodAutoscalerSpec } from '../types/autoscaling-v2.ts';
+import type { HorizontalPodAutoscalerSpec } from '../../types/autoscaling-v2.ts';
 
 const CPU_UTILIZATION = 80;
 

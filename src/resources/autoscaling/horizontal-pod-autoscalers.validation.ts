@@ -7,7 +7,6 @@ import {
   pathSegmentName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
 import type {
   HorizontalPodAutoscalerSpec,
   HPAScalingPolicy,
@@ -15,7 +14,8 @@ import type {
   MetricIdentifier,
   MetricSpec,
   MetricTarget,
-} from '../types/autoscaling-v2.ts';
+} from '../../types/autoscaling-v2.ts';
+import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
 
 type Rules = Infer<typeof HPAScalingRules>;
 type Metric = Infer<typeof MetricSpec>;

@@ -1,10 +1,10 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Json } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
+import { CronJob, type CronJobSpec, type JobSpec } from '../../types/batch-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { age, containerNames, formatSelector, imageNames, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, isNew, type PodValidationContext } from '../shared/field-rules.ts';
-import { CronJob, type CronJobSpec, type JobSpec } from '../types/batch-v1.ts';
 import { scheduleFault, timeZoneFaults } from './cron-schedule.ts';
 import { defaultPatterns, jobWarnings, validateJobSpec } from './jobs.validation.ts';
 

@@ -1,13 +1,13 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../shared/field-rules.ts';
 import type {
   JobSpec,
   PodFailurePolicyOnExitCodesRequirement,
   PodFailurePolicyOnPodConditionsPattern,
   PodFailurePolicyRule,
   SuccessPolicyRule,
-} from '../types/batch-v1.ts';
+} from '../../types/batch-v1.ts';
+import { byRule, eachOf } from '../shared/field-rules.ts';
 import { readIndexes } from './completion-indexes.ts';
 
 const MAX_RULES = 20;

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { type JobSpec, type JobStatus, UncountedTerminatedPods } from '../../types/batch-v1.ts';
 import { same } from '../pod-template/workloads.validation.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { type JobSpec, type JobStatus, UncountedTerminatedPods } from '../types/batch-v1.ts';
 import { overlapOf, readIndexes } from './completion-indexes.ts';
 import { invalidWithoutValue } from './jobs.policy-validation.ts';
 

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, immutable, type Json } from '../../meta/index.ts';
+import { type JobSpec, type JobStatus, PodFailurePolicy, SuccessPolicy } from '../../types/batch-v1.ts';
+import { PodSpec, type PodTemplateSpec } from '../../types/core-v1.ts';
 import { same } from '../pod-template/workloads.validation.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { type JobSpec, type JobStatus, PodFailurePolicy, SuccessPolicy } from '../types/batch-v1.ts';
-import { PodSpec, type PodTemplateSpec } from '../types/core-v1.ts';
 
 /** Validates an update of a job. */
 export function validateJobUpdate(spec: JobSpec, old: JobSpec, oldStatus: JobStatus): FieldError[] {

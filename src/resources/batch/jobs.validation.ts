@@ -1,9 +1,9 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names, type ObjectMeta } from '../../meta/index.ts';
+import { type JobSpec, SuccessPolicy } from '../../types/batch-v1.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { podNameWarnings, templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import { domainPath, oneOf, type PodValidationContext } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { type JobSpec, SuccessPolicy } from '../types/batch-v1.ts';
 import { validateFailurePolicy, validateSuccessPolicy } from './jobs.policy-validation.ts';
 
 const MAX_PARALLELISM = 100_000;

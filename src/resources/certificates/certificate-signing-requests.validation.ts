@@ -9,13 +9,13 @@ import {
   type Names,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import type { ObjectOf } from '../shared/define.ts';
-import { asJson, eachOf, oneOf, unique } from '../shared/field-rules.ts';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
   CertificateSigningRequestStatus,
-} from '../types/certificates-v1.ts';
+} from '../../types/certificates-v1.ts';
+import type { ObjectOf } from '../shared/define.ts';
+import { asJson, eachOf, oneOf, unique } from '../shared/field-rules.ts';
 import { certificateFault, requestFault } from './x509.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import { LeaseCandidate, type LeaseCandidateSpec } from '../../types/coordination-v1alpha2.ts';
+import { LeaseCandidate as V1beta1 } from '../../types/coordination-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { unchanged } from '../shared/field-rules.ts';
-import { LeaseCandidate, type LeaseCandidateSpec } from '../types/coordination-v1alpha2.ts';
-import { LeaseCandidate as V1beta1 } from '../types/coordination-v1beta1.ts';
 import { validateStrategy } from './leases.ts';
 import { compareSemver, parseSemver } from './semver.ts';
 

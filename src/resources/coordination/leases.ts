@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import { Lease, type LeaseSpec } from '../../types/coordination-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, oneOf } from '../shared/field-rules.ts';
-import { Lease, type LeaseSpec } from '../types/coordination-v1.ts';
 
 export const leases = resource({
   group: 'coordination.{domain}',

@@ -1,5 +1,5 @@
+import { Binding } from '../../types/core-v1.ts';
 import { resource } from '../shared/define.ts';
-import { Binding } from '../types/core-v1.ts';
 import { bindPod } from './pods.binding.ts';
 
 export const bindings = resource({

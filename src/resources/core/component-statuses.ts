@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from '../../registry/index.ts';
+import { ComponentStatus } from '../../types/core-v1.ts';
 import { name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { ComponentStatus } from '../types/core-v1.ts';
 
 const declared = resource({
   group: '',

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import { ConfigMap } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
-import { ConfigMap } from '../types/core-v1.ts';
 import { bytesSize, MAX_DATA_BYTES, textSize, validateImmutable, validateKeys } from './config-data.validation.ts';
 
 export const configMaps = resource({

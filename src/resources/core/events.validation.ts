@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import type { Event } from '../../types/core-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
 import { byRule, unchanged } from '../shared/field-rules.ts';
-import type { Event } from '../types/core-v1.ts';
 
 type EventObject = ObjectOf<typeof Event>;
 

@@ -1,4 +1,5 @@
 import { type FieldError, fieldError, type Names, parseQuantity, qualifiedName } from '../../meta/index.ts';
+import { LimitRange, type LimitRangeItem } from '../../types/core-v1.ts';
 import {
   compareQuantityTexts,
   type ResourceList,
@@ -8,7 +9,6 @@ import {
 import { isOvercommittable } from '../pod-template/resource-names.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, eachOf, unique } from '../shared/field-rules.ts';
-import { LimitRange, type LimitRangeItem } from '../types/core-v1.ts';
 import { validateContainerResourceName, validateResourceName } from './quota-resource-names.ts';
 
 export const limitRanges = resource({

@@ -1,5 +1,5 @@
+import type { NodeSpec, NodeStatus } from '../../types/core-v1.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
-import type { NodeSpec, NodeStatus } from '../types/core-v1.ts';
 
 /** Makes `podCIDR` and `podCIDRs` agree; where they differ, `podCIDR` wins. */
 export function syncPodCidrs(spec: NodeSpec | undefined): void {

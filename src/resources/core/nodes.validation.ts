@@ -12,11 +12,11 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { NodeConfigSource, type NodeSpec, type NodeStatus, type Taint } from '../../types/core-v1.ts';
 import { validateAmount } from '../pod-template/resources.ts';
 import { cidrWarnings, isDualStack, validateCidr } from '../shared/addresses.ts';
 import { byRule, byRuleAsOne, duplicateOf, eachOf, oneOf, same, unique } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { NodeConfigSource, type NodeSpec, type NodeStatus, type Taint } from '../types/core-v1.ts';
 import { jsonFault } from './secrets.validation.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -1,9 +1,9 @@
+import { PersistentVolumeClaim } from '../../types/core-v1.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
-import { PersistentVolumeClaim } from '../types/core-v1.ts';
 import { syncDataSources, validateClaimStatus, validateClaimUpdate } from './persistent-volume-claims.validation.ts';
 import { persistentVolumeClaimWarnings, storageClass } from './persistent-volumes.warnings.ts';
 

@@ -8,6 +8,11 @@ import {
   type Names,
   qualifiedName,
 } from '../../meta/index.ts';
+import {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  type PersistentVolumeClaimStatus,
+} from '../../types/core-v1.ts';
 import { compareQuantityTexts } from '../pod-template/resource-list.ts';
 import { isNative } from '../pod-template/resource-names.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
@@ -17,11 +22,6 @@ import type { ObjectOf } from '../shared/define.ts';
 import { asJson, byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalText } from '../shared/internal-go-form.ts';
 import { lineDiff } from '../shared/line-diff.ts';
-import {
-  PersistentVolumeClaim,
-  PersistentVolumeClaimSpec,
-  type PersistentVolumeClaimStatus,
-} from '../types/core-v1.ts';
 import { classAnnotation } from './persistent-volumes.warnings.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;

@@ -1,10 +1,10 @@
 /** Validation of the sources of persistent volumes. */
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { PersistentVolumeSource } from '../../types/core-v1.ts';
 import { sourceRules, validateIscsi } from '../pod-template/volume-sources.ts';
 import { refusedAs } from '../pod-template/volumes.ts';
 import { byRule, noBacksteps, type PodSpecContext } from '../shared/field-rules.ts';
-import type { PersistentVolumeSource } from '../types/core-v1.ts';
 
 type Source = Infer<typeof PersistentVolumeSource>;
 export type SourceName = keyof Source;

@@ -1,9 +1,9 @@
 import { formatTime } from '../../meta/index.ts';
+import { PersistentVolume } from '../../types/core-v1.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { PersistentVolume } from '../types/core-v1.ts';
 import { setPhaseTransitionTime, validateVolume, validateVolumeUpdate } from './persistent-volumes.validation.ts';
 import { persistentVolumeWarnings, storageClass } from './persistent-volumes.warnings.ts';
 

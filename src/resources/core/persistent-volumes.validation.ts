@@ -12,19 +12,19 @@ import {
   parseQuantity,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { validateNodeSelector } from '../pod-template/affinity.ts';
-import { renamedLabels } from '../pod-template/node-labels.ts';
-import { validateNonNegativeWhole } from '../pod-template/resources.ts';
-import { asJson, byRule, oneOf, same } from '../shared/field-rules.ts';
-import { internalForm, internalText } from '../shared/internal-go-form.ts';
-import { lineDiff } from '../shared/line-diff.ts';
 import {
   type NodeSelectorTerm,
   PersistentVolumeSource,
   type PersistentVolumeSpec,
   type PersistentVolumeStatus,
   VolumeNodeAffinity,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
+import { validateNodeSelector } from '../pod-template/affinity.ts';
+import { renamedLabels } from '../pod-template/node-labels.ts';
+import { validateNonNegativeWhole } from '../pod-template/resources.ts';
+import { asJson, byRule, oneOf, same } from '../shared/field-rules.ts';
+import { internalForm, internalText } from '../shared/internal-go-form.ts';
+import { lineDiff } from '../shared/line-diff.ts';
 import { persistentSources, type SourceName, validateSources } from './persistent-volume-sources.ts';
 
 type Spec = PersistentVolumeSpec;

@@ -1,8 +1,8 @@
 /** The storage class of persistent volumes and claims, and the warnings for both. */
 import { getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../../types/core-v1.ts';
 import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { deprecatedSources, fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
-import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../types/core-v1.ts';
 
 /** The annotation that named the storage class before `storageClassName`. */
 export const classAnnotation = ({ labels }: Names): string => `volume.beta.${labels}/storage-class`;

@@ -1,4 +1,4 @@
+import type { Pod } from '../../types/core-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
-import type { Pod } from '../types/core-v1.ts';
 
 export type PodObject = ObjectOf<typeof Pod>;

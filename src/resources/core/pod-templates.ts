@@ -1,9 +1,9 @@
+import { PodTemplate } from '../../types/core-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import { validateTemplate } from '../pod-template/pod-spec.validation.ts';
 import { templateWarnings } from '../pod-template/pod-spec.warnings.ts';
 import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { PodTemplate } from '../types/core-v1.ts';
 
 export const podTemplates = resource({
   group: '',

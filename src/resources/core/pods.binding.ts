@@ -1,8 +1,8 @@
 import { type ObjectMeta, pathSegmentName, StatusError, statusError } from '../../meta/index.ts';
 import type { CreateHandler } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { Binding, PodCondition } from '../../types/core-v1.ts';
 import { neverProbed, withCondition } from '../shared/conditions.ts';
-import type { Binding, PodCondition } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 
 /** The create handler of `bindings` and `pods/binding`: sets `nodeName`, once. */

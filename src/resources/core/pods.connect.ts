@@ -7,7 +7,7 @@ import {
   PodLogOptions,
   PodPortForwardOptions,
   type PodSpec,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 import { kubeletOf } from './proxy.ts';
 

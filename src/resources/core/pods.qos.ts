@@ -1,5 +1,5 @@
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from '../../meta/index.ts';
-import type { PodSpec } from '../types/core-v1.ts';
+import type { PodSpec } from '../../types/core-v1.ts';
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 

@@ -8,11 +8,11 @@ import {
   type Names,
   qualifiedName,
 } from '../../meta/index.ts';
+import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../types/core-v1.ts';
 import { isSidecar } from '../pod-template/resource-list.ts';
 import { MAX_ID } from '../pod-template/security-context.ts';
 import { addressWarnings } from '../shared/addresses.ts';
 import { byRule, eachOf, oneOf, within } from '../shared/field-rules.ts';
-import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../types/core-v1.ts';
 
 const systemConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, getKey, type Json, type Names } from '../../meta/index.ts';
 import type { PartialUpdate } from '../../registry/index.ts';
+import type { Container } from '../../types/core-v1.ts';
 import { annotationKeys } from '../pod-template/annotations.ts';
 import { validatePod } from '../pod-template/pod-spec.validation.ts';
 import { isSidecar, type ResourceList } from '../pod-template/resource-list.ts';
 import { eachOf, type PodValidationContext, same } from '../shared/field-rules.ts';
-import type { Container } from '../types/core-v1.ts';
 import type { PodObject } from './pod-object.ts';
 import { qosClass } from './pods.qos.ts';
 import { validateEphemeralContainersUpdate, validatePodMetaUpdate } from './pods.update-validation.ts';

@@ -1,4 +1,6 @@
 import type { Completion } from '../../registry/index.ts';
+import { Binding, Pod, type PodSpec, type PodStatus } from '../../types/core-v1.ts';
+import { Eviction } from '../../types/policy-v1.ts';
 import { completeSelectors } from '../pod-template/affinity.ts';
 import { adoptProfiles } from '../pod-template/app-armor.ts';
 import { defaultPod, mirrorServiceAccount } from '../pod-template/pod-spec.defaults.ts';
@@ -9,8 +11,6 @@ import { evictPod } from '../policy/pod-eviction.ts';
 import { age, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
-import { Binding, Pod, type PodSpec, type PodStatus } from '../types/core-v1.ts';
-import { Eviction } from '../types/policy-v1.ts';
 import type { PodObject } from './pod-object.ts';
 import { bindPod } from './pods.binding.ts';
 import { podStatus, readinessGates, readyCount, restarts } from './pods.columns.ts';

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, type Json, jsonEqual, type Names, type ObjectMeta } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { type Container, EphemeralContainer, NodeSelectorTerm, PodSpec, type Toleration } from '../../types/core-v1.ts';
 import { validateAnnotationsUpdate, validatePodAnnotations } from '../pod-template/annotations.ts';
 import { validateTolerations } from '../pod-template/scheduling.ts';
 import { internalForm, internalText } from '../shared/internal-go-form.ts';
 import { lineDiff } from '../shared/line-diff.ts';
-import { type Container, EphemeralContainer, NodeSelectorTerm, PodSpec, type Toleration } from '../types/core-v1.ts';
 
 const MAX_DEADLINE = 2_147_483_647;
 

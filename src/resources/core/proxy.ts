@@ -1,6 +1,5 @@
 import { ipAddress, StatusError, statusError } from '../../meta/index.ts';
 import type { ConnectCall, Connection, Endpoint } from '../../registry/index.ts';
-import type { ObjectOf } from '../shared/define.ts';
 import {
   type Endpoints,
   type Node,
@@ -8,7 +7,8 @@ import {
   PodProxyOptions,
   type Service,
   ServiceProxyOptions,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
+import type { ObjectOf } from '../shared/define.ts';
 import type { PodObject } from './pod-object.ts';
 
 const kubeletPort = 10_250;

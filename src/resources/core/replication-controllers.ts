@@ -1,5 +1,6 @@
 import { type FieldError, fieldError, selectorFromObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
+import { ReplicationController } from '../../types/core-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
   same,
@@ -12,7 +13,6 @@ import {
 import { age, containerNames, formatLabels, imageNames, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { nonNegative } from '../shared/field-rules.ts';
-import { ReplicationController } from '../types/core-v1.ts';
 
 export const replicationControllers = resource({
   group: '',

@@ -1,7 +1,7 @@
 import { getKey } from '../../meta/index.ts';
+import { ServiceAccount } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
-import { ServiceAccount } from '../types/core-v1.ts';
 
 export const serviceAccounts = resource({
   group: '',

@@ -1,8 +1,8 @@
 /** Validation of `clusterIPs` and of their updates. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { ServiceSpec } from '../../types/core-v1.ts';
 import { familyOf, isDualStack, validateIp } from '../shared/addresses.ts';
 import { eachOf, oneOf } from '../shared/field-rules.ts';
-import type { ServiceSpec } from '../types/core-v1.ts';
 import { isHeadless } from './services.defaults.ts';
 
 const IPS = 'spec.clusterIPs';

@@ -2,8 +2,8 @@
 import { type FieldError, fieldError, fieldErrors, StatusError, statusError } from '../../meta/index.ts';
 import type { Allocator } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { ServicePort, ServiceSpec } from '../../types/core-v1.ts';
 import { familyOf } from '../shared/addresses.ts';
-import type { ServicePort, ServiceSpec } from '../types/core-v1.ts';
 import { hasClusterIp, hasNodePorts, isHeadless, needsHealthPort } from './services.defaults.ts';
 import { chooseFamilies, keepsFamilies } from './services.ip-families.ts';
 

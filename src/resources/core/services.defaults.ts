@@ -1,7 +1,7 @@
 /** Defaults of services, and fields that an update may leave out. */
 import type { Infer } from '../../schema/index.ts';
+import type { ServicePort, ServiceSpec, ServiceStatus } from '../../types/core-v1.ts';
 import { same } from '../shared/field-rules.ts';
-import type { ServicePort, ServiceSpec, ServiceStatus } from '../types/core-v1.ts';
 
 const AFFINITY_SECONDS = 10_800;
 

@@ -1,8 +1,8 @@
 /** Defaults of `ipFamilyPolicy` and `ipFamilies`, which depend on the service CIDRs of the server. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { ServiceSpec } from '../../types/core-v1.ts';
 import { familyOf } from '../shared/addresses.ts';
 import { same } from '../shared/field-rules.ts';
-import type { ServiceSpec } from '../types/core-v1.ts';
 import { validateAddresses } from './services.address-validation.ts';
 import { hasClusterIp } from './services.defaults.ts';
 

@@ -1,8 +1,8 @@
 /** Warnings for services. */
 import type { Names } from '../../meta/index.ts';
+import type { Service, ServiceSpec } from '../../types/core-v1.ts';
 import { addressWarnings, cidrWarnings } from '../shared/addresses.ts';
 import type { ObjectOf } from '../shared/define.ts';
-import type { Service, ServiceSpec } from '../types/core-v1.ts';
 import { hasClusterIp, isHeadless } from './services.defaults.ts';
 
 /** The deprecated topology annotation and its replacement. */

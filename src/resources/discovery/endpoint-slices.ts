@@ -1,9 +1,9 @@
 import type { Names, ObjectMeta } from '../../meta/index.ts';
+import { type Endpoint, EndpointSlice } from '../../types/discovery-v1.ts';
 import { addressWarnings } from '../shared/addresses.ts';
 import { age, formatSome, name, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { same, unchanged } from '../shared/field-rules.ts';
-import { type Endpoint, EndpointSlice } from '../types/discovery-v1.ts';
 import { validateSlice } from './endpoint-slices.validation.ts';
 
 const some = (texts: readonly string[]) => orUnset(texts.length === 0 ? '' : formatSome(texts, 3));

@@ -1,11 +1,11 @@
 import { type ApiObject, getKey } from '../../meta/index.ts';
 import type { ResourceDefinition } from '../../registry/index.ts';
+import { Event as CoreEvent } from '../../types/core-v1.ts';
+import { Event } from '../../types/events-v1.ts';
 import { events as coreEvents } from '../core/events.ts';
 import { validateEvent, validateNewEvent, validateReportImmutable, validateSeries } from '../core/events.validation.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same } from '../shared/field-rules.ts';
-import { Event as CoreEvent } from '../types/core-v1.ts';
-import { Event } from '../types/events-v1.ts';
 
 /** Field name in events.v1 → field name in core/v1, the storage version. */
 const toCore: { readonly [name: string]: string } = {

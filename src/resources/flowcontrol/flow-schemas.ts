@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import { FlowSchema, FlowSchemaSpec } from '../../types/flowcontrol-v1.ts';
 import { age, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { FlowSchema, FlowSchemaSpec } from '../types/flowcontrol-v1.ts';
 import { mandatoryFlows } from './bootstrap-objects.ts';
 import { validateFlowSchema } from './flow-schemas.validation.ts';
 import { validateStatus } from './priority-level-configurations.validation.ts';

@@ -1,7 +1,5 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../shared/field-rules.ts';
-import { internalForm } from '../shared/internal-go-form.ts';
 import {
   FlowDistinguisherMethod,
   type FlowSchemaSpec,
@@ -9,7 +7,9 @@ import {
   type PolicyRulesWithSubjects,
   type ResourcePolicyRule,
   type Subject,
-} from '../types/flowcontrol-v1.ts';
+} from '../../types/flowcontrol-v1.ts';
+import { byRule, eachOf } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 
 const MAX_PRECEDENCE = 10_000;
 const EXEMPT = 'exempt';

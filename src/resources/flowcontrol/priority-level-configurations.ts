@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../../types/flowcontrol-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '../types/flowcontrol-v1.ts';
 import { mandatoryLevels } from './bootstrap-objects.ts';
 import {
   defaultPriorityLevel,

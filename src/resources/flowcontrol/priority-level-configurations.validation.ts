@@ -1,12 +1,12 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { eachOf, oneOf, unique } from '../shared/field-rules.ts';
 import type {
   LimitedPriorityLevelConfiguration,
   LimitResponse,
   PriorityLevelConfigurationSpec,
   QueuingConfiguration,
-} from '../types/flowcontrol-v1.ts';
+} from '../../types/flowcontrol-v1.ts';
+import { eachOf, oneOf, unique } from '../shared/field-rules.ts';
 
 const EXEMPT = 'exempt';
 const MAX_QUEUES = 10_000_000;

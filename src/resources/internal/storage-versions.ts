@@ -1,14 +1,14 @@
 import { dns1035Label, dns1123Subdomain, type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { age, formatSome, name, orUnset } from '../shared/columns.ts';
-import { resource } from '../shared/define.ts';
-import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
 import {
   type ServerStorageVersion,
   StorageVersion,
   type StorageVersionCondition,
   type StorageVersionStatus,
-} from '../types/apiserverinternal-v1alpha1.ts';
+} from '../../types/apiserverinternal-v1alpha1.ts';
+import { age, formatSome, name, orUnset } from '../shared/columns.ts';
+import { resource } from '../shared/define.ts';
+import { byRule, byRuleAsOne, eachOf, unique } from '../shared/field-rules.ts';
 
 export const storageVersions = resource({
   group: 'internal.apiserver.{domain}',

@@ -1,9 +1,9 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { IngressClass, type IngressClassParametersReference } from '../../types/networking-v1.ts';
 import { age, name, orNone } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, domainPath, oneOf, unchanged } from '../shared/field-rules.ts';
-import { IngressClass, type IngressClassParametersReference } from '../types/networking-v1.ts';
 import { validateReference } from './ingresses.validation.ts';
 
 export const ingressClasses = resource({

@@ -9,8 +9,14 @@ import {
   wildcardDns1123Subdomain,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type {
+  HTTPIngressPath,
+  IngressBackend,
+  IngressRule,
+  IngressSpec,
+  IngressTLS,
+} from '../../types/networking-v1.ts';
 import { byRule, eachOf, within } from '../shared/field-rules.ts';
-import type { HTTPIngressPath, IngressBackend, IngressRule, IngressSpec, IngressTLS } from '../types/networking-v1.ts';
 
 export function validateIngress(spec: IngressSpec): FieldError[] {
   const { rules = [], defaultBackend, ingressClassName: name, tls } = spec;

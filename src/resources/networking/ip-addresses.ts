@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { canonicalIp, dns1123Subdomain, type FieldError, immutable, pathSegmentName } from '../../meta/index.ts';
+import { IPAddress, type IPAddressSpec } from '../../types/networking-v1.ts';
+import { IPAddress as V1beta1 } from '../../types/networking-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, same } from '../shared/field-rules.ts';
-import { IPAddress, type IPAddressSpec } from '../types/networking-v1.ts';
-import { IPAddress as V1beta1 } from '../types/networking-v1beta1.ts';
 
 export const ipAddresses = resource({
   group: 'networking.{domain}',

@@ -1,6 +1,6 @@
+import { NetworkPolicy } from '../../types/networking-v1.ts';
 import { age, formatSelector, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { NetworkPolicy } from '../types/networking-v1.ts';
 import { defaultPolicy, networkPolicyWarnings, validatePolicy } from './network-policies.validation.ts';
 
 export const networkPolicies = resource({

@@ -1,10 +1,10 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
+import { ServiceCIDR } from '../../types/networking-v1.ts';
+import { ServiceCIDR as V1beta1 } from '../../types/networking-v1beta1.ts';
 import { isAligned, isDualStack, validateCidr } from '../shared/addresses.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
-import { ServiceCIDR } from '../types/networking-v1.ts';
-import { ServiceCIDR as V1beta1 } from '../types/networking-v1beta1.ts';
 
 export const serviceCidrs = resource({
   group: 'networking.{domain}',

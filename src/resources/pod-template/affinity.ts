@@ -9,7 +9,6 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf } from '../shared/field-rules.ts';
 import type {
   Affinity,
   NodeSelector,
@@ -18,8 +17,9 @@ import type {
   PodAffinity,
   PodAffinityTerm,
   PodSpec,
-} from '../types/core-v1.ts';
-import type { LabelSelector } from '../types/meta-v1.ts';
+} from '../../types/core-v1.ts';
+import type { LabelSelector } from '../../types/meta-v1.ts';
+import { byRule, eachOf } from '../shared/field-rules.ts';
 
 type Requirement = Infer<typeof NodeSelectorRequirement>;
 type Term = Infer<typeof PodAffinityTerm>;

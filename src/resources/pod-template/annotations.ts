@@ -1,6 +1,6 @@
 import { type FieldError, fieldError, getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
+import type { Container, EphemeralContainer, PodSpec } from '../../types/core-v1.ts';
 import { descendingPath } from '../shared/field-rules.ts';
-import type { Container, EphemeralContainer, PodSpec } from '../types/core-v1.ts';
 import type { AppArmorProfileOf, SeccompProfileOf } from './security-context.ts';
 
 type Annotations = NonNullable<ObjectMeta['annotations']>;

@@ -1,7 +1,7 @@
 import { getKey } from '../../meta/index.ts';
 import type { WriteContext } from '../../registry/index.ts';
+import type { PodSpec } from '../../types/core-v1.ts';
 import { same } from '../shared/field-rules.ts';
-import type { PodSpec } from '../types/core-v1.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
 import { type AppArmorProfileOf, validateAppArmor } from './security-context.ts';
 

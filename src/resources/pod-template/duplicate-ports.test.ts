@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ContainerPort } from '../../types/core-v1.ts';
 import { MAX_WARNINGS } from '../shared/field-rules.ts';
-import type { ContainerPort } from '../types/core-v1.ts';
 import { duplicatePortWarnings } from './duplicate-ports.ts';
 
 const spec = (ports: ContainerPort[]) => ({ containers: [{ name: 'c', ports }] });

@@ -8,8 +8,8 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector } from '../../types/core-v1.ts';
 import { byRule, eachOf } from '../shared/field-rules.ts';
-import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector } from '../types/core-v1.ts';
 
 /** Field paths that `fieldRef` of an environment variable supports. */
 const envFields = [

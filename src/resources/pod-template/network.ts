@@ -1,7 +1,7 @@
 import { dns1123Subdomain, type FieldError, fieldError, ipAddress, type NameRule } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { HostAlias, PodSpec } from '../../types/core-v1.ts';
 import { byRule, eachOf } from '../shared/field-rules.ts';
-import type { HostAlias, PodSpec } from '../types/core-v1.ts';
 
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;

@@ -1,7 +1,7 @@
 /** Deprecated node labels. */
 import { getKey, labelValue, type Names } from '../../meta/index.ts';
 import { type Infer, remember } from '../../schema/index.ts';
-import type { NodeSelectorTerm } from '../types/core-v1.ts';
+import type { NodeSelectorTerm } from '../../types/core-v1.ts';
 
 type Labels = { readonly [label: string]: string };
 

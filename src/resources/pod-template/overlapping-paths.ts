@@ -1,6 +1,6 @@
 import type { Infer } from '../../schema/index.ts';
+import type { Volume, VolumeProjection } from '../../types/core-v1.ts';
 import { MAX_WARNINGS } from '../shared/field-rules.ts';
-import type { Volume, VolumeProjection } from '../types/core-v1.ts';
 
 /** A file of a volume, and its source when the volume is projected. */
 interface File {

@@ -1,4 +1,12 @@
-import type { Container, EphemeralContainer, Pod, PodSpec, PodTemplateSpec, Probe, Volume } from '../types/core-v1.ts';
+import type {
+  Container,
+  EphemeralContainer,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  Probe,
+  Volume,
+} from '../../types/core-v1.ts';
 import { defaultPullPolicy } from './image.ts';
 import { roundQuantities, sumContainers, withMissing } from './resource-list.ts';
 import { isHugePages, isPodLevelResource } from './resource-names.ts';

@@ -8,8 +8,8 @@ import {
   validateAnnotations,
   validateLabels,
 } from '../../meta/index.ts';
+import type { PodSpec, PodTemplateSpec } from '../../types/core-v1.ts';
 import { byRule, eachOf, type PodSpecContext, type PodValidationContext } from '../shared/field-rules.ts';
-import type { PodSpec, PodTemplateSpec } from '../types/core-v1.ts';
 import { validateAffinity } from './affinity.ts';
 import { containersOf, validatePodAnnotations, validateProfilesMatch } from './annotations.ts';
 import {

@@ -1,6 +1,5 @@
 import { type FieldError, fieldError, httpHeaderName, portName, portNumber } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule } from '../shared/field-rules.ts';
 import {
   type ExecAction,
   type HTTPGetAction,
@@ -9,7 +8,8 @@ import {
   type SleepAction,
   signals,
   type TCPSocketAction,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
+import { byRule } from '../shared/field-rules.ts';
 
 /** The action of a probe or lifecycle hook: exactly one of these. */
 interface Handler {

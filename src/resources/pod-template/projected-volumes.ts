@@ -1,14 +1,14 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Json, validateSelectorObject } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, fileMode, localPath } from '../shared/field-rules.ts';
-import { internalForm } from '../shared/internal-go-form.ts';
 import {
   ClusterTrustBundleProjection,
   type DownwardAPIVolumeFile,
   type ProjectedVolumeSource,
   type ServiceAccountTokenProjection,
   type VolumeProjection,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
+import { byRule, eachOf, fileMode, localPath } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { validateFieldRef, validateResourceRef } from './env.ts';
 
 /** Field paths that `fieldRef` of a downward API file supports. */

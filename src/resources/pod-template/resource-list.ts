@@ -1,5 +1,5 @@
 import { addQuantities, compareQuantities, formatQuantity, getKey, parseQuantity, setKey } from '../../meta/index.ts';
-import type { Container, PodSpec } from '../types/core-v1.ts';
+import type { Container, PodSpec } from '../../types/core-v1.ts';
 
 /** A ResourceList: canonical quantities by resource name. */
 export interface ResourceList {

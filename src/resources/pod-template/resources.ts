@@ -9,15 +9,15 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
-import { internalForm } from '../shared/internal-go-form.ts';
 import {
   type ContainerResizePolicy,
   PodResourceClaim,
   type PodSpec,
   type ResourceClaim,
   type ResourceRequirements,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
+import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { compareQuantityTexts, type ResourceList, sumContainers } from './resource-list.ts';
 import {
   isExtended,

@@ -7,8 +7,8 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
 import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
-import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../types/core-v1.ts';
 import { validateLabelKeys } from './affinity.ts';
 
 /** Validates `tolerations`. */

@@ -1,14 +1,14 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { descendingPath, eachOf, oneOf, type PodValidationContext, within } from '../shared/field-rules.ts';
-import { internalForm } from '../shared/internal-go-form.ts';
 import {
   type AppArmorProfile,
   type PodSpec,
   SeccompProfile,
   SecurityContext,
   type WindowsSecurityContextOptions,
-} from '../types/core-v1.ts';
+} from '../../types/core-v1.ts';
+import { descendingPath, eachOf, oneOf, type PodValidationContext, within } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 import { validateWindowsOptions } from './windows.ts';
 
 /** The highest UID or GID. */

@@ -12,8 +12,8 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from '../../types/core-v1.ts';
 import { byRule, oneOf } from '../shared/field-rules.ts';
-import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from '../types/core-v1.ts';
 import { validateAmount } from './resources.ts';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];

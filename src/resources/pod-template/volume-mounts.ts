@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { Container, Volume } from '../../types/core-v1.ts';
 import { descendingPath, eachOf, noBacksteps } from '../shared/field-rules.ts';
-import type { Container, Volume } from '../types/core-v1.ts';
 
 /** The valid volumes of a pod, by name. */
 export type Volumes = ReadonlyMap<string, Volume>;

@@ -1,5 +1,14 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type {
+  CSIVolumeSource,
+  FCVolumeSource,
+  ISCSIVolumeSource,
+  KeyToPath,
+  QuobyteVolumeSource,
+  StorageOSVolumeSource,
+  VolumeSource,
+} from '../../types/core-v1.ts';
 import {
   byRule,
   descendingPath,
@@ -11,15 +20,6 @@ import {
   type PodSpecContext,
   within,
 } from '../shared/field-rules.ts';
-import type {
-  CSIVolumeSource,
-  FCVolumeSource,
-  ISCSIVolumeSource,
-  KeyToPath,
-  QuobyteVolumeSource,
-  StorageOSVolumeSource,
-  VolumeSource,
-} from '../types/core-v1.ts';
 import { validateDownwardFile, validateProjected } from './projected-volumes.ts';
 import { validateClaimTemplate } from './volume-claim-template.ts';
 

@@ -1,7 +1,7 @@
 import { dns1123Label, dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import { compile, validate } from '../../schema/index.ts';
+import { Volume } from '../../types/core-v1.ts';
 import { byRule, type PodSpecContext } from '../shared/field-rules.ts';
-import { Volume } from '../types/core-v1.ts';
 import type { Volumes } from './volume-mounts.ts';
 import { type SourceName, sourceNames, sourceRules } from './volume-sources.ts';
 

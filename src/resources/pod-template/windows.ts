@@ -1,7 +1,7 @@
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { PodSpec, WindowsSecurityContextOptions } from '../../types/core-v1.ts';
 import { byRule } from '../shared/field-rules.ts';
-import type { PodSpec, WindowsSecurityContextOptions } from '../types/core-v1.ts';
 
 const MAX_SPEC_KIB = 64;
 const MAX_DOMAIN = 256;

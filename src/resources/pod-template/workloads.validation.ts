@@ -11,9 +11,9 @@ import {
   validateSelectorObject,
 } from '../../meta/index.ts';
 import { compile, type StructSchema, validate } from '../../schema/index.ts';
+import type { PodTemplateSpec } from '../../types/core-v1.ts';
+import type { LabelSelector } from '../../types/meta-v1.ts';
 import type { PodValidationContext } from '../shared/field-rules.ts';
-import type { PodTemplateSpec } from '../types/core-v1.ts';
-import type { LabelSelector } from '../types/meta-v1.ts';
 import { validateTemplate } from './pod-spec.validation.ts';
 import { podNameWarnings, templateWarnings } from './pod-spec.warnings.ts';
 

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
+import { PodDisruptionBudget, type PodDisruptionBudgetSpec } from '../../types/policy-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
 import { asJson, nonNegativeOrPercent, selector } from '../shared/field-rules.ts';
-import { PodDisruptionBudget, type PodDisruptionBudgetSpec } from '../types/policy-v1.ts';
 
 export const podDisruptionBudgets = resource({
   group: 'policy',

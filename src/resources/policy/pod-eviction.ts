@@ -10,11 +10,11 @@ import {
 } from '../../meta/index.ts';
 import type { CreateCall, CreateHandler } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type { PodCondition } from '../../types/core-v1.ts';
+import type { PodDisruptionBudget } from '../../types/policy-v1.ts';
 import type { PodObject } from '../core/pod-object.ts';
 import { neverProbed, withCondition } from '../shared/conditions.ts';
 import type { ObjectOf } from '../shared/define.ts';
-import type { PodCondition } from '../types/core-v1.ts';
-import type { PodDisruptionBudget } from '../types/policy-v1.ts';
 
 type Budget = ObjectOf<typeof PodDisruptionBudget>;
 

@@ -1,6 +1,6 @@
 import { pathSegmentName } from '../../meta/index.ts';
+import { ClusterRoleBinding } from '../../types/rbac-v1.ts';
 import { resource } from '../shared/define.ts';
-import { ClusterRoleBinding } from '../types/rbac-v1.ts';
 import { bindingColumns } from './role-bindings.ts';
 import { defaultBinding, validateBinding, validateRoleRefImmutable } from './role-bindings.validation.ts';
 

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, pathSegmentName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { type AggregationRule, ClusterRole } from '../../types/rbac-v1.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf, selector } from '../shared/field-rules.ts';
-import { type AggregationRule, ClusterRole } from '../types/rbac-v1.ts';
 import { validateRules } from './roles.validation.ts';
 
 export const clusterRoles = resource({

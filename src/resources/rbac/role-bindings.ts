@@ -1,7 +1,7 @@
 import { pathSegmentName } from '../../meta/index.ts';
+import { RoleBinding } from '../../types/rbac-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ColumnDeclaration, type ObjectOf, resource } from '../shared/define.ts';
-import { RoleBinding } from '../types/rbac-v1.ts';
 import { defaultBinding, validateBinding, validateRoleRefImmutable } from './role-bindings.validation.ts';
 
 type Binding = ObjectOf<typeof RoleBinding>;

@@ -1,6 +1,6 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names, pathSegmentName } from '../../meta/index.ts';
+import type { RoleRef, Subject } from '../../types/rbac-v1.ts';
 import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
-import type { RoleRef, Subject } from '../types/rbac-v1.ts';
 
 const groupOf = ({ domain }: Names): string => `rbac.authorization.${domain}`;
 

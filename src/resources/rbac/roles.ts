@@ -1,6 +1,6 @@
 import { pathSegmentName } from '../../meta/index.ts';
+import { Role } from '../../types/rbac-v1.ts';
 import { resource } from '../shared/define.ts';
-import { Role } from '../types/rbac-v1.ts';
 import { validateRules } from './roles.validation.ts';
 
 export const roles = resource({

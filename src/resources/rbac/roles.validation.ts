@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
+import type { PolicyRule } from '../../types/rbac-v1.ts';
 import { eachOf } from '../shared/field-rules.ts';
-import type { PolicyRule } from '../types/rbac-v1.ts';
 
 /** Validates policy rules: verbs, and either resources or non-resource URLs, the latter in cluster roles only. */
 export const validateRules = (rules: readonly PolicyRule[] | undefined, namespaced: boolean): FieldError[] =>

@@ -1,9 +1,9 @@
+import { DeviceClass as V1alpha3 } from '../../types/resource-v1alpha3.ts';
+import { DeviceClass } from '../../types/resource-v1beta1.ts';
+import { DeviceClass as V1beta2 } from '../../types/resource-v1beta2.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, same } from '../shared/field-rules.ts';
-import { DeviceClass as V1alpha3 } from '../types/resource-v1alpha3.ts';
-import { DeviceClass } from '../types/resource-v1beta1.ts';
-import { DeviceClass as V1beta2 } from '../types/resource-v1beta2.ts';
 import { MAX_CONFIGS, validateConfiguration, validateList, validateSelectors } from './devices.validation.ts';
 
 export const deviceClasses = resource({

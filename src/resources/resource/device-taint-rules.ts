@@ -1,8 +1,8 @@
 import { type FieldError, formatTime } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { DeviceTaintRule, type DeviceTaintSelector } from '../../types/resource-v1alpha3.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
-import { DeviceTaintRule, type DeviceTaintSelector } from '../types/resource-v1alpha3.ts';
 import {
   validateClass,
   validateDriver,

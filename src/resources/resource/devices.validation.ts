@@ -11,9 +11,14 @@ import {
   qualifiedName,
 } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import type {
+  DeviceConfiguration,
+  DeviceSelector,
+  DeviceTaint,
+  DeviceToleration,
+} from '../../types/resource-v1beta2.ts';
 import { validateDriverName } from '../core/persistent-volume-sources.ts';
 import { byRule, eachOf, oneOf, unique } from '../shared/field-rules.ts';
-import type { DeviceConfiguration, DeviceSelector, DeviceTaint, DeviceToleration } from '../types/resource-v1beta2.ts';
 
 const MAX_SELECTORS = 32;
 const MAX_EXPRESSION = 10 * 1024;

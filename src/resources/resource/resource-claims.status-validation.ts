@@ -1,17 +1,17 @@
 /** Validation of the status of resource claims. */
 import { canonicalIp, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { validateNodeSelector } from '../pod-template/affinity.ts';
-import { validateCidr } from '../shared/addresses.ts';
-import { validateConditions } from '../shared/conditions.ts';
-import { asJson, oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
 import type {
   AllocatedDeviceStatus,
   AllocationResult,
   NetworkDeviceData,
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
-} from '../types/resource-v1beta1.ts';
+} from '../../types/resource-v1beta1.ts';
+import { validateNodeSelector } from '../pod-template/affinity.ts';
+import { validateCidr } from '../shared/addresses.ts';
+import { validateConditions } from '../shared/conditions.ts';
+import { asJson, oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
 import {
   MAX_CONFIGS,
   validateConfiguration,

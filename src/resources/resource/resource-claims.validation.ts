@@ -1,15 +1,15 @@
 /** Validation of the spec of a claim in v1beta2 form. */
 import { type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { oneOf, unique } from '../shared/field-rules.ts';
-import type { ResourceClaimSpec as StoredSpec } from '../types/resource-v1beta1.ts';
+import type { ResourceClaimSpec as StoredSpec } from '../../types/resource-v1beta1.ts';
 import type {
   DeviceConstraint,
   DeviceRequest,
   DeviceSubRequest,
   ExactDeviceRequest,
   ResourceClaimSpec,
-} from '../types/resource-v1beta2.ts';
+} from '../../types/resource-v1beta2.ts';
+import { oneOf, unique } from '../shared/field-rules.ts';
 import {
   MAX_CONFIGS,
   MAX_TOLERATIONS,

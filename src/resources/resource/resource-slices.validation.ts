@@ -1,10 +1,7 @@
 /** Validation of the spec of a resource slice in v1beta2 form. */
 import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import { parseSemver } from '../coordination/semver.ts';
-import { validateNodeSelector } from '../pod-template/affinity.ts';
-import { asJson, byRule, unchanged, unique } from '../shared/field-rules.ts';
-import type { NodeSelector } from '../types/core-v1.ts';
+import type { NodeSelector } from '../../types/core-v1.ts';
 import type {
   CounterSet,
   Device,
@@ -12,7 +9,10 @@ import type {
   DeviceCounterConsumption,
   ResourcePool,
   ResourceSliceSpec,
-} from '../types/resource-v1beta2.ts';
+} from '../../types/resource-v1beta2.ts';
+import { parseSemver } from '../coordination/semver.ts';
+import { validateNodeSelector } from '../pod-template/affinity.ts';
+import { asJson, byRule, unchanged, unique } from '../shared/field-rules.ts';
 import {
   MAX_TAINTS,
   validateDriver,

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
+import { PriorityClass } from '../../types/scheduling-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
-import { PriorityClass } from '../types/scheduling-v1.ts';
 
 export const priorityClasses = resource({
   group: 'scheduling.{domain}',

@@ -1,8 +1,8 @@
 import type { Json, ObjectMeta } from '../../meta/index.ts';
 import { AgeCell, type Column } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
-import type { Container } from '../types/core-v1.ts';
-import type { LabelSelector } from '../types/meta-v1.ts';
+import type { Container } from '../../types/core-v1.ts';
+import type { LabelSelector } from '../../types/meta-v1.ts';
 
 // Table columns and cell formats that many kinds share.
 

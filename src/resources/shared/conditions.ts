@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, formatTime, qualifiedName } from '../../meta/index.ts';
-import type { Condition } from '../types/meta-v1.ts';
+import type { Condition } from '../../types/meta-v1.ts';
 import { byRule, eachOf, oneOf, unique } from './field-rules.ts';
 
 const statuses = ['False', 'True', 'Unknown'];

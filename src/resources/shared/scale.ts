@@ -9,7 +9,7 @@ import {
   validateObjectMeta,
 } from '../../meta/index.ts';
 import type { Column, ProjectionSubresource } from '../../registry/index.ts';
-import { Scale } from '../types/autoscaling-v1.ts';
+import { Scale } from '../../types/autoscaling-v1.ts';
 import { age, name } from './columns.ts';
 
 const replicas = ['spec', 'replicas'] as const;

@@ -1,8 +1,8 @@
 import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
+import { CSIDriver, type CSIDriverSpec } from '../../types/storage-v1.ts';
 import { age, name, orNone, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf, same } from '../shared/field-rules.ts';
-import { CSIDriver, type CSIDriverSpec } from '../types/storage-v1.ts';
 
 export const csiDrivers = resource({
   group: 'storage.{domain}',

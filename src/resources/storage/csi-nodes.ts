@@ -1,11 +1,11 @@
 import { type FieldError, fieldError, immutable, qualifiedName } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { CSINode, CSINodeDriver } from '../../types/storage-v1.ts';
 import { validateDriverName } from '../core/persistent-volume-sources.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, eachOf, same } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { CSINode, CSINodeDriver } from '../types/storage-v1.ts';
 
 export const csiNodes = resource({
   group: 'storage.{domain}',

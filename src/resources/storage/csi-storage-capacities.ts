@@ -1,9 +1,9 @@
 import { dns1123Subdomain, type FieldError, fieldError, parseQuantity } from '../../meta/index.ts';
+import { CSIStorageCapacity } from '../../types/storage-v1.ts';
 import { labelWarnings, nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
 import { byRule, selector, unchanged } from '../shared/field-rules.ts';
-import { CSIStorageCapacity } from '../types/storage-v1.ts';
 
 export const csiStorageCapacities = resource({
   group: 'storage.{domain}',

@@ -1,9 +1,9 @@
 import { fieldError, immutable } from '../../meta/index.ts';
+import { StorageClass } from '../../types/storage-v1.ts';
 import { labelWarnings } from '../pod-template/node-labels.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { same } from '../shared/field-rules.ts';
-import { StorageClass } from '../types/storage-v1.ts';
 import { validateClass } from './storage-classes.validation.ts';
 
 export const storageClasses = resource({

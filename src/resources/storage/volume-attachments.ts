@@ -1,11 +1,11 @@
 import { dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
+import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../../types/storage-v1.ts';
 import { validateDriverName } from '../core/persistent-volume-sources.ts';
 import { validateInlineVolume } from '../core/persistent-volumes.validation.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, same } from '../shared/field-rules.ts';
 import { internalForm } from '../shared/internal-go-form.ts';
-import { VolumeAttachment, VolumeAttachmentSpec, type VolumeAttachmentStatus } from '../types/storage-v1.ts';
 
 export const volumeAttachments = resource({
   group: 'storage.{domain}',

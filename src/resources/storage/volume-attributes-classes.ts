@@ -1,9 +1,9 @@
 import { type FieldError, fieldError, qualifiedName } from '../../meta/index.ts';
+import { VolumeAttributesClass as V1alpha1 } from '../../types/storage-v1alpha1.ts';
+import { VolumeAttributesClass } from '../../types/storage-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, same } from '../shared/field-rules.ts';
-import { VolumeAttributesClass as V1alpha1 } from '../types/storage-v1alpha1.ts';
-import { VolumeAttributesClass } from '../types/storage-v1beta1.ts';
 import { validateParameters } from './storage-classes.validation.ts';
 
 export const volumeAttributesClasses = resource({

@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from '../../meta/index.ts';
-import { resource } from '../shared/define.ts';
-import { asJson, unchanged } from '../shared/field-rules.ts';
 import {
   StorageVersionMigration,
   type StorageVersionMigrationSpec,
   type StorageVersionMigrationStatus,
-} from '../types/storagemigration-v1alpha1.ts';
+} from '../../types/storagemigration-v1alpha1.ts';
+import { resource } from '../shared/define.ts';
+import { asJson, unchanged } from '../shared/field-rules.ts';
 
 export const storageVersionMigrations = resource({
   group: 'storagemigration.{domain}',

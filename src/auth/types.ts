@@ -15,6 +15,22 @@ export interface Credentials {
     | undefined;
 }
 
+/** What a token stands for. */
+export interface Authenticated {
+  readonly user: User;
+  /** The requested audiences for which the token is valid. */
+  readonly audiences: readonly string[];
+}
+
+/**
+ * Authenticates a bearer token for at least one of the audiences. Undefined: not a token of this kind. Throws a 401
+ * StatusError, whose message says why, for a token of this kind that is not valid.
+ */
+export type TokenAuthenticator = (
+  token: string,
+  audiences: readonly string[],
+) => Authenticated | undefined | Promise<Authenticated | undefined>;
+
 /** Undefined: no credentials of this kind. Throws a 401 StatusError when they are invalid. */
 export type Authenticator = (credentials: Credentials) => User | undefined | Promise<User | undefined>;
 

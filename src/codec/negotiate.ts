@@ -61,17 +61,25 @@ export function metaTransforms(names: Names): Transform[] {
 }
 
 /**
- * Negotiates by the `Accept` header; without one everything is acceptable. Results are remembered by header, so that a
- * common one costs a lookup.
+ * Negotiates by the `Accept` header; without one everything is acceptable. What `form` makes of the outcome is remembered
+ * by header, so that a common one costs a lookup.
  * @returns a function that throws StatusError 406 when the endpoint offers nothing acceptable
  */
-export function negotiator<T extends WireFormat>(offer: Offer<T>): (accept: string | undefined) => Accepted<T> {
-  const memo = new Map<string, Accepted<T>>();
+export function negotiator<T extends WireFormat>(offer: Offer<T>): (accept: string | undefined) => Accepted<T>;
+export function negotiator<T extends WireFormat, Form>(
+  offer: Offer<T>,
+  form: (accepted: Accepted<T>) => Form,
+): (accept: string | undefined) => Form;
+export function negotiator<T extends WireFormat>(
+  offer: Offer<T>,
+  form: (accepted: Accepted<T>) => unknown = (accepted) => accepted,
+): (accept: string | undefined) => unknown {
+  const memo = new Map<string, unknown>();
   return (header) => {
     const accept = header || '*/*';
     const known = memo.get(accept);
     if (known !== undefined) return known;
-    const accepted = choose(accept, offer);
+    const accepted = form(choose(accept, offer));
     if (accept.length <= MEMO_LENGTH) {
       if (memo.size >= MEMO_SIZE) memo.clear();
       memo.set(accept, accepted);

@@ -1,5 +1,5 @@
 import type { ByteString, Clock } from '../meta/index.ts';
-import type { Observer, Registry } from '../registry/index.ts';
+import type { Observer, Registry, Resource } from '../registry/index.ts';
 import {
   type AdmissionSeries,
   admissionBounds,
@@ -13,7 +13,7 @@ import {
 } from './counters.ts';
 import type { InFlight } from './in-flight.ts';
 import { metricsText } from './metrics-text.ts';
-import type { RequestInfo, ResourcePath } from './request-info.ts';
+import type { RequestInfo } from './request-info.ts';
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'error';
@@ -24,8 +24,8 @@ type AuthorizationResult = 'allowed' | 'denied' | 'error';
  */
 export interface Metrics {
   readonly inFlight: InFlight;
-  /** The series of a request, looked up once for each request. */
-  series(info: RequestInfo): Series;
+  /** The series of a request, looked up once for each request. `resource`: the one that is served at its path. */
+  series(info: RequestInfo, resource: Resource | undefined): Series;
   authenticated(result: AuthenticationResult): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
@@ -36,7 +36,7 @@ export interface Metrics {
   text(pause: () => Promise<void>): AsyncGenerator<ByteString>;
 }
 
-/** Creates empty metrics; `registry` is called with the first request. */
+/** Creates empty metrics; `registry` is called on a scrape. */
 export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, number>();
@@ -46,30 +46,31 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
   const startTime = clock.now() / 1000;
   const counted: Counted = { series, authentication, authorization, admission, rules, inFlight, registry, startTime };
 
-  const seriesOf = (verb: string, place: Place, scope: string, dryRun: string): Series => {
-    const { group, version, resource, subresource } = place;
-    const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`;
-    let found = series.get(key);
-    if (found === undefined) {
-      found = makeSeries(verb, place, scope, dryRun);
-      series.set(key, found);
-    }
-    return found;
-  };
   return {
     inFlight,
-    series({ verb, path, query, resource }) {
-      const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
-      const declared = resource === undefined ? undefined : declaredAt(registry(), resource);
-      if (resource === undefined || declared === undefined) {
-        const place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
-        return seriesOf(methodOf(verb), place, '', dryRun);
+    series({ verb, path, query, resource: at }, resource) {
+      const served = at?.subresource === '' ? resource?.definition : resource?.subresources.get(at?.subresource ?? '');
+      let place = nowhere;
+      let method = methods.get(verb) ?? other;
+      let scope = '';
+      if (at === undefined || served === undefined) {
+        place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
+      } else {
+        place = at;
+        if (!(served.verbs as readonly string[]).includes(verb)) method = other;
+        scope = at.name !== '' ? 'resource' : at.namespace === '' ? 'cluster' : 'namespace';
       }
-      const { place, verbs } = declared;
-      return seriesOf(verbs.includes(verb) ? methodOf(verb) : other, place, scopeOf(resource), dryRun);
+      const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
+      const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
+      let found = series.get(key);
+      if (found === undefined) {
+        found = makeSeries(method, place, scope, dryRun);
+        series.set(key, found);
+      }
+      return found;
     },
-    authenticated: (result) => add(authentication, result),
-    authorized: (result) => add(authorization, result),
+    authenticated: (result) => void authentication.set(result, (authentication.get(result) ?? 0) + 1),
+    authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
       const key = `${plugin}/${type}/${operation}/${rejected}`;
       let found = admission.get(key);
@@ -87,10 +88,6 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
   };
 }
 
-function add<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
 /** The labels of a request. */
 interface Place {
   readonly group: string;
@@ -99,28 +96,16 @@ interface Place {
   readonly subresource: string;
 }
 
-function makeSeries(verb: string, { subresource, ...place }: Place, scope: string, dryRun: string): Series {
+function makeSeries(verb: string, place: Place, scope: string, dryRun: string): Series {
+  const { group, version, resource, subresource } = place;
   return {
-    labels: labelText({ verb, ...place, subresource, scope, component: 'apiserver', dry_run: dryRun }),
-    watched: verb === 'WATCH' ? labelText(place) : undefined,
+    labels: labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver', dry_run: dryRun }),
+    watched: verb === 'WATCH' ? labelText({ group, version, resource }) : undefined,
     codes: new Map(),
     duration: distribution(durationBounds),
     size: distribution(sizeBounds),
     watchEvents: 0,
   };
-}
-
-/** The definition's names of a served path, and its verbs; undefined when nothing is served there. */
-function declaredAt(
-  registry: Registry,
-  { group, version, resource, subresource: name }: ResourcePath,
-): { readonly place: Place; readonly verbs: readonly string[] } | undefined {
-  const definition = registry.find(group, version, resource)?.definition;
-  if (definition === undefined) return undefined;
-  const subresource = name === '' ? undefined : definition.subresources.find((one) => one.name === name);
-  if (name !== '' && subresource === undefined) return undefined;
-  const place = { group: definition.group, version, resource: definition.plural, subresource: subresource?.name ?? '' };
-  return { place, verbs: (subresource ?? definition).verbs };
 }
 
 const other = 'other';
@@ -138,7 +123,6 @@ const methods = new Map([
   ['delete', 'DELETE'],
   ['deletecollection', 'DELETECOLLECTION'],
 ]);
-const methodOf = (verb: string): string => methods.get(verb) ?? other;
 
 const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
 /** Non-resource paths by their first segment. */
@@ -148,8 +132,3 @@ const documents = new Map(
     { ...nowhere, subresource: `/${first}` },
   ]),
 );
-
-function scopeOf({ name, namespace }: ResourcePath): string {
-  if (name !== '') return 'resource';
-  return namespace === '' ? 'cluster' : 'namespace';
-}

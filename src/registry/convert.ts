@@ -13,7 +13,7 @@ export function versionOf({ resource, version }: Target): CompiledVersion {
 
 /** The subresource that the target names; undefined for the object itself, and for one that is not served. */
 export function subresourceOf({ resource, subresource }: Target): CompiledSubresource | undefined {
-  return subresource === '' ? undefined : resource.subresources.get(subresource);
+  return resource.subresources.get(subresource);
 }
 
 /** The kind of the bodies of requests to the target. */
@@ -39,10 +39,9 @@ export function partialWriteOf(target: Target): StatusSubresource | PartialUpdat
 }
 
 /** Whether the target represents objects as they are stored. */
-export function isStorageVersion(target: Target): boolean {
-  const { definition, format } = target.resource;
-  if (projectionOf(target) !== undefined) return false;
-  return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
+export function isStorageVersion({ resource, version, subresource }: Target): boolean {
+  if (resource.subresources.get(subresource)?.type === 'projection') return false;
+  return (resource.versions.get(version) ?? resource.storageVersion).isStorage;
 }
 
 /** Converts an object of the storage version to the version of the request, without changing it. */

@@ -4,11 +4,10 @@ import { accessDenied, StatusError, statusError, type User } from '../meta/index
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs.ts';
-import { countRequest, type Series } from './counters.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import type { FlowClass } from './in-flight.ts';
 import { failureAnswers } from './media.ts';
-import type { Metrics } from './metrics.ts';
+import { countRequest, type Metrics, type Series } from './metrics.ts';
 import { pieces } from './pieces.ts';
 import { identify, type RequestInfo, selectedName } from './request-info.ts';
 import { Seat } from './seat.ts';

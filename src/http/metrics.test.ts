@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { expect, it } from 'vitest';
 import type { Registry } from '../registry/index.ts';
-import { countRequest, type Series } from './counters.ts';
 import { createInFlight } from './in-flight.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { countRequest, createMetrics, type Metrics, type Series } from './metrics.ts';
+import { metricsText } from './metrics-text.ts';
 import { identify } from './request-info.ts';
 import { makeFixture, realClock } from './testing/fixture.ts';
 
@@ -173,7 +173,7 @@ it('writes every series that there can be, each line once, in pieces with a paus
   let pauses = 0;
   const pieces: string[] = [];
   const pause = async () => void pauses++;
-  for await (const piece of metrics.text(pause)) pieces.push(piece);
+  for await (const piece of metricsText(metrics.counted, pause)) pieces.push(piece);
   expect(pauses).toBe(pieces.length - 1);
   expect(pieces.length).toBeGreaterThan(100);
   // A piece ends with the histogram that makes it long enough.
@@ -190,7 +190,7 @@ it('adds up the events of watches of one resource', async () => {
     seriesAt(metrics, registry, 'GET', url).watchEvents += 2;
   }
   let text = '';
-  for await (const piece of metrics.text(async () => {})) text += piece;
+  for await (const piece of metricsText(metrics.counted, async () => {})) text += piece;
   const lines = text.match(/^apiserver_watch_events_total\{.*$/gm);
   expect(lines).toEqual(['apiserver_watch_events_total{group="",version="v1",resource="pods"} 6']);
   await close();

@@ -1,19 +1,55 @@
-import type { ByteString, Clock } from '../meta/index.ts';
+import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../meta/index.ts';
 import type { Observer, Registry, Resource } from '../registry/index.ts';
-import {
-  type AdmissionSeries,
-  admissionBounds,
-  type Counted,
-  distribution,
-  durationBounds,
-  labelText,
-  observe,
-  type Series,
-  sizeBounds,
-} from './counters.ts';
 import type { InFlight } from './in-flight.ts';
-import { metricsText } from './metrics-text.ts';
 import type { RequestInfo } from './request-info.ts';
+
+/** Upper bounds of the histograms, as in the reference server. */
+export const durationBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+/** The counters of one label set of requests. */
+export interface Series {
+  /** In the text format: `verb="GET",group="",…`. */
+  readonly labels: string;
+  /** Labels of watch events; undefined for other requests. */
+  readonly watched: string | undefined;
+  /** By status code. Unregistered codes are counted by class: 5 for 599. */
+  readonly codes: Map<number, number>;
+  readonly duration: Distribution;
+  readonly size: Distribution;
+  watchEvents: number;
+}
+
+export interface Distribution {
+  /** One more than the bounds, for `+Inf`; not cumulative. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+/** The duration of an admission plugin, or of all plugins together. */
+export interface AdmissionSeries {
+  readonly labels: string;
+  readonly plugin: boolean;
+  readonly seconds: Distribution;
+}
+
+/** All counters, for the text format. */
+export interface Counted {
+  readonly series: ReadonlyMap<string, Series>;
+  readonly authentication: ReadonlyMap<string, number>;
+  readonly authorization: ReadonlyMap<string, number>;
+  readonly admission: ReadonlyMap<string, AdmissionSeries>;
+  /** Mismatches and failures of declarative validation. */
+  readonly rules: { readonly mismatches: number; readonly failures: number };
+  readonly inFlight: InFlight;
+  readonly registry: () => Registry;
+  /** Seconds since 1970. */
+  readonly startTime: number;
+}
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'error';
@@ -32,8 +68,8 @@ export interface Metrics {
   /** Declarative validation differed from handwritten validation, or failed. */
   mismatched(): void;
   ruleFailed(): void;
-  /** The Prometheus text format, in pieces: `pause` is called after each. */
-  text(pause: () => Promise<void>): AsyncGenerator<ByteString>;
+  /** Everything that is counted, for the text format. */
+  readonly counted: Counted;
 }
 
 /** Creates empty metrics; `registry` is called on a scrape. */
@@ -84,7 +120,7 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
     },
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
-    text: (pause) => metricsText(counted, pause),
+    counted,
   };
 }
 
@@ -132,3 +168,33 @@ const documents = new Map(
     { ...nowhere, subresource: `/${first}` },
   ]),
 );
+
+/** Counts a completed request. `size` in bytes; undefined for a watch. */
+export function countRequest(series: Series, code: number, seconds: number, size: number | undefined): void {
+  const known = code in STATUS_CODES ? code : Math.trunc(code / 100);
+  series.codes.set(known, (series.codes.get(known) ?? 0) + 1);
+  observe(series.duration, durationBounds, seconds);
+  if (size !== undefined) observe(series.size, sizeBounds, size);
+}
+
+/** Observes a value. */
+function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
+  let i = 0;
+  while (i < bounds.length && value > (bounds[i] as number)) i++;
+  distribution.counts[i] = (distribution.counts[i] as number) + 1;
+  distribution.sum += value;
+}
+
+/** An empty histogram. */
+export const distribution = (bounds: readonly number[]): Distribution => ({
+  counts: new Float64Array(bounds.length + 1),
+  sum: 0,
+});
+
+/** Labels in the text format. */
+export const labelText = (labels: { readonly [label: string]: string }): string =>
+  Object.entries(labels)
+    .map(
+      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
+    )
+    .join(',');

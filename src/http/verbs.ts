@@ -1,4 +1,4 @@
-import type { TypeMeta } from '../codec/index.ts';
+import { patchFormat, type TypeMeta } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
@@ -21,7 +21,7 @@ import {
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
-import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
+import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './bodies.ts';
 import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
 import { connectAnswer } from './connect.ts';
@@ -160,7 +160,8 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async patch(verbs, call, target) {
-    const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
+    const strategic = target.resource.definition.custom !== true;
+    const format = patchFormat(call.request.headers['content-type'], { strategic });
     const form = verbs.negotiation.objects(call.request, call.info);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     const change = await readPatch(call, format, verbs.codecs);

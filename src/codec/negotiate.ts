@@ -188,12 +188,12 @@ export function bodyCodec<T extends WireFormat>(
   throw statusError.unsupportedMediaType(listed.map(({ mediaTypes: [first] }) => first));
 }
 
-const PATCHES: readonly (readonly [string, PatchFormat])[] = [
+const PATCHES: ReadonlyMap<string, PatchFormat> = new Map([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
   ['application/strategic-merge-patch+json', 'strategic'],
   ['application/apply-patch+yaml', 'apply'],
-];
+]);
 
 /**
  * The format of a patch by its Content-Type. Custom resources have no `strategic` one.
@@ -201,9 +201,11 @@ const PATCHES: readonly (readonly [string, PatchFormat])[] = [
  */
 export function patchFormat(contentType: string | undefined, { strategic }: { strategic: boolean }): PatchFormat {
   const name = essence(contentType);
-  const known = PATCHES.filter(([, format]) => strategic || format !== 'strategic');
-  const found = known.find(([type]) => type === name);
-  if (found !== undefined) return found[1];
-  if (!strategic) throw statusError.unsupportedMediaType(known.map(([type]) => type));
+  const found = PATCHES.get(name);
+  if (found !== undefined && (strategic || found !== 'strategic')) return found;
+  if (!strategic) {
+    const known = [...PATCHES].filter(([, format]) => format !== 'strategic');
+    throw statusError.unsupportedMediaType(known.map(([type]) => type));
+  }
   throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }

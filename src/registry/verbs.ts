@@ -1,5 +1,4 @@
 import { StatusError, statusError } from '../meta/index.ts';
-import { subresourceOf } from './convert.ts';
 import type { Connection, ConnectSubresource, Verb } from './definition.ts';
 import type { Target } from './types.ts';
 
@@ -29,13 +28,13 @@ export function checkServed(target: Target, verb: Verb): void {
 
 /** @throws StatusError 404 for a target whose requests are not passed on */
 export function connectSubresourceOf(target: Target): ConnectSubresource {
-  const subresource = subresourceOf(target);
+  const subresource = target.resource.subresources.get(target.subresource);
   if (subresource?.type !== 'connect') throw statusError.noSuchResource();
   return subresource;
 }
 
 /** How requests to the target are passed on to a node or to what runs on it; undefined where the registry serves them. */
-export function connectionOf(target: Target): Connection | undefined {
-  const subresource = subresourceOf(target);
-  return subresource?.type === 'connect' ? subresource.connect : undefined;
+export function connectionOf({ resource, subresource }: Target): Connection | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'connect' ? served.connect : undefined;
 }

@@ -54,8 +54,8 @@ export const anonymous: Authenticator = () => anonymousUser;
 export function unionAuthenticator(authenticators: readonly Authenticator[], fallback?: Authenticator): Authenticator {
   // Synchronous unless an authenticator returns a promise.
   const authenticateFrom = (
-    index: number,
     credentials: Credentials,
+    index = 0,
     earlierError?: StatusError,
   ): ReturnType<Authenticator> => {
     let unauthorized = earlierError;
@@ -84,9 +84,9 @@ export function unionAuthenticator(authenticators: readonly Authenticator[], fal
     } catch (error) {
       unauthorized ??= unauthorizedOf(error);
     }
-    return authenticateFrom(index, credentials, unauthorized);
+    return authenticateFrom(credentials, index, unauthorized);
   };
-  return (credentials) => authenticateFrom(0, credentials);
+  return authenticateFrom;
 }
 
 function unauthorizedOf(error: unknown): StatusError {

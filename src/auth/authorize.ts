@@ -81,7 +81,11 @@ function matchesPath(patterns: readonly string[], path: string): boolean {
 /** Allows if one of the authorizers allows, asked in order; otherwise the reasons are joined. Rules are concatenated. */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   // Synchronous unless an authorizer returns a promise.
-  const authorizeFrom = (index: number, attributes: Attributes, earlier: readonly string[]): ReturnType<Authorizer> => {
+  const authorizeFrom = (
+    attributes: Attributes,
+    index = 0,
+    earlier: readonly string[] = [],
+  ): ReturnType<Authorizer> => {
     let reasons = earlier;
     for (let i = index; i < authorizers.length; i++) {
       const decision = authorizers[i]?.(attributes) ?? noOpinion;
@@ -99,9 +103,9 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
   ): Promise<Decision> => {
     const decision = await pending;
     if (decision.allowed) return decision;
-    return authorizeFrom(index, attributes, decision.reason === '' ? reasons : [...reasons, decision.reason]);
+    return authorizeFrom(attributes, index, decision.reason === '' ? reasons : [...reasons, decision.reason]);
   };
-  return Object.assign((attributes: Attributes) => authorizeFrom(0, attributes, []), {
+  return Object.assign(authorizeFrom, {
     rulesFor: (user: User, namespace: string) => unionRules(authorizers, user, namespace),
   });
 }

@@ -61,6 +61,8 @@ export interface WatchCache {
   readonly oldest: number;
   /** Resolves to true once the cache has reached `revision`, to false after `timeoutMs`. */
   reach(revision: number, timeoutMs: number): Promise<boolean>;
+  /** The object with this key at `revision`. */
+  get(key: string): CachedObject | undefined;
   /** The current state, immutable and the same until the next change. Takes constant time. */
   snapshot(): Snapshot;
   /**

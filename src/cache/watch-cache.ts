@@ -94,6 +94,10 @@ class Cache implements WatchCache {
     return this.#waiters.wait(revision, timeoutMs);
   }
 
+  get(key: string): CachedObject | undefined {
+    return this.#tree.get(key);
+  }
+
   snapshot(): Snapshot {
     this.#snapshot ??= new CacheSnapshot(this.#revision, this.#tree.snapshot());
     return this.#snapshot;

@@ -61,17 +61,25 @@ export function metaTransforms(names: Names): Transform[] {
 }
 
 /**
- * Negotiates by the `Accept` header; without one everything is acceptable. Results are remembered by header, so that a
- * common one costs a lookup.
+ * Negotiates by the `Accept` header; without one everything is acceptable. What `form` makes of the outcome is remembered
+ * by header, so that a common one costs a lookup.
  * @returns a function that throws StatusError 406 when the endpoint offers nothing acceptable
  */
-export function negotiator<T extends WireFormat>(offer: Offer<T>): (accept: string | undefined) => Accepted<T> {
-  const memo = new Map<string, Accepted<T>>();
+export function negotiator<T extends WireFormat>(offer: Offer<T>): (accept: string | undefined) => Accepted<T>;
+export function negotiator<T extends WireFormat, Form>(
+  offer: Offer<T>,
+  form: (accepted: Accepted<T>) => Form,
+): (accept: string | undefined) => Form;
+export function negotiator<T extends WireFormat>(
+  offer: Offer<T>,
+  form: (accepted: Accepted<T>) => unknown = (accepted) => accepted,
+): (accept: string | undefined) => unknown {
+  const memo = new Map<string, unknown>();
   return (header) => {
     const accept = header || '*/*';
     const known = memo.get(accept);
     if (known !== undefined) return known;
-    const accepted = choose(accept, offer);
+    const accepted = form(choose(accept, offer));
     if (accept.length <= MEMO_LENGTH) {
       if (memo.size >= MEMO_SIZE) memo.clear();
       memo.set(accept, accepted);
@@ -180,12 +188,12 @@ export function bodyCodec<T extends WireFormat>(
   throw statusError.unsupportedMediaType(listed.map(({ mediaTypes: [first] }) => first));
 }
 
-const PATCHES: readonly (readonly [string, PatchFormat])[] = [
+const PATCHES: ReadonlyMap<string, PatchFormat> = new Map([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
   ['application/strategic-merge-patch+json', 'strategic'],
   ['application/apply-patch+yaml', 'apply'],
-];
+]);
 
 /**
  * The format of a patch by its Content-Type. Custom resources have no `strategic` one.
@@ -193,9 +201,11 @@ const PATCHES: readonly (readonly [string, PatchFormat])[] = [
  */
 export function patchFormat(contentType: string | undefined, { strategic }: { strategic: boolean }): PatchFormat {
   const name = essence(contentType);
-  const known = PATCHES.filter(([, format]) => strategic || format !== 'strategic');
-  const found = known.find(([type]) => type === name);
-  if (found !== undefined) return found[1];
-  if (!strategic) throw statusError.unsupportedMediaType(known.map(([type]) => type));
+  const found = PATCHES.get(name);
+  if (found !== undefined && (strategic || found !== 'strategic')) return found;
+  if (!strategic) {
+    const known = [...PATCHES].filter(([, format]) => format !== 'strategic');
+    throw statusError.unsupportedMediaType(known.map(([type]) => type));
+  }
   throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }

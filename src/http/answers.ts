@@ -3,7 +3,7 @@ import { type ByteString, encodeText, type JsonObject } from '../meta/index.ts';
 import type { ApiResponse } from './types.ts';
 
 /** The headers of all JSON responses: none may be cached. */
-export const jsonHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/json' } as const;
+const jsonHeaders = { 'cache-control': 'no-cache, private', 'content-type': 'application/json' } as const;
 const textHeaders = {
   'cache-control': 'no-cache, private',
   'content-type': 'text/plain; charset=utf-8',

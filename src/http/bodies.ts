@@ -1,4 +1,4 @@
-import { bodyCodec, patchFormat, type TypeMeta, unrecognizedBody } from '../codec/index.ts';
+import { bodyCodec, type TypeMeta, unrecognizedBody } from '../codec/index.ts';
 import { isJsonObject, type Json, type JsonObject, jsonType, StatusError, statusError } from '../meta/index.ts';
 import type { Change, ObjectBody, PatchFormat } from '../registry/index.ts';
 import type { CompiledType } from '../schema/index.ts';
@@ -16,13 +16,10 @@ interface Sent {
   readonly seat: Seat;
 }
 
-/** The whole body. A mutating request takes its seat with it. Throws 400, 408, 413 or 429. */
-const receive = ({ request, seat }: Sent): Promise<Uint8Array> => seat.receive(request, maxBody);
-
 /** Reads the body as an object of a type. Throws 400, 408, 413, 415 or 429. */
 export async function readObjectBody(sent: Sent, expected: TypeMeta, offered: Offered): Promise<ObjectBody> {
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
-  const bytes = await receive(sent);
+  const bytes = await sent.seat.receive(sent.request, maxBody);
   const unrecognized = (fault: StatusError) => unrecognizedBody(expected.kind, bytes, fault);
   return { ...(await decodeObject(codec, bytes, expected, unrecognized)), size: bytes.length };
 }
@@ -64,18 +61,13 @@ function objectIn(value: Json): JsonObject {
   return value;
 }
 
-/** The format of a patch; `strategic` where the resource has it. Throws 415. */
-export function readPatchFormat({ headers }: ApiRequest, strategic: boolean): PatchFormat {
-  return patchFormat(headers['content-type'], { strategic });
-}
-
 /** A patch in that format. A malformed one is reported later, when its object is known. Throws 408, 413 or 429. */
 export async function readPatch(
   sent: Sent,
   format: PatchFormat,
   { json, yaml }: Codecs,
 ): Promise<Change & { readonly verb: 'patch' }> {
-  const bytes = await receive(sent);
+  const bytes = await sent.seat.receive(sent.request, maxBody);
   const change = { verb: 'patch', format } as const;
   try {
     const { value: patch, findings } = await (format === 'apply' ? yaml : json).decode(bytes);
@@ -92,7 +84,7 @@ export async function readOptionsBody(
   type: CompiledType,
   offered: Offered,
 ): Promise<JsonObject | undefined> {
-  const bytes = await receive(sent);
+  const bytes = await sent.seat.receive(sent.request, maxBody);
   if (bytes.length === 0) return undefined;
   const codec = bodyCodec(sent.request.headers['content-type'], offered);
   const { value } = await decodeObject(codec, bytes, deleteOptionsKind, unrecognizedOptions);

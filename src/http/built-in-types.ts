@@ -1,6 +1,5 @@
 import type { TypeMeta } from '../codec/index.ts';
 import { parseGroupVersion } from '../meta/index.ts';
-import type { Resource } from '../registry/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 
 /** The schema of a built-in type by its name, such as `apps/v1.Deployment`. */
@@ -21,10 +20,4 @@ export function builtInSchema(findType: FindType, { apiVersion, kind }: TypeMeta
   const [label = ''] = group.split('.', 1);
   const name = `${packages.get(label) ?? label}/${version}`;
   return findType(`${aliases.get(name) ?? name}.${kind}`) ?? findType(`meta/v1.${kind}`);
-}
-
-/** Whether the objects of a resource have a built-in type: those of custom resources have none. */
-export function hasBuiltInType(findType: FindType, { versions }: Resource, version: string): boolean {
-  const schema = versions.get(version)?.declared.schema;
-  return schema !== undefined && findType(schema.name) === schema;
 }

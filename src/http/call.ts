@@ -1,12 +1,11 @@
 import type { Authenticator, Authorizer } from '../auth/index.ts';
 import type { Clock, Names, Random, User } from '../meta/index.ts';
-import type { Registry } from '../registry/index.ts';
+import type { Registry, Resource } from '../registry/index.ts';
 import type { FindType } from './built-in-types.ts';
 import type { Codecs } from './codecs.ts';
-import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
 import type { AnswerFailure } from './media.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, Series } from './metrics.ts';
 import type { NodeProxy } from './node-proxy.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { Seat } from './seat.ts';
@@ -17,6 +16,8 @@ import type { ReadYaml } from './yaml-codec.ts';
 export interface Call {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
+  /** The resource that is served at the path. */
+  readonly resource: Resource | undefined;
   readonly user: User;
   readonly series: Series;
   /** The seats and bytes that the request takes. A mutating request takes its seat when its body has arrived. */

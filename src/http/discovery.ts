@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { negotiator, type Transform } from '../codec/index.ts';
+import { negotiator, type Transform, wantsPretty } from '../codec/index.ts';
 import { bufferOf, formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
 import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
-import { prettyCodec } from './media.ts';
 import type { Query } from './request-info.ts';
 import type { ApiResponse, Chunk, RequestHeaders } from './types.ts';
 import type { WireCodec } from './wire-codec.ts';
@@ -54,7 +53,8 @@ export function createDiscovery(
       const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
-      const codec = prettyCodec(accepted, query.get('pretty') ?? undefined, headers['user-agent']);
+      const pretty = accepted.pretty || wantsPretty(query.get('pretty') ?? undefined, headers['user-agent']);
+      const codec = (pretty ? accepted.codec.pretty : undefined) ?? accepted.codec;
       const documents = made.get(codec) ?? new Map<string, Document>();
       made.set(codec, documents);
       const id = `${as?.version} ${key}`;

@@ -4,11 +4,10 @@ import { accessDenied, StatusError, statusError, type User } from '../meta/index
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs.ts';
-import { countRequest, type Series } from './counters.ts';
 import { impersonate, impersonates } from './impersonate.ts';
-import { type FlowClass, flowClassOf } from './in-flight.ts';
+import type { FlowClass } from './in-flight.ts';
 import { failureAnswers } from './media.ts';
-import type { Metrics } from './metrics.ts';
+import { countRequest, type Metrics, type Series } from './metrics.ts';
 import { pieces } from './pieces.ts';
 import { identify, type RequestInfo, selectedName } from './request-info.ts';
 import { Seat } from './seat.ts';
@@ -20,8 +19,8 @@ import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authorize, clock, metrics, names, random, nonResource } = options;
-  const compress = options.registry.features.APIResponseCompression;
+  const { authorize, clock, metrics, names, random, registry, nonResource } = options;
+  const compress = registry.features.APIResponseCompression;
   const codecs = createCodecs(options);
   const serving: Serving = {
     ...options,
@@ -33,31 +32,32 @@ export function createHandler(options: HandlerOptions): Handler {
   const trace = createTrace(options);
 
   return async (request) => {
-    const started = clock.now();
-    const progress: Progress = { started, info: unknownRequest, user: undefined, series: undefined };
+    const progress: Progress = { started: clock.now(), info: unknownRequest, user: undefined, series: undefined };
     const warnings = new Set<string>();
     let seat: Seat | undefined;
     let response: ApiResponse;
     try {
-      // Request info: verb, resource, path.
+      // Identify: the request info, and the resource at its path.
       const info = identify(request.method, request.url);
+      const path = info.resource;
+      const resource = path === undefined ? undefined : registry.find(path.group, path.version, path.resource);
+      const series = metrics.series(info, resource);
       progress.info = info;
+      progress.series = series;
       // Authenticate.
       let user = await authenticated(request, options);
       progress.user = user;
       // Impersonate.
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, accessDenied);
       // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
-      const flowClass = flowClassFor(info);
+      const flowClass = flowClassOf(info);
       seat = new Seat(metrics.inFlight, user, flowClass);
-      if (flowClass !== 'mutating' || info.resource === undefined) seat.enter();
+      if (flowClass !== 'mutating' || path === undefined) seat.enter();
       // Authorize.
       await authorized(info, user, authorize, metrics);
       // Dispatch.
-      const series = metrics.series(info);
-      progress.series = series;
-      const call: Call = { request, info, user, series, seat, warnings };
-      response = await (info.resource === undefined ? nonResource(call) : verbs(call));
+      const call: Call = { request, info, resource, user, series, seat, warnings };
+      response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);
         if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
@@ -65,7 +65,8 @@ export function createHandler(options: HandlerOptions): Handler {
     } catch (error) {
       response = failed(serving, request, progress.info, error);
     }
-    response = withWarnings(withAuditId(response, request, random), warnings);
+    response = withAuditId(response, request, random);
+    if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
@@ -193,36 +194,30 @@ async function authenticated(
 const proxiedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** The flow class of a request; undefined for health checks, which are served at any load. */
-function flowClassFor(info: RequestInfo): FlowClass | undefined {
-  if (info.resource === undefined && /^\/(healthz|livez|readyz)\b/.test(info.path)) return undefined;
-  return proxiedSubresources.has(info.resource?.subresource ?? '') ? 'proxied' : flowClassOf(info.verb);
+function flowClassOf({ verb, path, resource }: RequestInfo): FlowClass | undefined {
+  if (resource === undefined && /^\/(healthz|livez|readyz)\b/.test(path)) return undefined;
+  if (resource !== undefined && proxiedSubresources.has(resource.subresource)) return 'proxied';
+  if (verb === 'watch') return 'longRunning';
+  return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }
 
+/** A list or watch of one object by its name is authorized like a request for that object. */
 async function authorized(info: RequestInfo, user: User, authorize: Authorizer, metrics: Metrics): Promise<void> {
-  const attributes = attributesOf(info, user);
+  const { verb, path, resource } = info;
+  const name = selectedName(info);
+  const place = resource === undefined || name === undefined ? resource : { ...resource, name };
+  const attributes: Attributes = { user, verb, resource: place, path };
   const decided = authorize(attributes);
   const decision = decided instanceof Promise ? await decided : decided;
   metrics.authorized(decision.allowed ? 'allowed' : 'denied');
   if (!decision.allowed) throw accessDenied(attributes, decision.reason);
 }
 
-/** A list or watch of one object by its name is authorized like a request for that object. */
-function attributesOf(info: RequestInfo, user: User): Attributes {
-  const { verb, path, resource } = info;
-  const name = selectedName(info);
-  return {
-    user,
-    verb,
-    resource: resource === undefined || name === undefined ? resource : { ...resource, name },
-    path,
-  };
-}
-
 type Trace = (request: ApiRequest, progress: Progress, status: number, size: number, error: unknown) => void;
 
 /** Counts and logs each request when it has ended. */
 function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
-  return (request, { started, info, user, series = metrics.series(info) }, status, size, error) => {
+  return (request, { started, info, user, series = metrics.series(info, undefined) }, status, size, error) => {
     const milliseconds = clock.now() - started;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
     if (error !== undefined) log.error('answer broke off', { method: request.method, path: info.path, error });

@@ -1,5 +1,5 @@
 import { healthMetrics } from '../meta/index.ts';
-import { labelText } from './counters.ts';
+import { labelText } from './metrics.ts';
 
 /** How one check ended at one endpoint. */
 interface Outcome {

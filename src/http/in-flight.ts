@@ -1,5 +1,3 @@
-import { systemMasters } from '../auth/index.ts';
-import { statusError, type User } from '../meta/index.ts';
 import { Shares } from './shares.ts';
 
 /**
@@ -24,16 +22,11 @@ export interface InFlightLimits {
 /** The flow class in which a request is counted. */
 export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
 
-/** Counts what is under way. */
+/** What is in flight, by what is limited. */
 export interface InFlight {
+  readonly shares: { readonly [what in keyof InFlightLimits]: Shares };
+  /** How much of each is taken. */
   readonly counts: { readonly [what in keyof InFlightLimits]: number };
-  /** @throws StatusError 429 when the share of the user is used up */
-  check(what: keyof InFlightLimits, user: User, amount?: number): void;
-  /** Takes seats; `leave` must follow once. Throws like `check`. */
-  enter(what: keyof InFlightLimits, user: User, amount?: number): void;
-  leave(what: keyof InFlightLimits, user: User, amount?: number): void;
-  /** Enters at once, or calls `entered` when there is room. The result cancels the wait. */
-  wait(what: keyof InFlightLimits, user: User, amount: number, entered: () => void): (() => void) | undefined;
 }
 
 export function createInFlight(limits: InFlightLimits): InFlight {
@@ -45,11 +38,8 @@ export function createInFlight(limits: InFlightLimits): InFlight {
     receiving: new Shares(limits.receiving),
     unread: new Shares(limits.unread),
   };
-  const check: InFlight['check'] = (what, user, amount = 1) => {
-    if (shares[what].fits(user.name, amount, isExempt(user))) return;
-    throw statusError.tooManyRequests('Too many requests, please try again later.', 1);
-  };
   return {
+    shares,
     counts: {
       get readOnly() {
         return shares.readOnly.used;
@@ -70,20 +60,5 @@ export function createInFlight(limits: InFlightLimits): InFlight {
         return shares.unread.used;
       },
     },
-    check,
-    enter(what, user, amount = 1) {
-      check(what, user, amount);
-      shares[what].take(user.name, amount);
-    },
-    leave: (what, user, amount = 1) => shares[what].give(user.name, amount),
-    wait: (what, user, amount, entered) =>
-      shares[what].wait(user.name, { amount, exempt: isExempt(user), granted: entered }),
   };
-}
-
-const isExempt = ({ groups }: User): boolean => groups.includes(systemMasters);
-
-export function flowClassOf(verb: string): FlowClass {
-  if (verb === 'watch') return 'longRunning';
-  return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }

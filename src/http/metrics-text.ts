@@ -7,7 +7,7 @@ import {
   durationBounds,
   labelText,
   sizeBounds,
-} from './counters.ts';
+} from './metrics.ts';
 
 /** A metric as data: its lines are written on a scrape. */
 interface Metric {

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { expect, it } from 'vitest';
 import type { Registry } from '../registry/index.ts';
-import { countRequest } from './counters.ts';
 import { createInFlight } from './in-flight.ts';
-import { createMetrics } from './metrics.ts';
+import { countRequest, createMetrics, type Metrics, type Series } from './metrics.ts';
+import { metricsText } from './metrics-text.ts';
 import { identify } from './request-info.ts';
 import { makeFixture, realClock } from './testing/fixture.ts';
 
@@ -111,9 +111,15 @@ it('labels what is not declared with nothing that a client sent', async () => {
 const limits = { readOnly: 1, mutating: 1, longRunning: 1, proxied: 1, receiving: 1, unread: 1 };
 const metricsOf = (registry: Registry) => createMetrics(() => registry, createInFlight(limits), realClock);
 
+function seriesAt(metrics: Metrics, registry: Registry, method: string, url: string): Series {
+  const info = identify(method, url);
+  const { group = '', version = '', resource = '' } = info.resource ?? {};
+  return metrics.series(info, registry.find(group, version, resource));
+}
+
 it('counts status codes that HTTP does not register by their class', async () => {
   const { registry, close } = await makeFixture();
-  const series = metricsOf(registry).series(identify('GET', '/x'));
+  const series = metricsOf(registry).series(identify('GET', '/x'), undefined);
   await close();
   for (let code = 100; code < 1_000; code++) countRequest(series, code, 0, 0);
   const known = Object.keys(STATUS_CODES).map(Number);
@@ -161,13 +167,13 @@ it('writes every series that there can be, each line once, in pieces with a paus
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const [method, url] of everyRequest(registry)) {
-    const series = metrics.series(identify(method, url));
+    const series = seriesAt(metrics, registry, method, url);
     for (const code of [200, 201, 403, 404, 409, 422, 500]) countRequest(series, code, 0.01, 100);
   }
   let pauses = 0;
   const pieces: string[] = [];
   const pause = async () => void pauses++;
-  for await (const piece of metrics.text(pause)) pieces.push(piece);
+  for await (const piece of metricsText(metrics.counted, pause)) pieces.push(piece);
   expect(pauses).toBe(pieces.length - 1);
   expect(pieces.length).toBeGreaterThan(100);
   // A piece ends with the histogram that makes it long enough.
@@ -181,10 +187,10 @@ it('adds up the events of watches of one resource', async () => {
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const url of ['/api/v1/pods?watch=1', '/api/v1/namespaces/a/pods?watch=1', '/api/v1/watch/pods?dryRun=All']) {
-    metrics.series(identify('GET', url)).watchEvents += 2;
+    seriesAt(metrics, registry, 'GET', url).watchEvents += 2;
   }
   let text = '';
-  for await (const piece of metrics.text(async () => {})) text += piece;
+  for await (const piece of metricsText(metrics.counted, async () => {})) text += piece;
   const lines = text.match(/^apiserver_watch_events_total\{.*$/gm);
   expect(lines).toEqual(['apiserver_watch_events_total{group="",version="v1",resource="pods"} 6']);
   await close();

@@ -1,19 +1,55 @@
-import type { ByteString, Clock } from '../meta/index.ts';
-import type { Observer, Registry } from '../registry/index.ts';
-import {
-  type AdmissionSeries,
-  admissionBounds,
-  type Counted,
-  distribution,
-  durationBounds,
-  labelText,
-  observe,
-  type Series,
-  sizeBounds,
-} from './counters.ts';
+import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../meta/index.ts';
+import type { Observer, Registry, Resource } from '../registry/index.ts';
 import type { InFlight } from './in-flight.ts';
-import { metricsText } from './metrics-text.ts';
-import type { RequestInfo, ResourcePath } from './request-info.ts';
+import type { RequestInfo } from './request-info.ts';
+
+/** Upper bounds of the histograms, as in the reference server. */
+export const durationBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+/** The counters of one label set of requests. */
+export interface Series {
+  /** In the text format: `verb="GET",group="",…`. */
+  readonly labels: string;
+  /** Labels of watch events; undefined for other requests. */
+  readonly watched: string | undefined;
+  /** By status code. Unregistered codes are counted by class: 5 for 599. */
+  readonly codes: Map<number, number>;
+  readonly duration: Distribution;
+  readonly size: Distribution;
+  watchEvents: number;
+}
+
+export interface Distribution {
+  /** One more than the bounds, for `+Inf`; not cumulative. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+/** The duration of an admission plugin, or of all plugins together. */
+export interface AdmissionSeries {
+  readonly labels: string;
+  readonly plugin: boolean;
+  readonly seconds: Distribution;
+}
+
+/** All counters, for the text format. */
+export interface Counted {
+  readonly series: ReadonlyMap<string, Series>;
+  readonly authentication: ReadonlyMap<string, number>;
+  readonly authorization: ReadonlyMap<string, number>;
+  readonly admission: ReadonlyMap<string, AdmissionSeries>;
+  /** Mismatches and failures of declarative validation. */
+  readonly rules: { readonly mismatches: number; readonly failures: number };
+  readonly inFlight: InFlight;
+  readonly registry: () => Registry;
+  /** Seconds since 1970. */
+  readonly startTime: number;
+}
 
 type AuthenticationResult = 'success' | 'failure' | 'error';
 type AuthorizationResult = 'allowed' | 'denied' | 'error';
@@ -24,19 +60,19 @@ type AuthorizationResult = 'allowed' | 'denied' | 'error';
  */
 export interface Metrics {
   readonly inFlight: InFlight;
-  /** The series of a request, looked up once for each request. */
-  series(info: RequestInfo): Series;
+  /** The series of a request, looked up once for each request. `resource`: the one that is served at its path. */
+  series(info: RequestInfo, resource: Resource | undefined): Series;
   authenticated(result: AuthenticationResult): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
   /** Declarative validation differed from handwritten validation, or failed. */
   mismatched(): void;
   ruleFailed(): void;
-  /** The Prometheus text format, in pieces: `pause` is called after each. */
-  text(pause: () => Promise<void>): AsyncGenerator<ByteString>;
+  /** Everything that is counted, for the text format. */
+  readonly counted: Counted;
 }
 
-/** Creates empty metrics; `registry` is called with the first request. */
+/** Creates empty metrics; `registry` is called on a scrape. */
 export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, number>();
@@ -46,30 +82,31 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
   const startTime = clock.now() / 1000;
   const counted: Counted = { series, authentication, authorization, admission, rules, inFlight, registry, startTime };
 
-  const seriesOf = (verb: string, place: Place, scope: string, dryRun: string): Series => {
-    const { group, version, resource, subresource } = place;
-    const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`;
-    let found = series.get(key);
-    if (found === undefined) {
-      found = makeSeries(verb, place, scope, dryRun);
-      series.set(key, found);
-    }
-    return found;
-  };
   return {
     inFlight,
-    series({ verb, path, query, resource }) {
-      const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
-      const declared = resource === undefined ? undefined : declaredAt(registry(), resource);
-      if (resource === undefined || declared === undefined) {
-        const place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
-        return seriesOf(methodOf(verb), place, '', dryRun);
+    series({ verb, path, query, resource: at }, resource) {
+      const served = at?.subresource === '' ? resource?.definition : resource?.subresources.get(at?.subresource ?? '');
+      let place = nowhere;
+      let method = methods.get(verb) ?? other;
+      let scope = '';
+      if (at === undefined || served === undefined) {
+        place = documents.get(path.split('/', 2)[1] ?? '') ?? nowhere;
+      } else {
+        place = at;
+        if (!(served.verbs as readonly string[]).includes(verb)) method = other;
+        scope = at.name !== '' ? 'resource' : at.namespace === '' ? 'cluster' : 'namespace';
       }
-      const { place, verbs } = declared;
-      return seriesOf(verbs.includes(verb) ? methodOf(verb) : other, place, scopeOf(resource), dryRun);
+      const dryRun = query.size > 0 && query.getAll('dryRun').includes('All') ? 'All' : '';
+      const key = `${method} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scope} ${dryRun}`;
+      let found = series.get(key);
+      if (found === undefined) {
+        found = makeSeries(method, place, scope, dryRun);
+        series.set(key, found);
+      }
+      return found;
     },
-    authenticated: (result) => add(authentication, result),
-    authorized: (result) => add(authorization, result),
+    authenticated: (result) => void authentication.set(result, (authentication.get(result) ?? 0) + 1),
+    authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
       const key = `${plugin}/${type}/${operation}/${rejected}`;
       let found = admission.get(key);
@@ -83,12 +120,8 @@ export function createMetrics(registry: () => Registry, inFlight: InFlight, cloc
     },
     mismatched: () => void rules.mismatches++,
     ruleFailed: () => void rules.failures++,
-    text: (pause) => metricsText(counted, pause),
+    counted,
   };
-}
-
-function add<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** The labels of a request. */
@@ -99,28 +132,16 @@ interface Place {
   readonly subresource: string;
 }
 
-function makeSeries(verb: string, { subresource, ...place }: Place, scope: string, dryRun: string): Series {
+function makeSeries(verb: string, place: Place, scope: string, dryRun: string): Series {
+  const { group, version, resource, subresource } = place;
   return {
-    labels: labelText({ verb, ...place, subresource, scope, component: 'apiserver', dry_run: dryRun }),
-    watched: verb === 'WATCH' ? labelText(place) : undefined,
+    labels: labelText({ verb, group, version, resource, subresource, scope, component: 'apiserver', dry_run: dryRun }),
+    watched: verb === 'WATCH' ? labelText({ group, version, resource }) : undefined,
     codes: new Map(),
     duration: distribution(durationBounds),
     size: distribution(sizeBounds),
     watchEvents: 0,
   };
-}
-
-/** The definition's names of a served path, and its verbs; undefined when nothing is served there. */
-function declaredAt(
-  registry: Registry,
-  { group, version, resource, subresource: name }: ResourcePath,
-): { readonly place: Place; readonly verbs: readonly string[] } | undefined {
-  const definition = registry.find(group, version, resource)?.definition;
-  if (definition === undefined) return undefined;
-  const subresource = name === '' ? undefined : definition.subresources.find((one) => one.name === name);
-  if (name !== '' && subresource === undefined) return undefined;
-  const place = { group: definition.group, version, resource: definition.plural, subresource: subresource?.name ?? '' };
-  return { place, verbs: (subresource ?? definition).verbs };
 }
 
 const other = 'other';
@@ -138,7 +159,6 @@ const methods = new Map([
   ['delete', 'DELETE'],
   ['deletecollection', 'DELETECOLLECTION'],
 ]);
-const methodOf = (verb: string): string => methods.get(verb) ?? other;
 
 const nowhere: Place = { group: '', version: '', resource: '', subresource: '' };
 /** Non-resource paths by their first segment. */
@@ -149,7 +169,32 @@ const documents = new Map(
   ]),
 );
 
-function scopeOf({ name, namespace }: ResourcePath): string {
-  if (name !== '') return 'resource';
-  return namespace === '' ? 'cluster' : 'namespace';
+/** Counts a completed request. `size` in bytes; undefined for a watch. */
+export function countRequest(series: Series, code: number, seconds: number, size: number | undefined): void {
+  const known = code in STATUS_CODES ? code : Math.trunc(code / 100);
+  series.codes.set(known, (series.codes.get(known) ?? 0) + 1);
+  observe(series.duration, durationBounds, seconds);
+  if (size !== undefined) observe(series.size, sizeBounds, size);
 }
+
+/** Observes a value. */
+function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
+  let i = 0;
+  while (i < bounds.length && value > (bounds[i] as number)) i++;
+  distribution.counts[i] = (distribution.counts[i] as number) + 1;
+  distribution.sum += value;
+}
+
+/** An empty histogram. */
+export const distribution = (bounds: readonly number[]): Distribution => ({
+  counts: new Float64Array(bounds.length + 1),
+  sum: 0,
+});
+
+/** Labels in the text format. */
+export const labelText = (labels: { readonly [label: string]: string }): string =>
+  Object.entries(labels)
+    .map(
+      ([label, value]) => `${label}="${value.replace(/["\\\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`))}"`,
+    )
+    .join(',');

@@ -8,6 +8,7 @@ import { createCodecs } from './codecs.ts';
 import { createDiscovery, isRouted } from './discovery.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import { metricsText } from './metrics-text.ts';
 import { createOpenApi } from './openapi.ts';
 import type { Profiler } from './profiling.ts';
 
@@ -58,7 +59,8 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
     if (path === '/' || path === '' || path === '/index.html') return index;
-    if (path === '/metrics') return { status: 200, headers: metricsHeaders, body: metrics.text(options.pause) };
+    if (path === '/metrics')
+      return { status: 200, headers: metricsHeaders, body: metricsText(metrics.counted, options.pause) };
     if (path === '/metrics/slis') {
       return { status: 200, headers: metricsHeaders, body: encodeText(health.outcomes()) };
     }

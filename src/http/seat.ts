@@ -1,4 +1,5 @@
-import type { User } from '../meta/index.ts';
+import { systemMasters } from '../auth/index.ts';
+import { statusError, type User } from '../meta/index.ts';
 import type { FlowClass, InFlight } from './in-flight.ts';
 import type { ApiRequest } from './types.ts';
 
@@ -7,23 +8,28 @@ const leastBody = 16 * 1024;
 
 /** What one request takes of the shared limits: seats, body bytes, unread bytes. All is released at once. */
 export class Seat {
-  readonly #inFlight: InFlight;
-  readonly #user: User;
+  readonly #shares: InFlight['shares'];
+  readonly #user: string;
+  /** Members of `system:masters` may take all that is free. */
+  readonly #exempt: boolean;
   /** Undefined: the request is served at any load. */
-  readonly #lane: FlowClass | undefined;
+  readonly #flowClass: FlowClass | undefined;
   #places = 0;
   #bytes = 0;
 
-  constructor(inFlight: InFlight, user: User, lane: FlowClass | undefined) {
-    this.#inFlight = inFlight;
-    this.#user = user;
-    this.#lane = lane;
+  constructor({ shares }: InFlight, { name, groups }: User, flowClass: FlowClass | undefined) {
+    this.#shares = shares;
+    this.#user = name;
+    this.#exempt = groups.includes(systemMasters);
+    this.#flowClass = flowClass;
   }
 
-  /** Takes seats of the flow class. @throws StatusError 429 */
+  /** Takes seats of the flow class. @throws StatusError 429 when the share of the user is used up */
   enter(places = 1): void {
-    if (this.#lane === undefined || places === 0) return;
-    this.#inFlight.enter(this.#lane, this.#user, places);
+    if (this.#flowClass === undefined || places === 0) return;
+    const seats = this.#shares[this.#flowClass];
+    if (!seats.fits(this.#user, places, this.#exempt)) throw tooManyRequests();
+    seats.take(this.#user, places);
     this.#places += places;
   }
 
@@ -34,9 +40,12 @@ export class Seat {
   async receive(request: ApiRequest, limit: number): Promise<Uint8Array> {
     const { coming = 0 } = request;
     if (coming > 0) {
-      if (this.#lane !== undefined) this.#inFlight.check(this.#lane, this.#user);
+      const { receiving } = this.#shares;
+      const seats = this.#flowClass === undefined ? undefined : this.#shares[this.#flowClass];
       const bytes = Math.max(leastBody, Math.min(coming, limit));
-      this.#inFlight.enter('receiving', this.#user, bytes);
+      if (seats?.fits(this.#user, 1, this.#exempt) === false) throw tooManyRequests();
+      if (!receiving.fits(this.#user, bytes, this.#exempt)) throw tooManyRequests();
+      receiving.take(this.#user, bytes);
       this.#bytes += bytes;
     }
     const body = await request.body(limit);
@@ -49,17 +58,21 @@ export class Seat {
    * it. The result cancels the wait.
    */
   send(bytes: number, granted: () => void): (() => void) | undefined {
-    return this.#inFlight.wait('unread', this.#user, bytes, granted);
+    return this.#shares.unread.wait(this.#user, { amount: bytes, exempt: this.#exempt, granted });
   }
 
   /** The client has read these bytes. */
   sent(bytes: number): void {
-    this.#inFlight.leave('unread', this.#user, bytes);
+    this.#shares.unread.give(this.#user, bytes);
   }
 
   /** Must be called once, when the request has ended. */
   leave(): void {
-    if (this.#lane !== undefined && this.#places > 0) this.#inFlight.leave(this.#lane, this.#user, this.#places);
-    if (this.#bytes > 0) this.#inFlight.leave('receiving', this.#user, this.#bytes);
+    if (this.#flowClass !== undefined && this.#places > 0) {
+      this.#shares[this.#flowClass].give(this.#user, this.#places);
+    }
+    if (this.#bytes > 0) this.#shares.receiving.give(this.#user, this.#bytes);
   }
 }
+
+const tooManyRequests = () => statusError.tooManyRequests('Too many requests, please try again later.', 1);

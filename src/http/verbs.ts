@@ -1,4 +1,4 @@
-import type { TypeMeta } from '../codec/index.ts';
+import { patchFormat, type TypeMeta } from '../codec/index.ts';
 import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
@@ -7,73 +7,75 @@ import {
   deleteOptionsOf,
   internalName,
   isUnsafe,
-  type ObjectBody,
   type ReadOptions,
-  type Registry,
   type Representation,
+  type Resource,
+  type ResourceVersion,
   readIncludeObject,
   readWriteOptions,
   representObject,
   type Target,
-  verbsOf,
-  type WatchOptions,
   type WriteOptions,
   type WriteParameters,
   type WriteResult,
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
-import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
-import { builtInSchema, hasBuiltInType } from './built-in-types.ts';
+import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './bodies.ts';
+import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
 import { connectAnswer } from './connect.ts';
-import {
-  type ByType,
-  createNegotiation,
-  headersOf,
-  type Negotiate,
-  type Negotiated,
-  type Negotiation,
-  valueAnswer,
-} from './media.ts';
+import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './media.ts';
 import type { Query, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
-import type { WireCodec } from './wire-codec.ts';
 
 /** What the verbs work with. */
 interface Verbs extends Serving {
-  readonly deleteOptionsType: CompiledType;
   readonly negotiation: Negotiation;
+  /** How bodies of delete requests, which are DeleteOptions, may be encoded. */
+  readonly optionBodies: Offered;
+  readonly deleteOptionsType: CompiledType;
 }
 
 /** Serves requests for resources. Throws StatusError. */
 export function createVerbs(options: Serving): (call: Call) => ApiResponse | Promise<ApiResponse> {
   const { names, registry, codecs, findType } = options;
+  const negotiation = createNegotiation(codecs.all, codecs.all, names);
   const verbs: Verbs = {
     ...options,
+    negotiation,
+    optionBodies: negotiation.bodies,
     deleteOptionsType: compile(builtInSchema(findType, deleteOptionsKind) as StructSchema, names),
-    negotiation: createNegotiation(codecs.all, names),
   };
+  const customCodecs = codecs.all.filter(({ customResources }) => customResources);
+  const customVerbs: Verbs = { ...verbs, negotiation: createNegotiation(customCodecs, codecs.all, names) };
+  const builtInVersions = new Set(
+    registry.resources
+      .flatMap(({ versions }) => [...versions.values()])
+      .filter(({ declared: { schema } }) => findType(schema.name) === schema),
+  );
   const groups = new Set(registry.resources.map(({ definition }) => definition.group));
   return (call) => {
     const path = call.info.resource as ResourcePath;
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
-    const target = targetOf(registry, path);
-    const verb = allowedVerb(call, target);
-    warnOfDeprecation(call, target);
+    const target = targetOf(call.resource, path);
+    checkMethod(call, target);
+    const version = target.resource.versions.get(target.version);
+    if (version?.declared.deprecated !== undefined) {
+      call.warnings.add(deprecationWarning(target, version.declared.deprecated));
+    }
     if (connectionOf(target) !== undefined) return connectAnswer(options, call, target);
-    const serve = servers[verb];
+    const serve = servers[call.info.verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
-    return serve(verbs, call, target);
+    return serve(version !== undefined && builtInVersions.has(version) ? verbs : customVerbs, call, target);
   };
 }
 
 /** The target of the path. Throws 404 if there is no such resource. */
-function targetOf(registry: Registry, path: ResourcePath): Target {
+function targetOf(resource: Resource | undefined, path: ResourcePath): Target {
   const { version, name, subresource } = path;
-  const resource = registry.find(path.group, version, path.resource);
   if (resource === undefined || (path.rest !== '' && subresource !== 'proxy')) throw statusError.noSuchResource();
   const { definition } = resource;
   if (!definition.namespaced) {
@@ -86,16 +88,17 @@ function targetOf(registry: Registry, path: ResourcePath): Target {
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
-/** The verb, if the target has it. Throws 404 where no verb is served at all, otherwise 405. */
-function allowedVerb({ request: { method }, info: { verb } }: Call, target: Target): string {
+/** Throws 404 where the target serves no verb at all, 405 where it serves others. */
+function checkMethod({ request: { method }, info: { verb } }: Call, target: Target): void {
   const proxies = connectionOf(target)?.answers === 'proxy' && target.name !== '' && proxyMethods.has(method);
-  if (proxies && verb !== 'watch') return verb;
+  if (proxies && verb !== 'watch') return;
   checkVerb(target, verb);
   if (method === 'HEAD' || (verb === 'watch' && method !== 'GET')) throw statusError.methodNotAllowed();
-  return verb;
 }
 
-const isRead = (target: Target): boolean => verbsOf(target).includes('get');
+/** Whether the objects of the target can be read. */
+const isRead = ({ resource, subresource }: Target): boolean =>
+  (subresource === '' ? resource.definition : resource.subresources.get(subresource))?.verbs.includes('get') === true;
 
 const proxyMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
@@ -106,71 +109,67 @@ type Serve = (verbs: Verbs, call: Call, target: Target) => Promise<ApiResponse>;
 
 const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
-    const form = formOf(verbs, verbs.negotiation.objects, call, target);
+    const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     checkShape(target, form, 'object');
     const encoded = form.codec.encodeObject(representObject(target, object, view));
     const body = encoded instanceof Promise ? await encoded : encoded;
-    return { status: 200, headers: headersOf(form), body };
+    return { status: 200, headers: form.headers, body };
   },
 
   async list(verbs, call, target) {
-    const form = formOf(verbs, verbs.negotiation.lists, call, target);
+    const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const list = await verbs.registry.list(target, readOptions(call.info.query));
     checkShape(target, form, 'list');
-    return { status: 200, headers: headersOf(form), body: await form.codec.encodeList(target, list, view) };
+    return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
   },
 
   async watch(verbs, call, target) {
-    const form = formOf(verbs, verbs.negotiation.watches, call, target);
+    const { request, info, series } = call;
+    const form = verbs.negotiation.watches(request, info);
     const view = viewOf(verbs, call, form);
-    const opening = isWebSocket(call.request) ? openWebSocket(call.request) : undefined;
+    const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
-    const stream = await verbs.registry.watch(target, watchOptions(call.info.query));
-    const { signal } = call.request;
+    const stream = await verbs.registry.watch(target, pick(info.query, watchNames));
+    const { signal } = request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
     const { watch: codec } = form.codec;
-    const { series } = call;
-    const body = new WatchBody({
-      stream,
-      target,
-      view,
-      codec,
-      separate: opening !== undefined,
-      series,
-      log: verbs.log,
-    });
-    if (opening === undefined) return { status: 200, headers: headersOf(form), body };
+    const separate = opening !== undefined;
+    const body = new WatchBody({ stream, target, view, codec, separate, series, log: verbs.log });
+    if (opening === undefined) return { status: 200, headers: form.headers, body };
     return { ...opening, body: new MessageBody(body, codec.text ? 'text' : 'binary') };
   },
 
   async create(verbs, call, target) {
-    const form = formOf(verbs, isRead(target) ? verbs.negotiation.objects : verbs.negotiation.unread, call, target);
-    const object = await readBody(verbs, call, target);
+    const { objects, unread } = verbs.negotiation;
+    const form = (isRead(target) ? objects : unread)(call.request, call.info);
+    const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
 
   async update(verbs, call, target) {
-    const form = formOf(verbs, isRead(target) ? verbs.negotiation.objects : verbs.negotiation.unread, call, target);
-    const object = await readBody(verbs, call, target);
+    const { objects, unread } = verbs.negotiation;
+    const form = (isRead(target) ? objects : unread)(call.request, call.info);
+    const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
     const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
 
   async patch(verbs, call, target) {
-    const format = readPatchFormat(call.request, target.resource.definition.custom !== true);
-    const form = formOf(verbs, verbs.negotiation.objects, call, target);
+    const strategic = target.resource.definition.custom !== true;
+    const format = patchFormat(call.request.headers['content-type'], { strategic });
+    const form = verbs.negotiation.objects(call.request, call.info);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     const change = await readPatch(call, format, verbs.codecs);
     return written(verbs, call, target, change, asked, form);
   },
 
   async delete(verbs, call, target) {
-    const form = formOf(verbs, verbs.negotiation.objects, call, target);
+    const form = verbs.negotiation.objects(call.request, call.info);
     const options = await deleteOptions(verbs, call);
     const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
     if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
@@ -178,13 +177,13 @@ const servers: { readonly [verb: string]: Serve } = {
   },
 
   async deletecollection(verbs, call, target) {
-    const form = formOf(verbs, verbs.negotiation.objects, call, target);
+    const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
     const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     checkShape(target, form, 'list');
-    return { status: 200, headers: headersOf(form), body: await form.codec.encodeList(target, list, view) };
+    return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
   },
 };
 
@@ -208,7 +207,7 @@ async function written(
   checkShape(target, form, 'object');
   const encoded = form.codec.encodeObject(representObject(target, result.object, view));
   const body = encoded instanceof Promise ? await encoded : encoded;
-  return { status, headers: headersOf(form), body };
+  return { status, headers: form.headers, body };
 }
 
 /** The response to the creation of a virtual object. */
@@ -235,20 +234,6 @@ function typeOf({ resource, version, subresource }: Target): TypeMeta {
     served?.version === undefined ? own : formatGroupVersion({ group: served.group ?? '', version: served.version });
   return { apiVersion, kind: served?.kind ?? definition.kind };
 }
-
-/** The one of two that fits the resource. */
-const forType = <T>({ findType }: Verbs, { builtIn, custom }: ByType<T>, { resource, version }: Target): T =>
-  hasBuiltInType(findType, resource, version) ? builtIn : custom;
-
-const formOf = <T extends WireCodec>(
-  verbs: Verbs,
-  negotiate: ByType<Negotiate<T>>,
-  { request, info }: Call,
-  target: Target,
-): Negotiated<T> => forType(verbs, negotiate, target)(request, info);
-
-const readBody = (verbs: Verbs, call: Call, target: Target): Promise<ObjectBody> =>
-  readObjectBody(call, typeOf(target), forType(verbs, verbs.negotiation.bodies, target));
 
 const objectView: Representation = { as: 'object' };
 
@@ -294,7 +279,6 @@ function pick(query: Query, names: readonly string[]): { [name: string]: string 
 }
 
 const readOptions = (query: Query): ReadOptions => (query.size === 0 ? noOptions : pick(query, readNames));
-const watchOptions = (query: Query): WatchOptions => pick(query, watchNames);
 
 /** @throws StatusError 422 for invalid parameters */
 function writeOptions(
@@ -313,7 +297,7 @@ function writeOptions(
 
 /** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
-  const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.negotiation.bodies.builtIn);
+  const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.optionBodies);
   const { query } = call.info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
@@ -341,14 +325,12 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
   };
 }
 
-/** Adds the warning of a deprecated version. */
-function warnOfDeprecation({ warnings }: Call, { resource, version }: Target): void {
-  const deprecated = resource.versions.get(version)?.declared.deprecated;
-  if (deprecated === undefined) return;
-  const { definition } = resource;
-  const { since, removed, replacement } = deprecated;
+function deprecationWarning(
+  { resource: { definition }, version }: Target,
+  { since, removed, replacement }: NonNullable<ResourceVersion['deprecated']>,
+): string {
   const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
   const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
   const instead = replacement === undefined ? '' : `; use ${replacement}`;
-  warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
+  return `${what} is deprecated in v${since}+${until}${instead}`;
 }

@@ -1,7 +1,7 @@
 import { type ByteString, type JsonObject, StatusError, statusError } from '../meta/index.ts';
 import type { Representation, StreamEvent, Target, WatchStream } from '../registry/index.ts';
-import type { Series } from './counters.ts';
 import type { Log } from './log.ts';
+import type { Series } from './metrics.ts';
 import { pieceBytes, sliceOf } from './pieces.ts';
 import type { Chunk } from './types.ts';
 import type { WatchCodec } from './wire-codec.ts';

@@ -155,12 +155,14 @@ export const labelValue: NameRule = (value) => check(forms.labelValue, value);
 /** A valid segment of a URL path. */
 export const pathSegmentName: NameRule = (value) => {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
-  return ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
+  return pathSegmentPrefix(value);
 };
 
 /** As {@link pathSegmentName} for a generateName: `.` and `..` are allowed. */
 export const pathSegmentPrefix: NameRule = (value) =>
-  ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`);
+  /[/%]/.test(value)
+    ? ['/', '%'].filter((part) => value.includes(part)).map((part) => `may not contain '${part}'`)
+    : [];
 
 export const cIdentifier: NameRule = (value) => check(forms.cIdentifier, value);
 

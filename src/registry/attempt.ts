@@ -68,10 +68,9 @@ async function attempt(
   completeProjection(request, pending);
   completePendingObject(request, pending, old);
   if (pause) await pause();
-  const allocations =
-    pending.remove || (!deletes && partialWriteOf(target) === undefined)
-      ? await allocate(request, pending, old)
-      : undefined;
+  const isWhole = pending.remove || (!deletes && partialWriteOf(target) === undefined);
+  const allocates = isWhole && strategy.allocate !== undefined;
+  const allocations = allocates ? await allocate(request, pending, old) : undefined;
   if (!deletes) {
     const validating = findErrors(request, pending.object, old);
     const found = pause ? await inTurns(validating, pause) : atOnce(validating);

@@ -17,7 +17,7 @@ import {
   unknownField,
 } from '../meta/index.ts';
 import type { RegistryContext } from './context.ts';
-import { requestKind, subresourceOf, toStorage } from './convert.ts';
+import { requestKind, toStorage } from './convert.ts';
 import type { Change, ObjectBody, Target, WriteOptions } from './types.ts';
 
 /**
@@ -152,7 +152,7 @@ function decode(
 /** Whether it is a removed version of the subresource's kind that is still accepted. */
 function isFormer(target: Target, { apiVersion }: GivenType): boolean {
   const { group } = requestKind(target);
-  const former = subresourceOf(target)?.formerVersions ?? [];
+  const former = target.resource.subresources.get(target.subresource)?.formerVersions ?? [];
   return former.some((version) => formatGroupVersion({ group, version }) === apiVersion);
 }
 

@@ -69,7 +69,7 @@ export async function commit(
     const object = dryRun ? last : describeDeleted(format, last, stored);
     return { kind: 'stored', result: resultOf(request, pending, old, object) };
   }
-  const cached = dryRun ? undefined : target.resource.cache.snapshot().get(key);
+  const cached = dryRun ? undefined : target.resource.cache.get(key);
   const object = cached?.revision === stored ? cached : describeStored();
   return { kind: 'stored', result: resultOf(request, pending, old, object) };
 }

@@ -69,12 +69,10 @@ function tooLargeVersion(wanted: number, current: number): StatusError {
 }
 
 /** The outcome of `work`, with every failure as a StatusError. */
-export async function withStatusErrors<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
+export function withStatusErrors<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
     throw toStatusError(error);
-  }
+  });
 }
 
 /** The StatusError for any error, which is kept as its cause. */

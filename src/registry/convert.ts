@@ -2,7 +2,7 @@ import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../meta/index.ts';
 import type { PartialUpdateSubresource, Projection, StatusSubresource } from './definition.ts';
-import type { CompiledSubresource, CompiledVersion, RequestKind } from './resource.ts';
+import type { CompiledVersion, RequestKind } from './resource.ts';
 import { readObject } from './stored/read.ts';
 import type { Target } from './types.ts';
 
@@ -11,15 +11,10 @@ export function versionOf({ resource, version }: Target): CompiledVersion {
   return resource.versions.get(version) ?? resource.storageVersion;
 }
 
-/** The subresource that the target names; undefined for the object itself, and for one that is not served. */
-export function subresourceOf({ resource, subresource }: Target): CompiledSubresource | undefined {
-  return subresource === '' ? undefined : resource.subresources.get(subresource);
-}
-
 /** The kind of the bodies of requests to the target. */
 export function requestKind(target: Target): RequestKind {
   const { resource } = target;
-  const own = subresourceOf(target)?.requestKind;
+  const own = resource.subresources.get(target.subresource)?.requestKind;
   if (own !== undefined) return own;
   const { declared, apiVersion, type } = versionOf(target);
   const { group, kind } = resource.definition;
@@ -27,22 +22,24 @@ export function requestKind(target: Target): RequestKind {
 }
 
 /** How the target represents the stored object; undefined where it is read and written as it is. */
-export function projectionOf(target: Target): Projection | undefined {
-  const subresource = subresourceOf(target);
-  return subresource?.type === 'projection' ? subresource.projection : undefined;
+export function projectionOf({ resource, subresource }: Target): Projection | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'projection' ? served.projection : undefined;
 }
 
 /** The target's subresource if it writes a part of the stored object; undefined for writes of the whole object. */
-export function partialWriteOf(target: Target): StatusSubresource | PartialUpdateSubresource | undefined {
-  const subresource = subresourceOf(target);
-  return subresource?.type === 'status' || subresource?.type === 'partialUpdate' ? subresource : undefined;
+export function partialWriteOf({
+  resource,
+  subresource,
+}: Target): StatusSubresource | PartialUpdateSubresource | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'status' || served?.type === 'partialUpdate' ? served : undefined;
 }
 
 /** Whether the target represents objects as they are stored. */
-export function isStorageVersion(target: Target): boolean {
-  const { definition, format } = target.resource;
-  if (projectionOf(target) !== undefined) return false;
-  return versionOf(target).apiVersion === format.apiVersion && definition.kind === format.kind;
+export function isStorageVersion({ resource, version, subresource }: Target): boolean {
+  if (resource.subresources.get(subresource)?.type === 'projection') return false;
+  return (resource.versions.get(version) ?? resource.storageVersion).isStorage;
 }
 
 /** Converts an object of the storage version to the version of the request, without changing it. */
@@ -57,8 +54,8 @@ export function fromStorage(target: Target, object: ApiObject): ApiObject {
 
 /** Converts an object of the version of the request to the storage version, in its normal form. */
 export function toStorage(target: Target, object: ApiObject): ApiObject {
-  if (isStorageVersion(target) || subresourceOf(target)?.requestKind !== undefined) return object;
-  const { format, names, storageVersion } = target.resource;
+  const { format, names, storageVersion, subresources } = target.resource;
+  if (isStorageVersion(target) || subresources.get(target.subresource)?.requestKind !== undefined) return object;
   const converted = versionOf(target).declared.toStorage?.(object, names) ?? object;
   const stored = storageVersion.type.decode(converted).value as ApiObject;
   return { ...stored, kind: format.kind, apiVersion: format.apiVersion };

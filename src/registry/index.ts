@@ -60,4 +60,4 @@ export type {
   WriteOptions,
   WriteResult,
 } from './types.ts';
-export { checkVerb, connectionOf, verbsOf } from './verbs.ts';
+export { checkVerb, connectionOf } from './verbs.ts';

@@ -12,6 +12,7 @@ export function dedupeOwnerReferences(
   by: 'writer' | 'admission',
 ): void {
   const { ownerReferences = [] } = object.metadata;
+  if (ownerReferences.length < 2) return;
   // Duplicates have the same uid.
   if (new Set(ownerReferences.map(({ uid }) => uid)).size === ownerReferences.length) return;
   const seen = new Set<string>();

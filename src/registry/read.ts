@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CachedObject, Snapshot } from '../cache/index.ts';
 import { type StatusError, statusError } from '../meta/index.ts';
 import { StoreError } from '../store/index.ts';
-import { consistentCache, type RegistryContext, waitForRevision } from './context.ts';
+import { type RegistryContext, waitForRevision } from './context.ts';
 import { checkListOptions, readNumbers, readVersion } from './parameters.ts';
 import type { Resource } from './resource.ts';
 import { checkName, keyOf, rangeOf, type Selection, select } from './selection.ts';
@@ -15,12 +15,10 @@ import type { ObjectList, ReadOptions, Target } from './types.ts';
 export async function get(registry: RegistryContext, target: Target, options: ReadOptions): Promise<CachedObject> {
   const { resource, name } = target;
   checkName(target);
-  const revision = readVersion(options.resourceVersion, 'get');
-  const cache = await (revision === undefined
-    ? consistentCache(registry, resource)
-    : waitForRevision(resource, revision));
+  const revision = readVersion(options.resourceVersion, 'get') ?? (await registry.store.revision());
+  const cache = await waitForRevision(resource, revision);
   const key = keyOf(resource, target);
-  const object = key === undefined ? undefined : cache.snapshot().get(key);
+  const object = key === undefined ? undefined : cache.get(key);
   if (object === undefined) throw statusError.notFound(resource.id, name);
   if (isCorrupt(object)) throw unreadable(object);
   return object;
@@ -120,9 +118,7 @@ async function findState(
   resource: Resource,
   { revision, exact }: ListStart,
 ): Promise<State> {
-  const cache = await (revision === undefined
-    ? consistentCache(registry, resource)
-    : waitForRevision(resource, revision));
+  const cache = await waitForRevision(resource, revision ?? (await registry.store.revision()));
   const latest = cache.snapshot();
   if (revision === undefined || !exact || latest.revision === revision) {
     return { revision: latest.revision, snapshot: latest };

@@ -18,7 +18,7 @@ import {
   gatedFields,
 } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
-import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource } from './definition.ts';
+import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource, Verb } from './definition.ts';
 import { SnapshotHistory } from './history.ts';
 import { describe, describeDeleted } from './stored/describe.ts';
 import { type CorruptReport, formatOf, newSharedState, type ObjectFormat, type SharedState } from './stored/format.ts';
@@ -46,6 +46,18 @@ export interface Resource {
   /** All versions by name: objects and managed fields may be in one that is not served. */
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   readonly subresources: ReadonlyMap<string, CompiledSubresource>;
+  /** The verbs at its own paths; those of a subresource are its `verbs`. */
+  readonly verbs: VerbsByPath;
+}
+
+/** The verbs that are served at each form of path. */
+export interface VerbsByPath {
+  /** `…/namespaces/<namespace>/<resource>`, or `…/<resource>` at cluster scope. */
+  readonly collection: readonly Verb[];
+  /** `…/<resource>` of a namespaced resource. */
+  readonly acrossNamespaces: readonly Verb[];
+  /** `…/<resource>/<name>`. */
+  readonly object: readonly Verb[];
 }
 
 export type CompiledSubresource = Subresource & {
@@ -68,14 +80,17 @@ export interface CompiledVersion {
   /** `apps/v1`. */
   readonly apiVersion: string;
   readonly type: CompiledType;
+  /** Objects are stored in this version and kind. */
+  readonly isStorage: boolean;
 }
 
 /** What definitions that share their objects have in common. */
 interface Storage {
   readonly format: ObjectFormat;
   readonly history: SnapshotHistory | undefined;
-  readonly cache: () => WatchCache;
-  readonly made: () => WatchCache | undefined;
+  /** Undefined until the first use. */
+  cache: WatchCache | undefined;
+  readonly createCache: () => WatchCache;
 }
 
 export interface ResourceOptions {
@@ -110,8 +125,8 @@ export function makeResources(
   return {
     resources,
     close: () => {
-      for (const { made, history } of storages.values()) {
-        made()?.close();
+      for (const { cache, history } of storages.values()) {
+        cache?.close();
         history?.clear();
       }
     },
@@ -181,13 +196,12 @@ function makeStorage(
     report,
     shared,
   });
-  let cache: WatchCache | undefined;
   return {
     format,
     history: features.ListFromCacheSnapshot ? new SnapshotHistory(clock) : undefined,
-    made: () => cache,
-    cache: () => {
-      cache ??= createWatchCache({
+    cache: undefined,
+    createCache: () =>
+      createWatchCache({
         store,
         prefix: format.keyPrefix,
         clock,
@@ -196,9 +210,7 @@ function makeStorage(
         indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
         windowMs,
         windowBytes,
-      });
-      return cache;
-    },
+      }),
   };
 }
 
@@ -210,11 +222,12 @@ function makeResource(
 ): Resource {
   const { names, features } = options;
   const served = servedPart(definition, options);
-  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => ({
-    declared,
-    apiVersion: formatGroupVersion({ group: of.group, version: declared.version }),
-    type: compile(declared.schema, names),
-  });
+  const { format } = storage;
+  const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
+    const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
+    const isStorage = apiVersion === format.apiVersion && definition.kind === format.kind;
+    return { declared, apiVersion, type: compile(declared.schema, names), isStorage };
+  };
   const stored = owner.versions.find(({ version }) => version === definition.storage.version) ?? owner.versions[0];
   if (stored === undefined)
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
@@ -225,12 +238,13 @@ function makeResource(
     definition: served,
     names,
     id: { group: definition.group, resource: definition.plural },
-    keyPrefix: storage.format.keyPrefix,
+    keyPrefix: format.keyPrefix,
     get cache() {
-      return storage.cache();
+      storage.cache ??= storage.createCache();
+      return storage.cache;
     },
     history: storage.history,
-    format: storage.format,
+    format,
     storageVersion,
     get gated() {
       return gated();
@@ -242,8 +256,15 @@ function makeResource(
     subresources: new Map(
       served.subresources.map((declared) => [declared.name, compileSubresource(definition, declared, names)]),
     ),
+    verbs: verbsByPath(served.verbs),
   };
 }
+
+const verbsByPath = (verbs: readonly Verb[]): VerbsByPath => ({
+  collection: verbs.filter((verb) => ['create', 'list', 'deletecollection', 'watch'].includes(verb)),
+  acrossNamespaces: verbs.filter((verb) => verb === 'list' || verb === 'watch'),
+  object: verbs.filter((verb) => !['create', 'list', 'deletecollection'].includes(verb)),
+});
 
 /** A value that is computed on first use. */
 function once<T>(make: () => T): () => T {

@@ -7,9 +7,9 @@ export const largeBytes = 256 * 1024;
 /** Gives the event loop a turn; undefined where none is needed. */
 export type Pause = (() => Promise<void>) | undefined;
 
-/** The pause between the steps of work on texts of these lengths. */
-export const pauseFor = (...lengths: (number | undefined)[]): Pause =>
-  lengths.some((length = 0) => length >= largeBytes) ? nextTurn : undefined;
+/** The pause between the steps of a write whose body and stored object have these sizes (bytes). */
+export const pauseFor = (body: number, stored = 0): Pause =>
+  body >= largeBytes || stored >= largeBytes ? nextTurn : undefined;
 
 /** The result of all steps, with a pause between them. */
 export async function inTurns<T>(steps: Steps<T>, pause: () => Promise<void>): Promise<T> {

@@ -1,31 +1,24 @@
 import { StatusError, statusError } from '../meta/index.ts';
-import { subresourceOf } from './convert.ts';
 import type { Connection, ConnectSubresource, Verb } from './definition.ts';
 import type { Target } from './types.ts';
 
-/** The verbs of the target's resource or subresource; none for a subresource that is not served. */
-export function verbsOf(target: Target): readonly Verb[] {
-  const served = target.subresource === '' ? target.resource.definition : subresourceOf(target);
-  return served?.verbs ?? [];
-}
-
 /** @throws StatusError 404 where no verb is served, 405 where only others are */
-export function checkVerb(target: Target, verb: string): void {
-  let found = false;
-  for (const served of verbsOf(target)) {
-    if (!fits(served, target)) continue;
-    if (served === verb) return;
-    found = true;
-  }
+export function checkVerb({ resource, namespace, name, subresource }: Target, verb: string): void {
+  let served: readonly string[];
+  if (subresource !== '') served = resource.subresources.get(subresource)?.verbs ?? [];
+  else if (name !== '') served = resource.verbs.object;
+  else if (resource.definition.namespaced && namespace === '') served = resource.verbs.acrossNamespaces;
+  else served = resource.verbs.collection;
+  if (served.includes(verb)) return;
   // No route leads to the watch of a subresource, so that it is missing rather than not allowed.
-  if (!found || (verb === 'watch' && target.subresource !== '')) throw statusError.noSuchResource();
+  if (served.length === 0 || (verb === 'watch' && subresource !== '')) throw statusError.noSuchResource();
   throw statusError.methodNotAllowed();
 }
 
 /** @throws StatusError as `checkVerb`; 501 for a subresource that carries out no verb by itself */
 export function checkServed(target: Target, verb: Verb): void {
   checkVerb(target, verb);
-  const subresource = subresourceOf(target);
+  const subresource = target.resource.subresources.get(target.subresource);
   if (subresource === undefined) return;
   if (subresource.type === 'connect' || (subresource.type === 'create' && subresource.onCreate === undefined)) {
     const path = `${target.resource.definition.plural}/${target.subresource}`;
@@ -35,21 +28,13 @@ export function checkServed(target: Target, verb: Verb): void {
 
 /** @throws StatusError 404 for a target whose requests are not passed on */
 export function connectSubresourceOf(target: Target): ConnectSubresource {
-  const subresource = subresourceOf(target);
+  const subresource = target.resource.subresources.get(target.subresource);
   if (subresource?.type !== 'connect') throw statusError.noSuchResource();
   return subresource;
 }
 
 /** How requests to the target are passed on to a node or to what runs on it; undefined where the registry serves them. */
-export function connectionOf(target: Target): Connection | undefined {
-  const subresource = subresourceOf(target);
-  return subresource?.type === 'connect' ? subresource.connect : undefined;
-}
-
-/** Whether a verb is served at a path of this form: of a collection, of an object, or across all namespaces. */
-function fits(verb: Verb, { resource, namespace, name, subresource }: Target): boolean {
-  if (subresource !== '') return true;
-  if (name !== '') return verb !== 'create' && verb !== 'list' && verb !== 'deletecollection';
-  if (resource.definition.namespaced && namespace === '') return verb === 'list' || verb === 'watch';
-  return verb === 'create' || verb === 'list' || verb === 'deletecollection' || verb === 'watch';
+export function connectionOf({ resource, subresource }: Target): Connection | undefined {
+  const served = resource.subresources.get(subresource);
+  return served?.type === 'connect' ? served.connect : undefined;
 }

@@ -3,7 +3,7 @@ import { type ApiObject, atOnce, formatGroupResource, StatusError, statusError }
 import { dropGated } from '../schema/index.ts';
 import { decodeBody } from './body.ts';
 import type { RegistryContext } from './context.ts';
-import { requestKind, subresourceOf } from './convert.ts';
+import { requestKind } from './convert.ts';
 import type { CreateCall, CreateHandler, ReviewHandler } from './definition.ts';
 import { trackManagedFields } from './field-management.ts';
 import { metadataOf } from './metadata.ts';
@@ -18,7 +18,7 @@ import type { PendingObject } from './write-request.ts';
 /** The handler that carries out what is posted to the target; undefined where it is stored. */
 export function createHandlerOf(target: Target): CreateHandler | undefined {
   if (target.subresource === '') return target.resource.definition.onCreate;
-  const subresource = subresourceOf(target);
+  const subresource = target.resource.subresources.get(target.subresource);
   return subresource?.type === 'create' ? subresource.onCreate : undefined;
 }
 

@@ -29,20 +29,15 @@ export async function watch(registry: RegistryContext, target: Target, options: 
   const bookmarks = readFlag(options.allowWatchBookmarks) === true;
   const exact = revision !== undefined && revision > 0 && initial !== true;
   const { resource } = target;
-  const cache = await (exact
-    ? waitForRevision(resource, 0)
-    : revision === undefined
-      ? consistentCache(registry, resource)
-      : waitForRevision(resource, revision));
+  const cache = await waitForRevision(resource, exact ? 0 : (revision ?? (await registry.store.revision())));
   // From here on nothing is awaited, so that no change is lost between snapshot and subscription.
-  const snapshot = cache.snapshot();
-  const initialObjects = exact || initial === false ? [] : inRange(resource, selection, snapshot);
+  const initialObjects = exact || initial === false ? [] : inRange(resource, selection, cache.snapshot());
   const stream = new Stream(
     initialObjects[Symbol.iterator](),
     selection.matches,
-    initial === true && bookmarks ? snapshot.revision : undefined,
+    initial === true && bookmarks ? cache.revision : undefined,
     bookmarks ? () => cache.revision : undefined,
-    subscribe(registry, target, selection, exact ? revision : snapshot.revision, bookmarks),
+    subscribe(registry, target, selection, exact ? revision : cache.revision, bookmarks),
   );
   const length = seconds > 0 ? seconds : registry.watchSeconds + registry.random.integer(registry.watchSeconds);
   const timeoutMs = Math.min(length * 1_000, longestMs);

@@ -91,7 +91,7 @@ function nameTaken({ resource }: Target, name: string): StatusError {
 }
 
 const heldInCache = ({ target }: WriteRequest): CachedObject | undefined =>
-  target.resource.cache.snapshot().get(objectKey(target.resource, target));
+  target.resource.cache.get(objectKey(target.resource, target));
 
 async function heldInStore({ registry, target }: WriteRequest): Promise<CachedObject | undefined> {
   const { entry } = await registry.store.get(objectKey(target.resource, target));

@@ -3,6 +3,6 @@ import type { Random } from '../meta/index.ts';
 
 /** Cryptographic randomness of the system. */
 export const systemRandom: Random = {
-  uuid: () => randomUUID(),
-  integer: (below) => randomInt(below),
+  uuid: randomUUID,
+  integer: randomInt,
 };

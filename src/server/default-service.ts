@@ -4,7 +4,16 @@
  */
 import { isIPv4 } from 'node:net';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, at, firstAddress, formatTime, type JsonObject, jsonEqual, type Names } from '../meta/index.ts';
+import {
+  type ApiObject,
+  at,
+  firstAddress,
+  formatCidr,
+  formatTime,
+  type JsonObject,
+  jsonEqual,
+  type Names,
+} from '../meta/index.ts';
 import { advertisedAddress, type Interfaces } from './advertise-address.ts';
 import { type BootstrapObject, ensureObject, isStatus, ownManager } from './bootstrap-objects.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -70,7 +79,7 @@ export function defaultServiceCidr(
     resource: 'servicecidrs',
     kind: 'ServiceCIDR',
     metadata: { name: names.product },
-    fields: { spec: { cidrs: serviceClusterIpRange.map(({ address, prefix }) => `${address}/${prefix}`) } },
+    fields: { spec: { cidrs: serviceClusterIpRange.map(formatCidr) } },
   };
 }
 interface Ranges extends JsonObject {

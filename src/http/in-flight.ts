@@ -21,12 +21,15 @@ export interface InFlightLimits {
   readonly unread: number;
 }
 
+type ByLimit<T> = { readonly [what in keyof InFlightLimits]: T };
+
 /** The flow class in which a request is counted. */
 export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
 
 /** Counts what is under way. */
 export interface InFlight {
-  readonly counts: { readonly [what in keyof InFlightLimits]: number };
+  /** What is taken of each limit. */
+  readonly counts: ByLimit<number>;
   /** @throws StatusError 429 when the share of the user is used up */
   check(what: keyof InFlightLimits, user: User, amount?: number): void;
   /** Takes seats; `leave` must follow once. Throws like `check`. */
@@ -37,38 +40,14 @@ export interface InFlight {
 }
 
 export function createInFlight(limits: InFlightLimits): InFlight {
-  const shares = {
-    readOnly: new Shares(limits.readOnly),
-    mutating: new Shares(limits.mutating),
-    longRunning: new Shares(limits.longRunning),
-    proxied: new Shares(limits.proxied),
-    receiving: new Shares(limits.receiving),
-    unread: new Shares(limits.unread),
-  };
+  const shares = mapLimits(limits, (limit) => new Shares(limit));
   const check: InFlight['check'] = (what, user, amount = 1) => {
     if (shares[what].fits(user.name, amount, isExempt(user))) return;
     throw statusError.tooManyRequests('Too many requests, please try again later.', 1);
   };
   return {
-    counts: {
-      get readOnly() {
-        return shares.readOnly.used;
-      },
-      get mutating() {
-        return shares.mutating.used;
-      },
-      get longRunning() {
-        return shares.longRunning.used;
-      },
-      get proxied() {
-        return shares.proxied.used;
-      },
-      get receiving() {
-        return shares.receiving.used;
-      },
-      get unread() {
-        return shares.unread.used;
-      },
+    get counts() {
+      return mapLimits(shares, ({ used }) => used);
     },
     check,
     enter(what, user, amount = 1) {
@@ -80,6 +59,9 @@ export function createInFlight(limits: InFlightLimits): InFlight {
       shares[what].wait(user.name, { amount, exempt: isExempt(user), granted: entered }),
   };
 }
+
+const mapLimits = <T, U>(values: ByLimit<T>, map: (value: T) => U): ByLimit<U> =>
+  Object.fromEntries(Object.entries<T>(values).map(([what, value]) => [what, map(value)])) as ByLimit<U>;
 
 const isExempt = ({ groups }: User): boolean => groups.includes(systemMasters);
 

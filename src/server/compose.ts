@@ -185,13 +185,13 @@ const createObserver = (metrics: Metrics, log: Log): Observer => ({
   admission: metrics.admission,
   mismatch: (difference) => {
     metrics.mismatched();
-    log.warn('declared rules and those written by hand do not find the same', { ...difference });
+    log.warn('declarative and handwritten validation disagree', { ...difference });
   },
   ruleFailure: (kind, error) => {
     metrics.ruleFailed();
-    log.error('a declared rule failed', { kind, error });
+    log.error('declarative validation failed', { kind, error });
   },
-  corrupt: (key, revision) => log.error('a stored object cannot be read', { key, revision }),
+  corrupt: (key, revision) => log.error('a stored object cannot be decoded', { key, revision }),
 });
 
 /** The filter of served resources of `--runtime-config`. @throws StartError */

@@ -9,7 +9,7 @@ export const mutatingWebhookConfigurations = resource({
   plural: 'mutatingwebhookconfigurations',
   kind: 'MutatingWebhookConfiguration',
   schema: MutatingWebhookConfiguration,
-  notYet: 'this server does not call webhooks yet',
+  unimplemented: 'this server does not call webhooks yet',
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,

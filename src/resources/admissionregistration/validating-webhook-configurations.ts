@@ -9,7 +9,7 @@ export const validatingWebhookConfigurations = resource({
   plural: 'validatingwebhookconfigurations',
   kind: 'ValidatingWebhookConfiguration',
   schema: ValidatingWebhookConfiguration,
-  notYet: 'this server does not call webhooks yet',
+  unimplemented: 'this server does not call webhooks yet',
   columns: webhookColumns,
   strategy: {
     ...strategyDefaults,

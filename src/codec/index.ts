@@ -1,4 +1,4 @@
-/** Encodings of bodies: JSON (duplicate keys found, integers exact), YAML, protobuf; content negotiation, compression. */
+/** Encodings of bodies: JSON (duplicates found, integers exact), YAML, protobuf; content negotiation, compression. */
 export { acceptsGzip, compressBody } from './compress.ts';
 export {
   type ParsedBody,

@@ -47,8 +47,8 @@ interface Reader {
 }
 
 /**
- * Parses JSON, slower than `JSON.parse`: integers beyond 2^53 become bigint, duplicate keys are reported (the last value
- * wins), and unpaired surrogates become U+FFFD.
+ * Parses JSON, slower than `JSON.parse`: integers beyond 2^53 become bigint, duplicate keys are reported (the last
+ * value wins), and unpaired surrogates become U+FFFD.
  * @throws StatusError 400 that names the invalid character and its context
  */
 export function parseExact(text: string, { maxDepth, unknown = [] }: ExactOptions): ExactResult {
@@ -270,8 +270,8 @@ function readDigits(reader: Reader, context: string): void {
 }
 
 /**
- * The value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that `JSON.stringify`
- * writes as an integer, so that what is written parses to the same value.
+ * The value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that
+ * `JSON.stringify` writes as an integer, so that what is written parses to the same value.
  * @throws StatusError 400 when it is out of range
  */
 export function exactNumber(text: string, whole: boolean): number | bigint {

@@ -19,8 +19,8 @@ const messages = { ...messagesV2, ...messagesV3 };
 const out = new Output();
 
 /**
- * Encodes one field of a part of an OpenAPI 2.0 document in protobuf (`openapi.v2.Paths`, `openapi.v2.Definitions`). The
- * concatenation of several is the part with all of these fields.
+ * Encodes one field of a part of an OpenAPI 2.0 document in protobuf (`openapi.v2.Paths`, `openapi.v2.Definitions`).
+ * The concatenation of several is the part with all of these fields.
  */
 export function encodeOpenApiPart(part: OpenApiPart, name: string, value: JsonObject): Buffer {
   const [, type] = partField(part);

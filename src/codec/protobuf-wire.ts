@@ -19,8 +19,8 @@ const SHORT = 24;
 const fault = (message: string): StatusError => statusError.badRequest(message);
 
 /**
- * A message being decoded. No method reads beyond `end`, the end of the innermost message; all throw StatusError 400 for
- * malformed bytes.
+ * A message being decoded. No method reads beyond `end`, the end of the innermost message; all throw StatusError 400
+ * for malformed bytes.
  */
 export class Input {
   readonly bytes: Buffer;

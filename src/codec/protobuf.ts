@@ -122,8 +122,8 @@ function putEnvelopeStart({ apiVersion, kind }: TypeMeta): void {
 }
 
 /**
- * Encodes the objects of a list one at a time, so that other requests can run in between. A list begins with its length:
- * a caller that knows the length of each object need not hold all of them at once.
+ * Encodes the objects of a list one at a time, so that other requests can run in between. A list begins with its
+ * length: a caller that knows the length of each object need not hold all of them at once.
  */
 export class ProtobufList {
   readonly #codec: Codec;
@@ -155,7 +155,7 @@ export class ProtobufList {
   readonly tail = bytesOf(ENDING);
 }
 
-/** A frame of a watch: the length of the event in four bytes, big-endian, then the event. `object` is in its envelope. */
+/** A frame of a watch: the length of the event in four bytes (big-endian), the event. `object` is in its envelope. */
 export function frameProtobufWatch(type: string, object: Uint8Array): Uint8Array {
   out.reset();
   out.raw(object);

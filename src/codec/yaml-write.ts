@@ -7,8 +7,8 @@ const STEP_PIECES = 20_000;
 const MAX_SIMPLE_KEY = 128;
 
 /**
- * The YAML text of a value: keys in natural order, two spaces of indentation, lists not indented below their key, strings
- * quoted where a plain scalar would be another value. Ends with a line feed.
+ * The YAML text of a value: keys in natural order, two spaces of indentation, lists not indented below their key,
+ * strings quoted where a plain scalar would be another value. Ends with a line feed.
  */
 export const stringifyYaml = (value: Json): string => atOnce(stringifyYamlInSteps(value));
 

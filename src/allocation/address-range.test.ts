@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { formatIp, parseCidr, readIp } from '../meta/index.ts';
+import { formatIp, parseNetwork, readIp } from '../meta/index.ts';
 import { type AddressRange, candidates, holds, rangeOf } from './address-range.ts';
 
 const range = (text: string): AddressRange => {
-  const cidr = parseCidr(text);
+  const cidr = parseNetwork(text);
   const found = cidr && rangeOf(cidr);
   if (found === undefined) throw new Error(text);
   return found;

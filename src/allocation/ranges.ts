@@ -1,4 +1,4 @@
-import { at, bufferOf, type JsonObject, parseCidr } from '../meta/index.ts';
+import { at, bufferOf, type JsonObject, parseNetwork } from '../meta/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { type AddressRange, rangeOf } from './address-range.ts';
 import { readStored } from './stored.ts';
@@ -23,7 +23,7 @@ function usable(object: JsonObject): AddressRange[] {
   if (at(object, 'metadata', 'deletionTimestamp') !== undefined || readiness(object) === 'False') return [];
   const blocks = at(object, 'spec', 'cidrs');
   return (Array.isArray(blocks) ? blocks : []).flatMap((block) => {
-    const cidr = typeof block === 'string' ? parseCidr(block) : undefined;
+    const cidr = typeof block === 'string' ? parseNetwork(block) : undefined;
     return (cidr && rangeOf(cidr)) ?? [];
   });
 }

@@ -105,7 +105,7 @@ async function repairAddresses(
       corrected += await assign(context, holder, name, entry);
     } else if (isManaged(context, object) && (referenced === undefined || referenced.addresses !== undefined)) {
       const deleted = await context.store.commit([{ key: entry.key, revision: entry.revision }], [{ key: entry.key }]);
-      if (deleted.ok) context.warn('an address that no service has was freed', { address: name });
+      if (deleted.ok) context.warn('released a cluster IP that no service uses', { address: name });
       corrected += deleted.ok ? 1 : 0;
     }
   }
@@ -122,7 +122,10 @@ function warnDuplicate(
   services: readonly ServiceState[],
 ) {
   const names = services.map(({ holder }) => nameOf(holder));
-  warn(`several services have one ${what}: all but one of them must be made anew`, { [what]: value, services: names });
+  warn(`several services use the same ${what}: all but one of them must be created again`, {
+    [what]: value,
+    services: names,
+  });
 }
 
 const isManaged = ({ addresses: { names } }: RepairContext, object: JsonObject): boolean => {
@@ -154,7 +157,7 @@ async function assign(
     { key: service.key, revision: service.revision },
   ];
   const { ok } = await store.commit(compares, [{ key, value }]);
-  if (ok) warn('the address of a service was not its own', { address: name, service: nameOf(holder) });
+  if (ok) warn('allocated the cluster IP of a service again', { address: name, service: nameOf(holder) });
   return ok ? 1 : 0;
 }
 
@@ -196,6 +199,6 @@ async function repairPorts(
   for (const { compare, write } of corrections) {
     if ((await context.store.commit([compare], [write])).ok) corrected++;
   }
-  if (corrected > 0) context.warn('node ports did not agree with the services', { blocks: corrected });
+  if (corrected > 0) context.warn('corrected the allocation of node ports', { blocks: corrected });
   return corrected;
 }

@@ -5,10 +5,10 @@ import { compile } from '../schema/index.ts';
 import { apiextensionsV1, coreV1, discoveryV1, networkingV1 } from '../types/index.ts';
 import { type ParsedBody, parseJson, parseYaml, parseYamlAsJson, readProtobuf, strictFindings } from './index.ts';
 
-// Whatever the bytes: a decoder gives a value that is no larger than its bytes allow, or refuses with status 400.
+// For any bytes, a decoder returns a value of bounded size or throws StatusError 400.
 const names = namesFor('orch.io');
 
-/** Values, keys and characters: what a value takes in memory grows with this. */
+/** The number of values and characters, to which the memory of a value is proportional. */
 function weightOf(value: Json): number {
   if (typeof value === 'string') return value.length + 1;
   if (typeof value !== 'object' || value === null) return 1;
@@ -17,10 +17,10 @@ function weightOf(value: Json): number {
   return weight;
 }
 
-/** The most that a message may show: a hundred findings of 500 characters, each of them escaped. */
+/** The longest text of all findings: a hundred of 500 escaped characters. */
 const MESSAGE = 100 * 6 * 520;
 
-/** What a decoder makes of the bytes, after all that must hold of it. `growth`: weight for each byte. */
+/** Decodes bytes and checks the bounds of the result. `growth` is the largest weight for each byte. */
 function outcome(decode: (bytes: Uint8Array) => ParsedBody | undefined, bytes: Uint8Array, growth: number): string {
   let body: ParsedBody | undefined;
   try {
@@ -36,7 +36,7 @@ function outcome(decode: (bytes: Uint8Array) => ParsedBody | undefined, bytes: U
   return 'read';
 }
 
-/** Texts of these parts, some of them many times in a row. */
+/** Texts of these parts, some of them repeated. */
 const textOf = (parts: readonly string[]) =>
   fc
     .array(fc.tuple(fc.constantFrom(...parts), fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.nat(700))), {
@@ -46,7 +46,7 @@ const textOf = (parts: readonly string[]) =>
 
 const anyBytes = fc.uint8Array({ maxLength: 200 });
 
-/** The bytes with some of them changed, taken out or repeated. */
+/** The bytes with some of them replaced, removed or repeated. */
 const changed = (source: fc.Arbitrary<Uint8Array>) =>
   fc
     .tuple(source, fc.array(fc.tuple(fc.nat(), fc.nat(255), fc.nat(3)), { minLength: 1, maxLength: 4 }))
@@ -129,14 +129,14 @@ const yamlDocument = fc
   )
   .map((text) => Buffer.from(text));
 
-describe('JSON of any bytes', () => {
+describe('parsing any bytes as JSON', () => {
   const read = (bytes: Uint8Array) => outcome(parseJson, bytes, 2);
 
   it.each([
-    ['bytes', anyBytes],
-    ['parts', json],
-    ['JSON with changes', changed(fc.json().map((text) => Buffer.from(text)))],
-  ])('is read or refused: %s', (_, source) => {
+    ['random bytes', anyBytes],
+    ['random tokens', json],
+    ['changed JSON', changed(fc.json().map((text) => Buffer.from(text)))],
+  ])('returns a bounded value or 400: %s', (_, source) => {
     fc.assert(
       fc.property(source, (bytes) => {
         expect(outcome(parseYamlAsJson, bytes, 2)).toMatch(bytes[0] === 0x7b ? /./ : 'refused');
@@ -148,13 +148,13 @@ describe('JSON of any bytes', () => {
   });
 });
 
-describe('YAML of any bytes', () => {
+describe('parsing any bytes as YAML', () => {
   it.each([
-    ['bytes', anyBytes],
-    ['parts', yaml],
-    ['a document with changes', changed(yamlDocument)],
-  ])('is read or refused: %s', (_, source) => {
-    // An alias stands for what it names: what those add is bounded by itself.
+    ['random bytes', anyBytes],
+    ['random tokens', yaml],
+    ['a changed document', changed(yamlDocument)],
+  ])('returns a bounded value or 400: %s', (_, source) => {
+    // Aliases repeat the node that they refer to; how much they add has a limit of its own.
     fc.assert(
       fc.property(source, (bytes) => void outcome(parseYaml, bytes, bytes.includes(0x2a) ? 10_000 : 2)),
       { numRuns: 500 },
@@ -162,7 +162,7 @@ describe('YAML of any bytes', () => {
   });
 });
 
-describe('protobuf of any bytes', () => {
+describe('decoding any bytes as protobuf', () => {
   const type = { apiVersion: 'v1', kind: 'Thing' };
   const schemas = [
     coreV1.Pod,
@@ -172,7 +172,7 @@ describe('protobuf of any bytes', () => {
     networkingV1.Ingress,
   ];
 
-  /** Fields with the numbers that messages have, with values of each form, in each other to some depth. */
+  /** Nested messages with plausible field numbers and values of each wire type. */
   const fields: fc.Arbitrary<Uint8Array> = fc.letrec<{ message: Uint8Array }>((tie) => ({
     message: fc
       .array(
@@ -203,24 +203,27 @@ describe('protobuf of any bytes', () => {
   const inEnvelope = (object: Uint8Array) =>
     Buffer.concat([Buffer.from([0x6b, 0x38, 0x73, 0x00, 0x12]), varint(object.length), object]);
 
-  it.each(schemas.map((schema) => [schema.name, schema] as const))('%s is read or refused', (_, schema) => {
-    const decode = (bytes: Uint8Array): ParsedBody => {
-      const { value, findings } = readProtobuf(bytes, type, () => schema, names);
-      compile(schema, names).decode(value);
-      return { value, findings };
-    };
-    const source = fc.oneof(
-      fields.map(inEnvelope),
-      changed(fields.map(inEnvelope)),
-      anyBytes.map(inEnvelope),
-      changed(anyBytes),
-    );
-    fc.assert(
-      // A time of two bytes is a text of twenty characters.
-      fc.property(source, (bytes) => void outcome(decode, bytes, 30)),
-      { numRuns: 200 },
-    );
-  });
+  it.each(schemas.map((schema) => [schema.name, schema] as const))(
+    'returns a bounded value or 400: %s',
+    (_, schema) => {
+      const decode = (bytes: Uint8Array): ParsedBody => {
+        const { value, findings } = readProtobuf(bytes, type, () => schema, names);
+        compile(schema, names).decode(value);
+        return { value, findings };
+      };
+      const source = fc.oneof(
+        fields.map(inEnvelope),
+        changed(fields.map(inEnvelope)),
+        anyBytes.map(inEnvelope),
+        changed(anyBytes),
+      );
+      fc.assert(
+        // A time of two bytes decodes to a text of twenty characters.
+        fc.property(source, (bytes) => void outcome(decode, bytes, 30)),
+        { numRuns: 200 },
+      );
+    },
+  );
 });
 
 function varint(value: number | bigint): Buffer {

@@ -31,21 +31,21 @@ describe('acceptsGzip', () => {
     ['x-gzip', false],
     ['identity', false],
     [undefined, false],
-  ])('%s: %s', (header, expected) => {
+  ])('of %s is %s', (header, expected) => {
     expect(acceptsGzip(header?.toLowerCase())).toBe(expected);
   });
 });
 
 describe('compressBody', () => {
   // The threshold is recorded in surface.encodings: 240 KB are compressed, 4 KB are not.
-  it('leaves small bodies alone', async () => {
+  it('does not compress bodies below the threshold', async () => {
     const small = encodeText('ä'.repeat(2000));
     expect(await compressBody(small)).toEqual({ body: small, encoding: undefined });
     const { body, encoding } = await compressBody(pieces('x'.repeat(1000), 100));
     expect([encoding, (await gather(body)).length]).toEqual([undefined, 100_000]);
   });
 
-  it('compresses large ones, whole or in pieces, byte for byte', async () => {
+  it('compresses large bodies, buffered and streamed', async () => {
     const text = 'ä€'.repeat(100_000);
     const whole = await compressBody(encodeText(text));
     expect(whole.encoding).toBe('gzip');
@@ -55,8 +55,8 @@ describe('compressBody', () => {
     expect(gunzipSync(await gather(streamed.body)).toString()).toBe('ä€ and some text, '.repeat(50_000));
   });
 
-  it('takes pieces only as they are wanted, and tells the source when they no longer are', async () => {
-    // Text that does not compress, so that buffers fill up.
+  it('pulls chunks only as they are consumed, and closes the source when the consumer stops', async () => {
+    // Incompressible text, so that buffers fill up.
     const noise = Buffer.from(
       Array.from({ length: 64 * 1024 }, (_, i) => Math.imul(i * i, 2654435761) >>> 13),
     ).toString('hex');
@@ -71,7 +71,7 @@ describe('compressBody', () => {
     expect(taken.ended).toBe(true);
   });
 
-  it('passes on the failure of a source', async () => {
+  it('forwards an error of the source', async () => {
     async function* failing(): AsyncGenerator<Chunk> {
       yield encodeText('x'.repeat(200_000));
       throw new Error('broken');

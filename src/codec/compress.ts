@@ -6,13 +6,13 @@ import { type ByteString, bufferOf } from '../meta/index.ts';
 type Chunk = ByteString | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk>;
 
-/** Bodies up to this size are not worth the work. */
+/** The largest body that is not compressed (bytes). */
 const THRESHOLD = 128 * 1024;
 const LEVEL = 1;
 
 const gzipAll = promisify(gzip);
 
-/** Whether a client takes gzip, by its `Accept-Encoding` header. */
+/** Whether an `Accept-Encoding` header accepts gzip. */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined || !acceptEncoding.includes('gzip')) return false;
   return acceptEncoding.split(',').some((clause) => {
@@ -22,9 +22,9 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
 }
 
 /**
- * A body of a get or list, compressed when it is large; `encoding` is then the `Content-Encoding`. Of a body in pieces
- * no more than the threshold is held back, and a piece is asked for when the last one has been taken. Not for streams
- * whose pieces must arrive at once.
+ * Compresses a large body of a get or list; `encoding` is its `Content-Encoding`. A streamed body is buffered up to the
+ * threshold; after that each chunk is pulled when the one before has been consumed. Not for watches, because chunks are
+ * delayed.
  */
 export async function compressBody(body: Body): Promise<{ body: Body; encoding: 'gzip' | undefined }> {
   if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -44,7 +44,7 @@ export async function compressBody(body: Body): Promise<{ body: Body; encoding: 
 
 const toBuffer = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? bufferOf(chunk) : chunk);
 
-/** The pieces already taken, then the rest; the rest is told when nobody wants more. */
+/** The buffered chunks, then the rest of the source, which is closed when the consumer stops early. */
 async function* continued(head: readonly Chunk[], rest: AsyncIterator<Chunk> | undefined): AsyncGenerator<Chunk> {
   try {
     yield* head;
@@ -62,7 +62,7 @@ async function* buffers(source: AsyncIterable<Chunk>): AsyncGenerator<Uint8Array
 
 function zipped(source: AsyncIterable<Chunk>): AsyncIterable<Uint8Array> {
   const stream = createGzip({ level: LEVEL });
-  // A failure of the source reaches whoever reads the stream.
+  // An error of the source reaches the consumer of the stream.
   pipeline(buffers(source), stream, () => {});
   return stream;
 }

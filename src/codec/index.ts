@@ -1,4 +1,4 @@
-/** How bodies travel: JSON with duplicates found and integers exact, YAML, protobuf, the choice of media types, compression. */
+/** Encodings of bodies: JSON (duplicates found, integers exact), YAML, protobuf; content negotiation, compression. */
 export { acceptsGzip, compressBody } from './compress.ts';
 export {
   type ParsedBody,

@@ -9,29 +9,29 @@ import {
   unknownField,
 } from '../meta/index.ts';
 
-/** Most findings that are collected. */
+/** The most findings of a body. */
 const MAX_FINDINGS = 100;
-/** Most fields whose finding is put into words: of those, several may be told in the same words. */
+/** The most fields whose findings are formatted; several can have the same text. */
 const MAX_TOLD = 1000;
-/** Longest integer, in digits. */
+/** The longest integer (digits). */
 const MAX_DIGITS = 1000;
 
 export interface ExactOptions {
   readonly maxDepth: number;
-  /** Fields that are told as unknown where they stand. */
+  /** Unknown fields, to be reported in the order of the text. */
   readonly unknown?: readonly Path[];
 }
 
 export interface ExactResult {
   readonly value: Json;
-  /** Keys that their object already had and fields that are unknown, each told once, in the order of the text. */
+  /** Duplicate keys and unknown fields, each once, in the order of the text. */
   readonly findings: readonly string[];
 }
 
-/** The unknown fields below a place. */
+/** A tree of the paths of unknown fields. */
 interface Unknown {
   readonly below: Map<string | number, Unknown>;
-  /** The place itself is an unknown field. */
+  /** This path is itself an unknown field. */
   here: boolean;
 }
 
@@ -40,16 +40,16 @@ interface Reader {
   readonly maxDepth: number;
   at: number;
   readonly path: (string | number)[];
-  /** What is unknown at the path and below it. */
+  /** The unknown fields at the current path and below it. */
   unknown: Unknown | undefined;
   readonly findings: Set<string>;
   told: number;
 }
 
 /**
- * Reads JSON the slow way: integers beyond 2^53 become bigint, duplicate keys are found (the last one counts), and
- * surrogates without a partner become U+FFFD.
- * @throws StatusError 400 that says which character is wrong where
+ * Parses JSON, slower than `JSON.parse`: integers beyond 2^53 become bigint, duplicate keys are reported (the last
+ * value wins), and unpaired surrogates become U+FFFD.
+ * @throws StatusError 400 that names the invalid character and its context
  */
 export function parseExact(text: string, { maxDepth, unknown = [] }: ExactOptions): ExactResult {
   const reader: Reader = { text, maxDepth, at: 0, path: [], unknown: undefined, findings: new Set(), told: 0 };
@@ -83,13 +83,13 @@ function skipSpace(reader: Reader): void {
   }
 }
 
-/** The complaint about the character at the reader's place, or about the end of the text. */
+/** The syntax error of the current character, or of the unexpected end of the text. */
 function unexpected({ text, at }: Reader, context: string): StatusError {
   if (at >= text.length) return statusError.badRequest('unexpected end of JSON input');
   return statusError.badRequest(`invalid character ${quoteByte(text.charCodeAt(at))} ${context}`);
 }
 
-/** A byte as clients know it from messages: one that is no ASCII stands as the character of that number. */
+/** Quotes a byte as Go does; a byte that is no ASCII is shown as the character with its number. */
 function quoteByte(byte: number): string {
   if (byte === 0x27) return "'\\''";
   if (byte === 0x22) return "'\"'";
@@ -166,7 +166,7 @@ function readObject(reader: Reader): JsonObject {
   }
 }
 
-/** Notes a finding about the field at the path. */
+/** Adds a finding for the field at the current path. */
 function tell(reader: Reader, words: (path: Path) => string): void {
   if (reader.findings.size < MAX_FINDINGS && reader.told++ < MAX_TOLD) reader.findings.add(words(reader.path));
 }
@@ -223,7 +223,7 @@ function readString(reader: Reader): string {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The complaint about the first character that is wrong in the string that begins there. */
+/** The syntax error of the first invalid character of the string that starts there. */
 function stringFault(reader: Reader, start: number): StatusError {
   const { text } = reader;
   for (reader.at = start + 1; text.charCodeAt(reader.at) >= 0x20; reader.at++) {
@@ -270,9 +270,9 @@ function readDigits(reader: Reader, context: string): void {
 }
 
 /**
- * The value of a number: bigint when it is written without fraction and exponent and a double would change it, and when
- * it is a double that is written as such an integer, so that it reads back as the same value.
- * @throws StatusError 400 when it is out of all bounds
+ * The value of a number. An integer beyond 2^53 becomes a bigint, and so does a number such as 1e20 that
+ * `JSON.stringify` writes as an integer, so that what is written parses to the same value.
+ * @throws StatusError 400 when it is out of range
  */
 export function exactNumber(text: string, whole: boolean): number | bigint {
   const value = Number(text);

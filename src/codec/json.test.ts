@@ -23,7 +23,7 @@ const fault = (body: Uint8Array): string => {
 };
 
 describe('parseJson', () => {
-  it('finds duplicate keys, with their paths and once each; the last value counts', () => {
+  it('reports each duplicate key once, with its path; the last value wins', () => {
     const text =
       '{"metadata":{"name":"a","name":"b","name":"c"},"spec":{"l":[{},{"p":[{"x":1,"y":2,"x":3}]}]},"spec ":1}';
     expect(parseJson(bytes(text))).toEqual({
@@ -33,17 +33,17 @@ describe('parseJson', () => {
     });
   });
 
-  it('refuses a body of too many entries by its commas, before it builds a value', () => {
+  it('rejects a body with too many entries by counting its commas, before it is parsed', () => {
     const entries = (count: number) => bytes(`[${Array(count).fill('{}').join(',')}]`);
     const why =
       'Request entity too large: the object has too many fields and entries, limit is 65536 in one list or map';
-    // The fault of a text that is cut off would be another one, if it were looked for.
+    // The text is also invalid: a parser would have reported a syntax error.
     expect(fault(Buffer.concat([entries(400_002), bytes(']')]))).toBe(`${why}, 400000 in all`);
     expect(fault(Buffer.concat([bytes('["'), Buffer.alloc(500_000, ','), bytes('"]')]))).toBe('accepted');
     expect(readOwnJson(`[1234567890123456${',1'.repeat(400_001)}]`)).toHaveLength(400_002);
   });
 
-  it('does not take a colon, brace or digit inside text for one outside', () => {
+  it('ignores colons, braces and digits inside strings', () => {
     const text = String.raw`{"a":"{:\":\\","b\"":["12345678901234567890:"]}`;
     expect(parseJson(bytes(text))).toEqual({ value: JSON.parse(text), findings: [] });
   });
@@ -63,7 +63,7 @@ describe('parseJson', () => {
     ]);
   });
 
-  it('takes __proto__ and constructor as keys like any other', () => {
+  it('keeps __proto__ and constructor as plain keys', () => {
     const { value, findings } = parseJson(
       bytes('{"__proto__":{"a":1},"constructor":9007199254740993,"__proto__":{"b":2}}'),
     );
@@ -74,12 +74,12 @@ describe('parseJson', () => {
     expect(stringifyJson(value)).toBe('{"__proto__":{"b":2},"constructor":9007199254740993}');
   });
 
-  it('mends what is no text: bytes that are no UTF-8, surrogates without a partner', () => {
+  it('replaces invalid UTF-8 and unpaired surrogates with U+FFFD', () => {
     expect(parseJson(Buffer.from([0x22, 0xff, 0x22])).value).toBe('\ufffd');
     expect(parseJson(bytes(String.raw`"\ud800 \uDC00 \ud83d\ude00"`)).value).toBe('\ufffd \ufffd 😀');
   });
 
-  // The words of the wire; the first three as recorded in objects.badBodies.
+  // The messages of the reference server; the first three are recorded in objects.badBodies.
   it.each([
     ['{"apiVersion":"v1","kind":"ConfigMap",', 'unexpected end of JSON input'],
     ['not json', "invalid character 'o' in literal null (expecting 'u')"],
@@ -110,33 +110,33 @@ describe('parseJson', () => {
     ['1e400', 'json: cannot unmarshal number 1e400 into Go value of type float64'],
     ['['.repeat(MAX_DEPTH + 1), 'exceeded max depth'],
     ['{"a":'.repeat(100_000), 'exceeded max depth'],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(fault(bytes(text))).toBe(message);
   });
 
-  it('refuses an integer of a million digits without reading it', () => {
+  it('rejects an integer of a million digits with a shortened message', () => {
     expect(fault(bytes('9'.repeat(1_000_000)))).toMatch(/^json: cannot unmarshal number 9+ \.\.\. into/);
   });
 
-  it('reads what is as deep as allowed', () => {
+  it('accepts the maximum depth', () => {
     const text = '['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH);
     expect(stringifyJson(parseJson(bytes(text)).value)).toBe(text);
   });
 
-  it('agrees with the exact parser and with the platform on any document', () => {
+  it('gives the value of the exact parser and of JSON.parse for any document', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         const fast = parseJson(bytes(text)).value;
         expect(fast).toEqual(parseExact(text, { maxDepth: 100 }).value);
-        // Only integers that a double cannot hold may differ, and surrogates without a partner.
+        // JSON.parse differs only for integers beyond 2^53 and unpaired surrogates.
         if (!/\d{16}|\\u/i.test(text)) expect(fast).toEqual(JSON.parse(text));
       }),
     );
   });
 
-  it('refuses what the platform refuses, and nothing else', () => {
+  it('rejects a text exactly when JSON.parse does', () => {
     const units = ['{', '}', '[', ']', '"', ':', ',', '1', '-', '.', 'e', ' ', '\\', 'null', '\\u', 'd800', '"a":1'];
-    // After the number all is read by the exact parser.
+    // The long integer selects the exact parser.
     const soup = fc
       .tuple(fc.boolean(), fc.string({ unit: fc.constantFrom(...units) }))
       .map(([exact, text]) => (exact ? `[12345678901234567,${text}]` : text))
@@ -156,7 +156,7 @@ describe('parseJson', () => {
   });
 });
 
-/** Any JSON value, bigint included, with keys that are dangerous elsewhere. */
+/** Any JSON value, including bigint and keys such as `__proto__`. */
 const anyJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -174,7 +174,7 @@ const anyJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-/** A double that is written as digits alone is read as an integer. */
+/** The value that is parsed from the text of a value: a double that is written as an integer becomes a bigint. */
 const asWritten = (value: Json): Json => {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     return /^-?\d+$/.test(String(value)) ? BigInt(String(value)) : value;
@@ -185,7 +185,7 @@ const asWritten = (value: Json): Json => {
 };
 
 describe('stringifyJson', () => {
-  it('writes what parseJson reads back', () => {
+  it('writes text that parseJson parses to the same value', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         const { value: again, findings } = parseJson(bytes(stringifyJson(value)));
@@ -196,7 +196,7 @@ describe('stringifyJson', () => {
     );
   });
 
-  it('writes a value with a bigint as the platform writes one without', () => {
+  it('writes all but a bigint as JSON.stringify does', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         const plain = JSON.parse(JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? 7 : v))) as Json;
@@ -209,7 +209,7 @@ describe('stringifyJson', () => {
     );
   });
 
-  it('is pretty', () => {
+  it('indents by two spaces in prettyJson, and keeps empty lists and objects on one line', () => {
     expect(prettyJson({ a: [], b: {}, c: [1, 2n ** 60n] })).toBe(
       '{\n  "a": [],\n  "b": {},\n  "c": [\n    1,\n    1152921504606846976\n  ]\n}',
     );
@@ -217,7 +217,7 @@ describe('stringifyJson', () => {
 });
 
 describe('messages about a body', () => {
-  it('is summarised as recorded', () => {
+  it('summarise the body as the reference server does', () => {
     expect(summarizeBody(bytes('{"apiVersion":"v1","kind":"ConfigMap",'))).toBe('{"apiVersion":"v1","kind":"Con ...');
     expect(summarizeBody(bytes('not json'))).toBe('6e6f74206a736f6e');
     expect(summarizeBody(bytes(''))).toBe('<empty>');
@@ -228,7 +228,7 @@ describe('messages about a body', () => {
     ]);
   });
 
-  it('tells findings in the order of the body', () => {
+  it('report strict findings in the order of the body', () => {
     const body = '{"bogus":1,"metadata":{"name":"a","name":"a","odd":1},"data":{"a":"1","a":"2"},"l":[{},{"late":{}}]}';
     const unknown = [['bogus'], ['l', 1, 'late'], ['metadata', 'odd']];
     expect(strictFindings(bytes(body), unknown)).toEqual([
@@ -240,7 +240,7 @@ describe('messages about a body', () => {
     ]);
   });
 
-  it('tells an unknown field once, and as a duplicate as well where it is one', () => {
+  it('report a field that is unknown and duplicate as both, each once', () => {
     expect(strictFindings(bytes('{"a":{"x":1,"x":2,"x":3},"a":{"x":1}}'), [['a', 'x']])).toEqual([
       'unknown field "a.x"',
       'duplicate field "a.x"',
@@ -248,17 +248,17 @@ describe('messages about a body', () => {
     ]);
   });
 
-  it('tells a hundred findings at most, each of them cut', () => {
+  it('have at most a hundred findings, each shortened', () => {
     const twice = Array.from({ length: 1000 }, (_, i) => `"k${i}":1,"k${i}":2`);
     const text = `{"${'k'.repeat(1_000_000)}":{${twice.join(',')}}}`;
     const { findings } = parseJson(bytes(text));
-    // All of them are told in the same words.
+    // The shortened texts of all findings are equal.
     expect(findings).toEqual([`duplicate field "${'k'.repeat(500)}..."`]);
     expect(parseJson(bytes(`{${twice.join(',')}}`)).findings).toHaveLength(100);
   });
 
-  it('costs no more for a long key above many others', () => {
-    // Spelling the path of each of these keys would be 40 GB of text.
+  it('format no path of a field without a finding', () => {
+    // The paths of all these keys would be 40 GB of text.
     const inner = Array.from({ length: 40_000 }, (_, i) => `"${i}":0`);
     const text = `{"${'k'.repeat(1_000_000)}":{${inner.join(',')},"7":1,"x":0}}`;
     const { value, findings, json } = parseJson(bytes(text));

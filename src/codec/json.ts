@@ -9,10 +9,10 @@ import {
 } from '../meta/index.ts';
 import { parseExact } from './json-exact.ts';
 
-/** How much of a body that could not be read is shown. */
+/** How many bytes of an invalid body a message shows. */
 const SUMMARY_BYTES = 30;
 
-/** What stands in a body, and what is odd about the way it is written. */
+/** The value of a request body, and the findings of strict field validation. */
 export interface ParsedBody<T extends Json = Json> {
   readonly value: T;
   /** Strict findings, such as `duplicate field "metadata.name"`, in the order of the text. */
@@ -24,9 +24,9 @@ export interface ParsedBody<T extends Json = Json> {
 const NO_FINDINGS: readonly string[] = Object.freeze([]);
 
 /**
- * Reads a JSON body. Integers beyond 2^53 become bigint, of a duplicate key the last value counts, bytes that are no
- * UTF-8 become U+FFFD. Nothing may nest deeper than `maxDepth`, nor have more entries and fields than `maxMembers`.
- * @throws StatusError 400 with the place of the fault in the words of the wire; see {@link unrecognizedBody}. 413
+ * Parses a JSON body. Integers beyond 2^53 become bigint, the last value of a duplicate key wins, and invalid UTF-8
+ * becomes U+FFFD. Limits: `maxDepth` levels of nesting, `maxMembers` entries and fields.
+ * @throws StatusError 400 with a message for {@link unrecognizedBody}, or 413 above `maxMembers`
  */
 export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = MAX_MEMBERS): ParsedBody {
   const shape = scan(bytes);
@@ -37,14 +37,14 @@ export function parseJson(bytes: Uint8Array, maxDepth = MAX_DEPTH, maxMembers = 
   return body;
 }
 
-/** The same, and undefined for what is no JSON, nests too deep or has findings. */
+/** Parses a JSON body; undefined when it is invalid, nests too deep or has findings. */
 export function parsePlainJson(bytes: Uint8Array): ParsedBody | undefined {
   const shape = scan(bytes);
   const body = shape.depth > MAX_DEPTH ? undefined : read(bytes, shape, MAX_DEPTH);
   return body?.findings.length === 0 ? body : undefined;
 }
 
-/** Undefined: it is no JSON. */
+/** Undefined when the body is no valid JSON. */
 function read(bytes: Uint8Array, { exact, colons }: Shape, maxDepth: number): ParsedBody | undefined {
   const text = textOf(bytes);
   try {
@@ -59,12 +59,12 @@ function read(bytes: Uint8Array, { exact, colons }: Shape, maxDepth: number): Pa
   }
 }
 
-/** Stored objects nest deeper than bodies: their managedFields stand below the metadata. */
+/** Stored objects nest deeper than request bodies: `metadata.managedFields` repeats their structure. */
 const ownDepth = 2 * MAX_DEPTH;
 
-/** The value of JSON text that this program wrote: no key stands twice in it, and integers stay exact. */
+/** Parses JSON text that this server wrote, which has no duplicate keys. Integers stay exact. */
 export function readOwnJson(text: string): Json {
-  // Only a long run of digits can be an integer that a double does not hold.
+  // Only an integer of 16 digits or more can be beyond 2^53.
   return /[0-9]{16}/.test(text)
     ? parseJson(Buffer.from(text), ownDepth, Number.POSITIVE_INFINITY).value
     : (JSON.parse(text) as Json);
@@ -73,7 +73,7 @@ export function readOwnJson(text: string): Json {
 const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array, encoding?: 'latin1'): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString(encoding);
 
-/** What is wrong is told of the bytes, each as a character of its own. */
+/** The syntax error of a body. As in the reference server, a byte that is no ASCII is shown as one character. */
 function explain(bytes: Uint8Array): StatusError {
   try {
     parseExact(textOf(bytes, 'latin1'), { maxDepth: MAX_DEPTH });
@@ -84,16 +84,16 @@ function explain(bytes: Uint8Array): StatusError {
 }
 
 interface Shape {
-  /** Colons outside strings: as many as there are keys in the text. */
+  /** Colons outside strings: the number of keys in the text, duplicates included. */
   colons: number;
-  /** Commas outside strings: fewer than there are entries and fields in the text. */
+  /** Commas outside strings: a lower bound of the number of entries and fields. */
   commas: number;
   depth: number;
-  /** There is something that the platform's parser reads otherwise than we do. */
+  /** `JSON.parse` may give another value: a long integer, an exponent or an escaped surrogate. */
   exact: boolean;
 }
 
-/** One look at the bytes of a JSON text, for what the platform's parser does not tell. */
+/** Scans a JSON text once for what `JSON.parse` does not report. */
 function scan(bytes: Uint8Array): Shape {
   let colons = 0;
   let commas = 0;
@@ -106,7 +106,7 @@ function scan(bytes: Uint8Array): Shape {
       for (i++; i < bytes.length; i++) {
         const inside = bytes[i] as number;
         if (inside === 0x22) break;
-        // `\ud...`, a surrogate that may lack its partner.
+        // `\ud...`, a surrogate that may be unpaired.
         if (inside === 0x5c && bytes[++i] === 0x75 && ((bytes[i + 1] ?? 0) | 0x20) === 0x64) exact = true;
       }
     } else if (byte === 0x3a) colons++;
@@ -140,10 +140,7 @@ function countKeys(value: Json): number {
   return count;
 }
 
-/**
- * The findings about a JSON body, duplicate keys and these unknown fields, in the order in which they stand in it. Reads
- * the body again.
- */
+/** The strict findings of a JSON body, duplicate keys and the given unknown fields, in their order. Parses it again. */
 export const strictFindings = (body: Uint8Array, unknown: readonly Path[]): readonly string[] =>
   parseExact(textOf(body), { maxDepth: MAX_DEPTH, unknown }).findings;
 
@@ -154,10 +151,7 @@ export function summarizeBody(body: Uint8Array): string {
   return start.toString(start[0] === 0x7b ? 'utf8' : 'hex') + (body.length > SUMMARY_BYTES ? ' ...' : '');
 }
 
-/**
- * The refusal of a body in which not even the kind could be found. `kind` is what was expected; `fault` what
- * {@link parseJson} threw.
- */
+/** The 400 for a body whose kind is unknown. `kind` is the expected one; `fault` is what {@link parseJson} threw. */
 export function unrecognizedBody(kind: string, body: Uint8Array, fault: StatusError): StatusError {
   return statusError.badRequest(
     `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${fault.message} (${summarizeBody(body)})`,
@@ -165,7 +159,7 @@ export function unrecognizedBody(kind: string, body: Uint8Array, fault: StatusEr
   );
 }
 
-/** The JSON text of a value, integers exact. */
+/** The compact JSON text of a value; a bigint is written as an integer. */
 export function stringifyJson(value: Json): string {
   try {
     return JSON.stringify(value);
@@ -175,7 +169,7 @@ export function stringifyJson(value: Json): string {
   }
 }
 
-/** The JSON text of a value for people: indented by two spaces, without a line feed at its end. */
+/** The JSON text of a value, indented by two spaces, without a final line feed. */
 export function prettyJson(value: Json): string {
   try {
     return JSON.stringify(value, undefined, 2);
@@ -185,7 +179,7 @@ export function prettyJson(value: Json): string {
   }
 }
 
-/** As the platform writes it, but for bigint. `line` is a line feed and the indentation so far, or empty. */
+/** As `JSON.stringify`, with bigint. `line` is a line feed and the current indentation, or empty for compact text. */
 function write(value: Json | undefined, indent: string, line: string): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);

@@ -1,25 +1,25 @@
 import { isJsonObject, type Json } from '../meta/index.ts';
 
-/** What a field holds: `Any` is any value, as YAML; the other capitalized words are messages of {@link messages}. */
+/** The type of a field: `Any` is any value as YAML; other capitalised names are messages of {@link messages}. */
 type ScalarType = 'string' | 'bool' | 'int64' | 'double' | 'Any';
 export type FieldType = ScalarType | MessageName;
 
-/** The number of a field with what it holds, or holds many of. */
+/** The number of a field and its type; `[]` for a repeated field. */
 export type FieldShape = readonly [number: number, type: FieldType | `${FieldType}[]`];
 
 export interface Message {
-  /** By their names in the document. */
+  /** By the names of the document. */
   readonly fields: { readonly [name: string]: FieldShape };
-  /** The number of the pairs of a name and a value of any kind in which extensions (`x-…`) are kept. */
+  /** The field number of the extensions (`x-…`), which are pairs of a name and any value. */
   readonly extensions?: number;
-  /** The number of the pairs in which all other names are kept, with what their values are. */
+  /** The field number of all other members, which are pairs of a name and a value, and the type of the values. */
   readonly entries?: readonly [number: number, type: FieldType];
 }
 
-/** A message of which one field is set, which holds all of the value; undefined: none can hold it. */
+/** Chooses the single field of a message that is set (oneof) for a value; undefined when none fits. */
 export type Choice = (value: Json) => FieldShape | undefined;
 
-/** What the kinds of simple values have in common; in every message these fields stand in this order. */
+/** The fields that all messages of primitive values have, in this order. */
 const primitive = (first: number): Message['fields'] => ({
   type: [first, 'string'],
   format: [first + 1, 'string'],
@@ -40,7 +40,7 @@ const primitive = (first: number): Message['fields'] => ({
   multipleOf: [first + 16, 'double'],
 });
 
-/** What all parameters begin with that are not the body. */
+/** The first fields of all parameters but the body. */
 const located: Message['fields'] = {
   required: [1, 'bool'],
   in: [2, 'string'],

@@ -15,7 +15,7 @@ import { FIXED64, Input, SIZED, VARINT } from './protobuf-wire.ts';
 const none = { paths: [], definitions: [] };
 const messages = { ...messagesV2, ...messagesV3 };
 
-/** A field of a given number that has a length, and what is in it. */
+/** A length-delimited field. */
 const sized = (number: number, ...parts: (string | Buffer)[]): Buffer => {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
   // A length below 128 takes one byte, one below 16384 two.
@@ -25,8 +25,8 @@ const sized = (number: number, ...parts: (string | Buffer)[]): Buffer => {
 };
 const bytes = (...values: number[]) => Buffer.from(values);
 
-describe('a document in protobuf', () => {
-  it('has the numbers of openapi.v2.Document', () => {
+describe('an OpenAPI 2.0 document in protobuf', () => {
+  it('has the field numbers of openapi.v2.Document', () => {
     const path = encodeOpenApiPart('paths', '/a', {
       get: {
         operationId: 'readA',
@@ -92,7 +92,7 @@ describe('a document in protobuf', () => {
     expect(document.toString('hex')).toBe(expected.toString('hex'));
   });
 
-  it('puts the pieces of a part one after the other', () => {
+  it('concatenates the pieces of a part', () => {
     const [a, b] = ['a', 'b'].map((name) => encodeOpenApiPart('definitions', name, { title: name })) as [
       Buffer,
       Buffer,
@@ -101,7 +101,7 @@ describe('a document in protobuf', () => {
     expect(document).toEqual(Buffer.concat([sized(8), sized(9, a, b)]));
   });
 
-  it('loses nothing but what is zero', () => {
+  it('decodes to the encoded document', () => {
     const rest = {
       swagger: '2.0',
       info: { title: 'Tö', version: '1', contact: { email: 'a@b' }, license: { name: 'L', 'x-l': null } },
@@ -157,7 +157,7 @@ describe('a document in protobuf', () => {
     expect(read(new Input(document), 'Document')).toEqual({ ...rest, paths: { '/p': path }, definitions });
   });
 
-  it('leaves out zeros that stand alone', () => {
+  it('omits scalars of zero value', () => {
     const zeros = { required: false, in: 'query', name: '', allowEmptyValue: false, minimum: 0, minLength: 0 };
     const document = encodeOpenApi({ parameters: { '': zeros } }, none);
     const query = sized(3, sized(2, 'query'));
@@ -165,7 +165,7 @@ describe('a document in protobuf', () => {
   });
 });
 
-describe('a document of version 3 in protobuf', () => {
+describe('an OpenAPI 3.0 document in protobuf', () => {
   const reference = { $ref: '#/components/schemas/A' };
   const A: JsonObject = {
     type: 'object',
@@ -193,7 +193,7 @@ describe('a document of version 3 in protobuf', () => {
   const rest = { openapi: '3.0.0', info: { title: 'T', version: '1' } };
   const securitySchemes = { B: { type: 'apiKey', name: 'authorization', in: 'header' } };
 
-  it('has the numbers of openapi.v3.Document', () => {
+  it('has the field numbers of openapi.v3.Document', () => {
     const parts = { paths: [encodeOpenApi3Part('paths', '/a', { get: { operationId: 'readA' } })], schemas: [] };
     const document = encodeOpenApi3({ ...rest, info: { title: 'T' } }, {}, parts);
     const expected = Buffer.concat([
@@ -212,7 +212,7 @@ describe('a document of version 3 in protobuf', () => {
     );
   });
 
-  it('loses nothing', () => {
+  it('decodes to the encoded document', () => {
     const document = encodeOpenApi3(
       rest,
       { securitySchemes },
@@ -222,7 +222,7 @@ describe('a document of version 3 in protobuf', () => {
     expect(read(new Input(document), 'v3.Document')).toEqual({ ...rest, paths: { '/a': path }, components });
   });
 
-  it('has no default that is an object', () => {
+  it('omits a default that is an object', () => {
     const [plain, other] = [{ type: 'object' }, { type: 'object', default: {} }].map((schema) =>
       read(new Input(encodeOpenApi3Part('schemas', 'A', schema)), 'v3.SchemasOrReferences'),
     );
@@ -231,7 +231,7 @@ describe('a document of version 3 in protobuf', () => {
   });
 });
 
-describe('the type that is wanted most', () => {
+describe('the preferred media type', () => {
   const types = ['application/json', 'application/x+protobuf'] as const;
   it.each([
     [undefined, 'application/json'],
@@ -242,7 +242,7 @@ describe('the type that is wanted most', () => {
     ['application/json;q=0.5, application/x+protobuf;q=0.6', 'application/x+protobuf'],
     ['text/html, */*;q=0.1, application/X+protobuf;q=0.2', 'application/x+protobuf'],
     ['*/*, application/x+protobuf', 'application/x+protobuf'],
-    // No quality rules a type out, as with the reference server.
+    // As in the reference server, q=0 does not exclude a type.
     ['application/x+protobuf;q=0', 'application/x+protobuf'],
     ['text/html', undefined],
   ])('of %s is %s', (accept, expected) => {
@@ -250,7 +250,7 @@ describe('the type that is wanted most', () => {
   });
 });
 
-/** Reads back a message, by the names that belong to the numbers. */
+/** Decodes a message to the names of its fields. */
 function read(input: Input, name: MessageName): Json {
   const message = messages[name];
   if (typeof message === 'function') return readChoice(input, name);
@@ -273,7 +273,7 @@ function read(input: Input, name: MessageName): Json {
   return value;
 }
 
-/** The one field that is set, or the values of a list: its type is what makes the writer choose its number. */
+/** Decodes a message of which one field is set (oneof), or a list. */
 function readChoice(input: Input, name: MessageName): Json {
   const found: Json[] = [];
   while (input.at < input.end) {

@@ -10,24 +10,24 @@ import { messagesV3 } from './openapi3-messages.ts';
 import { FIXED64, Output, SIZED, VARINT } from './protobuf-wire.ts';
 import { stringifyYaml } from './yaml-write.ts';
 
-/** The large parts of a document: objects with a field for each path or type. */
+/** The large parts of an OpenAPI 2.0 document: objects with a field for each path or type. */
 export type OpenApiPart = 'paths' | 'definitions';
 
 const messages = { ...messagesV2, ...messagesV3 };
 
-/** Messages are made one at a time, all in the same place. */
+/** One buffer for all messages, which are encoded one at a time. */
 const out = new Output();
 
 /**
- * A part of an OpenAPI 2.0 document that has one field, in protobuf (`openapi.v2.Paths`, `openapi.v2.Definitions`).
- * Several, one after the other, are the part that has all of their fields.
+ * Encodes one field of a part of an OpenAPI 2.0 document in protobuf (`openapi.v2.Paths`, `openapi.v2.Definitions`).
+ * The concatenation of several is the part with all of these fields.
  */
 export function encodeOpenApiPart(part: OpenApiPart, name: string, value: JsonObject): Buffer {
   const [, type] = partField(part);
   return encode(() => writeMessage(type, { [name]: value }));
 }
 
-/** An OpenAPI 2.0 document in protobuf (`openapi.v2.Document`). `parts` is what {@link encodeOpenApiPart} gave. */
+/** An OpenAPI 2.0 document in protobuf (`openapi.v2.Document`). `parts` are results of {@link encodeOpenApiPart}. */
 export function encodeOpenApi(
   rest: JsonObject,
   parts: { readonly [part in OpenApiPart]: readonly Uint8Array[] },
@@ -55,15 +55,15 @@ function encode(write: () => void): Buffer {
 /** The large parts of an OpenAPI 3.0 document: objects with a field for each path or type. */
 export type OpenApi3Part = 'paths' | 'schemas';
 
-/** A part of an OpenAPI 3.0 document that has one field, in protobuf. Several, one after the other, are the whole part. */
+/** Encodes one field of a part of an OpenAPI 3.0 document in protobuf, as {@link encodeOpenApiPart}. */
 export function encodeOpenApi3Part(part: OpenApi3Part, name: string, value: JsonObject): Buffer {
   const type = part === 'paths' ? 'v3.Paths' : 'v3.SchemasOrReferences';
   return encode(() => writeMessage(type, { [name]: value }));
 }
 
 /**
- * An OpenAPI 3.0 document in protobuf (`openapi.v3.Document`). `rest` is what it says beside its large parts, and
- * `components` the same of its components; `parts` is what {@link encodeOpenApi3Part} gave.
+ * An OpenAPI 3.0 document in protobuf (`openapi.v3.Document`). `rest` has its fields except for the large parts, and
+ * `components` those of the components except for the schemas; the parts are results of {@link encodeOpenApi3Part}.
  */
 export function encodeOpenApi3(
   rest: { readonly openapi: string; readonly info: JsonObject },
@@ -72,7 +72,7 @@ export function encodeOpenApi3(
 ): Buffer {
   const pieces = [
     ...sizedPieces(1, schemas),
-    // The types come first among the components.
+    // `schemas` is the first field of the components.
     encode(() => writeMessage('v3.Components', components)),
   ];
   return Buffer.concat([
@@ -82,7 +82,7 @@ export function encodeOpenApi3(
   ]);
 }
 
-/** One field of the given number that holds all of the pieces. */
+/** A length-delimited field with the concatenated pieces. */
 function sizedPieces(number: number, pieces: readonly Uint8Array[]): Uint8Array[] {
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
   return [encode(() => writeHead(number, size)), ...pieces];
@@ -90,7 +90,7 @@ function sizedPieces(number: number, pieces: readonly Uint8Array[]): Uint8Array[
 
 const partField = (part: OpenApiPart) => (messages.Document as Message).fields[part] as [number, MessageName];
 
-/** Writes a field, or all that are kept under one number, of an object. */
+/** Writes the members of an object that have one field number. */
 interface Step {
   readonly number: number;
   readonly write: (value: JsonObject) => void;
@@ -98,7 +98,7 @@ interface Step {
 
 const compiled = new Map<MessageName, readonly Step[]>();
 
-/** What writes the fields of a message, the last number first: messages are written from their ends. */
+/** The steps of a message by descending field number, because messages are written from their end. */
 function stepsOf(name: MessageName): readonly Step[] {
   let steps = compiled.get(name);
   if (steps === undefined) {
@@ -124,7 +124,7 @@ function compile({ fields, extensions, entries }: Message): Step[] {
   return steps.sort((a, b) => b.number - a.number);
 }
 
-/** Names with their values, each as a message of its own. */
+/** Named values: a message with name and value for each. */
 function pairs(number: number, type: FieldType, mine: (name: string) => boolean): Step {
   const writePair = (object: JsonObject, name: string) =>
     writeSized(number, () => {
@@ -143,7 +143,7 @@ function pairs(number: number, type: FieldType, mine: (name: string) => boolean)
 
 const scalars: ReadonlySet<string> = new Set(['string', 'bool', 'int64', 'double']);
 
-/** A single number, text or truth that is zero, empty or false goes without saying. */
+/** Writes a field; a scalar of zero value is left out. */
 function writeField(number: number, shape: FieldShape[1], value: Json): void {
   const isZero = value === '' || value === 0 || value === false;
   if (!isZero || !scalars.has(shape)) writeShape(number, shape, value);
@@ -204,7 +204,7 @@ function writeText(number: number, text: string): void {
   writeHead(number, out.size - mark);
 }
 
-/** What stands before so many bytes. */
+/** Writes the key and the length of a length-delimited field. */
 function writeHead(number: number, size: number): void {
   out.varint(size);
   out.varint(number * 8 + SIZED);

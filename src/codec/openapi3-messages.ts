@@ -1,13 +1,13 @@
 import { type Choice, type FieldShape, type Message, type MessageNameV3, orReference } from './openapi-messages.ts';
 
-/** A default that is neither of these is left out. */
+/** A default of another type is left out. */
 const defaults: { readonly [type: string]: FieldShape } = {
   number: [1, 'double'],
   boolean: [2, 'bool'],
   string: [3, 'string'],
 };
 
-/** The messages of the package `openapi.v3` that the documents of this server are made of: OpenAPI 3.0 in protobuf. */
+/** The messages of the package `openapi.v3` that the documents of this server use: OpenAPI 3.0 in protobuf. */
 export const messagesV3: { readonly [name in MessageNameV3]: Message | Choice } = {
   'v3.AdditionalPropertiesItem': (value) => (typeof value === 'boolean' ? [2, 'bool'] : [1, 'v3.SchemaOrReference']),
   'v3.Components': {

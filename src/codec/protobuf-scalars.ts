@@ -12,23 +12,23 @@ import type { ScalarName } from '../schema/index.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import { FIXED64, type Input, type Output, SIZED, VARINT, type Wire } from './protobuf-wire.ts';
 
-/** How the values of one type are written and read. */
+/** Encodes and decodes the values of a type. */
 export interface Codec {
   readonly wire: Wire;
-  /** Writes a value, without its length; undefined and null as the zero value of the type. Throws when it is of another type. */
+  /** Encodes a value without its length; undefined and null as the zero value. Throws when it is of another type. */
   readonly put: (out: Output, value: Json | undefined) => void;
   /**
-   * Reads a value up to the end of the input where it is sized. `before` is what the field holds already: messages
-   * that come in parts are put together. Undefined: the value says nothing.
+   * Decodes a value, to the end of the input if it is length-delimited. `before` is the value that the field already
+   * has: repeated occurrences of a message are merged. Undefined when the value is absent.
    */
   readonly take: (input: Input, before: Json | undefined) => Json | undefined;
-  /** What a missing value of a map is. */
+  /** The value of a map entry without a value. */
   readonly zero: () => Json;
-  /** Has an absent form: not written without a value, whatever the field says. */
+  /** An absent value is never encoded, whatever the field declares. */
   readonly optional?: boolean;
 }
 
-/** The failure of a value that is not of its declared type: it never was decoded by its schema. */
+/** The 500 for a value that is not of its declared type, because it was not decoded by its schema. */
 export function unfit(type: string): StatusError {
   return statusError.internal(`a value is no ${type} and has no protobuf form`);
 }
@@ -87,12 +87,12 @@ const bytes: Codec = {
 
 // Messages of a few scalars
 
-/** Writes a message whose fields 1, 2, … are all there. */
+/** Encodes a message with all of the fields 1, 2, …. */
 function putParts(out: Output, parts: readonly Codec[], values: readonly (Json | undefined)[]): void {
   for (let i = parts.length - 1; i >= 0; i--) putPart(out, i + 1, parts[i] as Codec, values[i]);
 }
 
-/** Writes one field. */
+/** Encodes one field. */
 export function putPart(out: Output, tag: number, { wire, put }: Codec, value: Json | undefined): void {
   const mark = out.size;
   put(out, value);
@@ -100,7 +100,7 @@ export function putPart(out: Output, tag: number, { wire, put }: Codec, value: J
   out.varint(tag * 8 + wire);
 }
 
-/** Reads a message whose fields 1, 2, … are these; undefined where one is missing. */
+/** Decodes a message with the fields 1, 2, …; undefined for an absent one. */
 export function takeParts(input: Input, parts: readonly Codec[], name: string): (Json | undefined)[] {
   const values = new Array<Json | undefined>(parts.length);
   while (input.at < input.end) {
@@ -114,7 +114,7 @@ export function takeParts(input: Input, parts: readonly Codec[], name: string): 
   return values;
 }
 
-/** Reads one value, with its length where it has one. */
+/** Decodes one value, with its length if it is length-delimited. */
 export function takeOne(input: Input, { wire, take }: Codec, before: Json | undefined): Json | undefined {
   if (wire !== SIZED) return take(input, before);
   const outer = input.enter();
@@ -124,11 +124,11 @@ export function takeOne(input: Input, { wire, take }: Codec, before: Json | unde
 }
 
 const timeParts = [int64, int32];
-/** The years that the text of a time can say: 0000 to 9999. */
+/** The range of RFC 3339: the years 0000 to 9999. */
 const MIN_SECONDS = -62_167_219_200;
 const MAX_SECONDS = 253_402_300_799;
 
-/** `length` is that of the one text form of a time at rest. */
+/** `length` is that of the canonical text of the type. */
 const time = (name: string, length: number): Codec => ({
   wire: SIZED,
   put: (out, value) => {
@@ -150,7 +150,7 @@ const time = (name: string, length: number): Codec => ({
   },
   zero: () => null,
 });
-/** The length of a time without decimals; in one with them, the place where they begin. */
+/** The length of a time in whole seconds, and the offset of the decimals in a longer one. */
 const WHOLE = '2006-01-02T15:04:05Z'.length;
 
 const durationParts = [int64];
@@ -191,7 +191,7 @@ const intOrString: Codec = {
   zero: () => 0,
 };
 
-/** JSON inside protobuf. What nests in it counts with what it nests in. */
+/** JSON inside protobuf. Its nesting counts together with that of the message. */
 const json: Codec = {
   wire: SIZED,
   put: (out, value) => out.text(stringifyJson(value ?? null)),

@@ -13,7 +13,7 @@ const kinds = Object.values(groups)
   .filter(({ name, fields }) => fields['apiVersion']?.tag === 0 && name !== 'meta/v1.Table');
 
 const write = (schema: StructSchema, value: Json) => writeProtobuf(schema, type, value, names);
-/** The normal form of what was read. */
+/** The decoded value, normalised by its schema. */
 function read(schema: StructSchema, bytes: Uint8Array): JsonObject {
   const { value } = readProtobuf(bytes, type, () => schema, names);
   return compile(schema, names).decode(value).value;
@@ -25,7 +25,7 @@ const text = fc.oneof(
   fc.constantFrom('', 'v1', 'x'.repeat(200), 'é'.repeat(70)),
 );
 const key = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', '10', '9', 'é', '\ue000', '😀'));
-// Integers beyond 2^53 are bigint: the reader of JSON sees to that.
+// Integers beyond 2^53 are bigint, as parseJson returns them.
 const json = fc.json({ maxDepth: 2 }).map((written) => parseJson(Buffer.from(written)).value);
 const int64 = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }));
 const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 });
@@ -48,9 +48,9 @@ const scalarValues: { readonly [name in ScalarName]: fc.Arbitrary<Json> } = {
   object: fc.dictionary(key, json, { maxKeys: 3 }) as fc.Arbitrary<Json>,
 };
 
-/** What one value is made from: numbers, and how many fields and items it may still have. */
+/** The source of a random value: numbers, and the remaining number of fields and items. */
 interface Draw {
-  /** A number below `limit`. */
+  /** An integer below `limit`. */
   readonly below: (limit: number) => number;
   room: number;
 }
@@ -62,7 +62,7 @@ function pick(of: fc.Arbitrary<Json>, draw: Draw): Json {
   return pool[draw.below(pool.length)] as Json;
 }
 
-/** A value of a schema, which has protobuf's own limits: it cannot tell an empty list or map from none. */
+/** A random value of a schema, without empty lists and maps, which protobuf does not distinguish from absent ones. */
 function madeOf(given: Schema, draw: Draw): Json {
   const schema = resolve(given);
   switch (schema.type) {
@@ -100,24 +100,27 @@ const valuesOf = (schema: StructSchema): fc.Arbitrary<Json> =>
   });
 
 describe('every built-in kind', () => {
-  it('is here', () => {
+  it('is tested', () => {
     expect(kinds.length).toBe(121);
   });
 
-  it.each(kinds.map((schema) => [schema.name, schema] as const))('%s comes back as it was', (_, schema) => {
-    fc.assert(
-      fc.property(valuesOf(schema), (drawn) => {
-        const { kind: _k, apiVersion: _v, ...value } = compile(schema, names).decode(drawn).value;
-        const { kind, apiVersion, ...back } = read(schema, write(schema, { ...type, ...value }));
-        expect({ kind, apiVersion }).toEqual(type);
-        expect(back).toEqual(value);
-      }),
-      { numRuns: 8 },
-    );
-  });
+  it.each(kinds.map((schema) => [schema.name, schema] as const))(
+    '%s decodes to the value that was encoded',
+    (_, schema) => {
+      fc.assert(
+        fc.property(valuesOf(schema), (drawn) => {
+          const { kind: _k, apiVersion: _v, ...value } = compile(schema, names).decode(drawn).value;
+          const { kind, apiVersion, ...back } = read(schema, write(schema, { ...type, ...value }));
+          expect({ kind, apiVersion }).toEqual(type);
+          expect(back).toEqual(value);
+        }),
+        { numRuns: 8 },
+      );
+    },
+  );
 
   it.each([groups.coreV1.Pod, groups.apiextensionsV1.CustomResourceDefinition, groups.coreV1.Event])(
-    '$name cut off anywhere is refused or read, and nothing worse',
+    'a truncated $name decodes or throws StatusError 400',
     (schema) => {
       fc.assert(
         fc.property(valuesOf(schema), fc.nat(), (drawn, seed) => {
@@ -133,7 +136,7 @@ describe('every built-in kind', () => {
     },
   );
 
-  it('with bytes changed anywhere is refused or read, and nothing worse', () => {
+  it('with changed bytes decodes or throws StatusError 400', () => {
     const schema = groups.coreV1.Pod;
     const change = fc.tuple(fc.nat(), fc.nat({ max: 255 }));
     fc.assert(
@@ -147,7 +150,7 @@ describe('every built-in kind', () => {
   });
 });
 
-/** Reads what may be broken: any failure but a refusal is one of the test. */
+/** Decodes bytes that may be invalid; any error other than StatusError 400 fails the test. */
 function attempt(schema: StructSchema, bytes: Uint8Array): 'read' | 'refused' {
   try {
     readProtobuf(bytes, type, () => schema, names);
@@ -158,8 +161,8 @@ function attempt(schema: StructSchema, bytes: Uint8Array): 'read' | 'refused' {
   }
 }
 
-describe('fields that stand in messages of their own', () => {
-  it('nest as deep as they are inlined', () => {
+describe('fields of embedded messages', () => {
+  it('are nested in protobuf as their structs are inlined', () => {
     // NamedRuleWithOperations { resourceNames = 1; RuleWithOperations = 2 { operations = 1; Rule = 2 { apiGroups = 1 } } }
     const { fields } = groups.admissionregistrationV1.NamedRuleWithOperations;
     const via = (field: Field) => [

@@ -12,14 +12,14 @@ import {
 import { type Codec, putPart, scalarCodecs, takeOne, takeParts, unfit, wrongWire } from './protobuf-scalars.ts';
 import { type Input, type Output, SIZED } from './protobuf-wire.ts';
 
-/** A field of a message made ready: it finds its value in the object of the message, and puts it there. */
+/** A compiled field: encodes its value from the JSON object of the message, and decodes it into that object. */
 interface Plan {
   readonly tag: number;
   readonly put: (out: Output, parent: JsonObject) => void;
   readonly take: (input: Input, wire: number, parent: JsonObject) => void;
 }
 
-/** The fields of a message in ascending order of their numbers. */
+/** The fields of a message, by ascending field number. */
 interface Layout {
   readonly plans: readonly Plan[];
   readonly byTag: ReadonlyMap<number, Plan>;
@@ -28,7 +28,7 @@ interface Layout {
 const codecs = new WeakMap<Names, WeakMap<StructSchema, Codec>>();
 const nothing: JsonObject = Object.freeze({});
 
-/** The codec of a struct, the same one for the same names; it is completed on first use. */
+/** The codec of a struct, one for each `Names`; its fields are compiled on first use. */
 export function structCodec(schema: StructSchema, names: Names): Codec {
   const known = remember(codecs, names, () => new WeakMap<StructSchema, Codec>());
   return remember(known, schema, () => makeStruct(schema, names));
@@ -70,7 +70,7 @@ function takeFields(input: Input, { byTag }: Layout, target: JsonObject): void {
   }
 }
 
-/** `fields` are those of one message, and those of the messages in it whose fields stand in the same object. */
+/** `fields` are those of a message and of its embedded messages, whose fields are inlined in JSON. */
 function layoutOf(fields: readonly (readonly [string, Field])[], names: Names): Layout {
   const plans: Plan[] = [];
   const inner = new Map<number, [string, Field][]>();
@@ -90,7 +90,7 @@ function layoutOf(fields: readonly (readonly [string, Field])[], names: Names): 
   return { plans, byTag: new Map(plans.map((plan) => [plan.tag, plan])) };
 }
 
-/** A message of its own whose fields stand in the parent in JSON. */
+/** An embedded message, whose fields are inlined in the parent in JSON. */
 function inlinePlan(tag: number, layout: Layout): Plan {
   return {
     tag,
@@ -117,7 +117,7 @@ function fieldPlan(name: string, field: Field, names: Names): Plan {
   return singlePlan(name, field, elementCodec(schema, names));
 }
 
-/** The codec of a value that stands by itself, in a list or in a map. */
+/** The codec of a single value or of an element of a list or map. */
 function elementCodec(given: Schema, names: Names): Codec {
   const schema = resolve(given);
   switch (schema.type) {
@@ -133,7 +133,7 @@ function elementCodec(given: Schema, names: Names): Codec {
   }
 }
 
-/** What an object of JSON has under a name. Names that every object has anyway are looked at twice. */
+/** Reads a member of a JSON object; a name of `Object.prototype` only when it is an own property. */
 const readerOf = (name: string): ((parent: JsonObject) => Json | undefined) =>
   name in Object.prototype ? (parent) => getKey(parent, name) : (parent) => parent[name];
 
@@ -141,7 +141,7 @@ function singlePlan(name: string, { tag, nullable = false, protoAlways }: Field,
   const { put, wire } = codec;
   const read = readerOf(name);
   const key = tag * 8 + wire;
-  // Without a value, fields that have no absent form are written as zero.
+  // An absent value of a field that is not nullable is encoded as zero.
   const skips = (nullable && protoAlways !== true) || codec.optional === true;
   const zero = codec.zero();
   return {
@@ -159,7 +159,7 @@ function singlePlan(name: string, { tag, nullable = false, protoAlways }: Field,
       const before = read(parent);
       const value = takeOne(input, codec, before);
       if (value === undefined) return;
-      // Where absent and zero are the same, zero is not worth its place.
+      // Zero is dropped where it equals an absent value.
       if (nullable || before !== undefined || value !== zero) setKey(parent, name, value);
     },
   };
@@ -243,16 +243,16 @@ function putEntry(out: Output, tag: number, codec: Codec, map: JsonObject, key: 
   out.varint(tag * 8 + SIZED);
 }
 
-/** Keys in the order of their bytes. */
+/** The keys of a map, ordered by their UTF-8 bytes. */
 function sortedKeys(map: JsonObject): string[] {
   const keys = Object.keys(map).sort();
-  // Only of characters from here on is the order of UTF-16 another one.
+  // The orders of UTF-16 and UTF-8 differ only for these characters.
   if (keys.some((key) => /[\ud800-\uffff]/.test(key)))
     keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   return keys;
 }
 
-/** A list or map where a single value has its place: a message whose first field it is. */
+/** A list or map as a single value: a message with the field 1 `items`. */
 function wrapped(schema: Schema, names: Names): Codec {
   const name = 'items';
   const layout = layoutOf([[name, { tag: 1, schema }]], names);
@@ -270,8 +270,8 @@ function wrapped(schema: Schema, names: Names): Codec {
 }
 
 /**
- * A message with a field for each option. Where a boolean is one of them it says whether there is a value at all; of
- * the others the last one there counts.
+ * A message with a field for each option. If one option is a boolean, it is true whenever another option is set; of
+ * several other options the last one wins.
  */
 function eitherCodec({ name, options }: EitherSchema, names: Names): Codec {
   const flag = options.findIndex((option) => resolve(option).type === 'bool');

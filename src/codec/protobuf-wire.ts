@@ -1,9 +1,9 @@
 import { type ByteString, MAX_DEPTH, type StatusError, statusError } from '../meta/index.ts';
 
-/** How a field's value lies on the wire. */
+/** The wire types of protobuf. */
 export const VARINT = 0;
 export const FIXED64 = 1;
-/** A length, then so many bytes. */
+/** Length-delimited: a length, then as many bytes. */
 export const SIZED = 2;
 export type Wire = typeof VARINT | typeof FIXED64 | typeof SIZED;
 
@@ -13,20 +13,20 @@ const FIXED32 = 5;
 
 const EOF = 'unexpected EOF';
 const OVERFLOW = 'proto: integer overflow';
-/** Texts up to this length are read and written faster here than by a call into the platform. */
+/** Up to this length, strings are decoded and encoded faster here than by `Buffer`. */
 const SHORT = 24;
 
 const fault = (message: string): StatusError => statusError.badRequest(message);
 
 /**
- * A message being read. Every step stays before `end`, which is that of the innermost message; all of them throw
- * StatusError 400 where the bytes break the rules.
+ * A message being decoded. No method reads beyond `end`, the end of the innermost message; all throw StatusError 400
+ * for malformed bytes.
  */
 export class Input {
   readonly bytes: Buffer;
   at = 0;
   end: number;
-  /** How many objects and lists the value being read stands in. */
+  /** The nesting depth of the current value. */
   depth = 0;
   #low = 0;
   #high = 0;
@@ -36,7 +36,7 @@ export class Input {
     this.end = bytes.byteLength;
   }
 
-  /** The number of the next field and how its value lies there: `tag << 3 | wire`. */
+  /** The key of the next field, `tag << 3 | wire`. */
   key(): number {
     this.#varint();
     const key = this.#low;
@@ -44,7 +44,7 @@ export class Input {
     return key;
   }
 
-  /** Goes into what has a length. Returns the end of what it stands in, for {@link leave}. */
+  /** Enters a length-delimited value. Returns the end of the outer message, for {@link leave}. */
   enter(): number {
     this.#varint();
     const outer = this.end;
@@ -58,7 +58,7 @@ export class Input {
     this.end = outer;
   }
 
-  /** One object or list deeper. Whoever calls it takes one from `depth` afterwards. */
+  /** Increments the depth, which the caller decrements afterwards. @throws StatusError 400 above the limit */
   descend(): void {
     if (++this.depth > MAX_DEPTH) throw fault('exceeded max depth');
   }
@@ -73,7 +73,7 @@ export class Input {
     return this.#low | 0;
   }
 
-  /** `bigint` only beyond 2^53. */
+  /** A `bigint` only beyond 2^53. */
   int64(): number | bigint {
     this.#varint();
     const high = this.#high | 0;
@@ -89,7 +89,7 @@ export class Input {
     return value;
   }
 
-  /** The rest of the innermost message as text; bytes that are no UTF-8 become U+FFFD. */
+  /** The rest of the innermost message as text; invalid UTF-8 becomes U+FFFD. */
   text(): string {
     const { bytes, at, end } = this;
     this.at = end;
@@ -103,14 +103,14 @@ export class Input {
     return text;
   }
 
-  /** The rest of the innermost message; no copy. */
+  /** The rest of the innermost message, not copied. */
   rest(): Buffer {
     const rest = this.bytes.subarray(this.at, this.end);
     this.at = this.end;
     return rest;
   }
 
-  /** Passes over the value of a field that nobody knows. */
+  /** Skips the value of an unknown field. */
   skip(key: number): void {
     let groups = 0;
     for (let next = key; ; next = this.key()) {
@@ -146,7 +146,7 @@ export class Input {
     if (count > this.end - this.at) throw fault(EOF);
   }
 
-  /** Reads 64 bits into two halves. */
+  /** Reads 64 bits as two halves. */
   #varint(): void {
     const { bytes, end } = this;
     let low = 0;
@@ -171,34 +171,34 @@ export class Input {
 }
 
 const FIRST_SIZE = 64 * 1024;
-/** A larger buffer is not kept for the next message. */
+/** The largest buffer that is kept for the next message (bytes). */
 const KEPT_SIZE = 1024 * 1024;
 
 /**
- * A message being written, from its end to its beginning: what stands before a value, such as its length, is written
- * when the value is there.
+ * A message being encoded, from its end to its beginning: the length before a value is written when the value is
+ * complete.
  */
 export class Output {
   #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
   #start = FIRST_SIZE;
 
-  /** How many bytes have been written. */
+  /** The number of bytes written. */
   get size(): number {
     return this.#bytes.length - this.#start;
   }
 
-  /** Lets go of what has been written. */
+  /** Discards the bytes written. */
   reset(): void {
     if (this.#bytes.length > KEPT_SIZE) this.#bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
     this.#start = this.#bytes.length;
   }
 
-  /** A copy of what has been written. */
+  /** A copy of the bytes written. */
   copy(): Buffer {
     return Buffer.from(this.#bytes.subarray(this.#start));
   }
 
-  /** The same as a string. */
+  /** The bytes written, as a byte string. */
   bytes(): ByteString {
     return this.#bytes.toString('latin1', this.#start) as ByteString;
   }
@@ -207,7 +207,7 @@ export class Output {
     this.#bytes.copy(target, at, this.#start);
   }
 
-  /** The length of what has been written since the size was `mark`. */
+  /** Writes the length of the bytes written since the size was `mark`. */
   close(mark: number): void {
     this.varint(this.size - mark);
   }
@@ -262,7 +262,7 @@ export class Output {
     this.#bytes.set(value, this.#start);
   }
 
-  /** Whether the text was written, being ASCII. */
+  /** Writes a text if it is ASCII; returns whether it was. */
   #shortText(value: string): boolean {
     const { length } = value;
     this.#reserve(length);
@@ -287,7 +287,7 @@ export class Output {
   }
 }
 
-/** The bytes of a varint that is 128 or more. */
+/** The length of a varint of 128 or more (bytes). */
 function sizeOf(value: number): number {
   if (value < 0x4000) return 2;
   if (value < 0x200000) return 3;

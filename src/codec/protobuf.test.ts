@@ -15,8 +15,8 @@ import { frameProtobufWatch, ProtobufList, readProtobuf, writeProtobuf } from '.
 
 const names = namesFor('orch.io');
 
-// The wire rules, spelled once more and independently: a key is `number << 3 | wire`, numbers are base 128 with the
-// low digits first, and what is sized has its length before it.
+// An independent encoder: a key is `number << 3 | wire`, integers are varints (base 128, little-endian), and
+// length-delimited values have their length before them.
 type Bytes = readonly number[];
 function num(value: number | bigint): number[] {
   const digits: number[] = [];
@@ -31,7 +31,7 @@ const msg = (tag: number, ...parts: readonly Bytes[]): number[] => {
 };
 const str = (tag: number, text: string): number[] => msg(tag, [...Buffer.from(text)]);
 
-/** Magic, type, object, and the two empty texts that the reference server writes at the end. */
+/** The envelope: magic, typeMeta, object, and the empty contentEncoding and contentType that the reference server writes. */
 const envelope = (apiVersion: string, kind: string, ...parts: readonly Bytes[]): number[] => [
   ...[0x6b, 0x38, 0x73, 0x00],
   ...msg(1, str(1, apiVersion), str(2, kind)),
@@ -39,7 +39,7 @@ const envelope = (apiVersion: string, kind: string, ...parts: readonly Bytes[]):
   ...[0x1a, 0x00, 0x22, 0x00],
 ];
 
-/** Object metadata that has a name: texts and numbers that cannot be absent are written even when they are empty. */
+/** ObjectMeta with a name: fields that are not pointers are encoded even when they are empty. */
 const meta = (name: string, namespace: string, created = msg(8), ...more: readonly Bytes[]): number[][] => [
   str(1, name),
   str(2, ''), // generateName
@@ -59,7 +59,7 @@ const hex = (bytes: Bytes | Uint8Array) =>
     .replace(/(.{80})/g, '$1\n');
 const normal = (schema: StructSchema, value: Json) => compile(schema, names).decode(value).value;
 
-/** Holds where the value is written as these bytes, and read from them as the same value in normal form. */
+/** Asserts that a value is encoded as these bytes, and that these decode to the same normalised value. */
 function expectGolden(schema: StructSchema, value: JsonObject, bytes: Bytes): void {
   const type = { apiVersion: value['apiVersion'] as string, kind: value['kind'] as string };
   const whole = normal(schema, value);
@@ -70,7 +70,7 @@ function expectGolden(schema: StructSchema, value: JsonObject, bytes: Bytes): vo
 }
 
 describe('golden bytes', () => {
-  it('of a ConfigMap: maps sorted by key, bytes raw, times as seconds', () => {
+  it('of a ConfigMap: maps are sorted by key, bytes are raw, times are seconds', () => {
     expectGolden(
       coreV1.ConfigMap,
       {
@@ -95,7 +95,7 @@ describe('golden bytes', () => {
   });
   const entry = (tag: number, key: string, value: string) => msg(tag, str(1, key), str(2, value));
 
-  it('of the smallest ConfigMap, byte by byte', () => {
+  it('of an empty ConfigMap', () => {
     const bytes = writeProtobuf(coreV1.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap' }, {}, names);
     expect(hex(bytes)).toBe(
       hex([
@@ -108,7 +108,7 @@ describe('golden bytes', () => {
     );
   });
 
-  it('of a part of a Pod: messages that JSON inlines, quantities, integers or text', () => {
+  it('of a Pod: embedded messages that JSON inlines, quantities, IntOrString', () => {
     const probe = { httpGet: { path: '/', port: 'web' }, periodSeconds: -1 };
     const pod = {
       volumes: [{ name: 'v', configMap: { name: 'c' } }],
@@ -137,7 +137,7 @@ describe('golden bytes', () => {
     });
   });
 
-  it('of a Deployment: structs that cannot be absent are written with all they hold', () => {
+  it('of a Deployment: structs that are not pointers are encoded even when empty', () => {
     const container = msg(
       2,
       ...[str(1, 'x'), str(2, 'y'), str(5, ''), msg(8), str(13, ''), str(14, '')],
@@ -178,7 +178,7 @@ describe('golden bytes', () => {
     );
   });
 
-  it('of an Event: a time that is not there is an empty message, one with decimals has nanoseconds', () => {
+  it('of an Event: an absent time is an empty message, a MicroTime has nanoseconds', () => {
     const reference = (tag: number, name: string) =>
       msg(tag, str(1, 'Pod'), str(2, ''), str(3, name), str(4, ''), str(5, ''), str(6, ''), str(7, ''));
     expectGolden(
@@ -207,7 +207,7 @@ describe('golden bytes', () => {
     );
   });
 
-  it('of a HorizontalPodAutoscaler: a nullable struct only where it is there', () => {
+  it('of a HorizontalPodAutoscaler: a nullable struct is encoded only when present', () => {
     expectGolden(
       autoscalingV2.HorizontalPodAutoscaler,
       {
@@ -237,7 +237,7 @@ describe('golden bytes', () => {
     );
   });
 
-  it('of options with several forms, and of maps of lists', () => {
+  it('of JSONSchemaProps with either types, and of maps of lists', () => {
     const props = {
       items: [{ title: 'a' }],
       additionalProperties: false,
@@ -258,7 +258,7 @@ describe('golden bytes', () => {
       expect(bytes.replaceAll('\n', '')).toContain(hex(part).replaceAll('\n', ''));
     }
     const extra = { username: 'u', extra: { k: ['a', 'b'] } };
-    // A list has no place in a map: ExtraValue { items = 1 }.
+    // A list in a map is a message: ExtraValue { items = 1 }.
     expect(hex(write(authenticationV1.UserInfo, extra))).toBe(
       hex([...str(1, 'u'), ...str(2, ''), ...msg(4, str(1, 'k'), msg(2, str(1, 'a'), str(1, 'b')))]),
     );
@@ -284,8 +284,8 @@ describe('golden bytes', () => {
   });
 });
 
-describe('what a released client sends', () => {
-  // Taken from the requests of `kubectl create` 1.33: they come from another implementation of the same rules.
+describe('a request of kubectl', () => {
+  // Recorded from `kubectl create` 1.33, an independent encoder.
   it.each<[string, StructSchema, JsonObject, string]>([
     [
       'configmap x --from-literal=a=b --from-literal=c=é',
@@ -317,7 +317,7 @@ describe('what a released client sends', () => {
       { spec: { minAvailable: '50%', selector: { matchLabels: { a: 'b' } } } },
       'azhzAAogCglwb2xpY3kvdjESE1BvZERpc3J1cHRpb25CdWRnZXQSNgoRCgFwEgAaACIAKgAyADgAQgASFQoJCAEQABoDNTAlEggKBgoBYRIBYhoKCAAYACAAKAAwABoAIgA=',
     ],
-  ])('%s is read, and written again as the same bytes', (_, schema, value, base64) => {
+  ])('%s decodes, and encodes to the same bytes', (_, schema, value, base64) => {
     const bytes = Buffer.from(base64, 'base64');
     const body = readProtobuf(bytes, { apiVersion: '', kind: '' }, () => schema, names).value as JsonObject;
     expect(body).toMatchObject(value);
@@ -340,7 +340,7 @@ const read = (schema: StructSchema, raw: Bytes | Uint8Array): JsonObject => {
   const { kind: _, apiVersion: __, ...rest } = readProtobuf(bytes, type, () => schema, names).value as JsonObject;
   return rest;
 };
-/** Why a body is refused. */
+/** The message for an invalid body. */
 function fault(bytes: Bytes, schema: StructSchema = coreV1.ConfigMap): string {
   try {
     readProtobuf(Uint8Array.from(bytes), { apiVersion: 'v1', kind: 'ConfigMap' }, () => schema, names);
@@ -351,8 +351,8 @@ function fault(bytes: Bytes, schema: StructSchema = coreV1.ConfigMap): string {
   return 'accepted';
 }
 
-describe('reading', () => {
-  it('takes the type from the envelope, or from its place', () => {
+describe('readProtobuf', () => {
+  it('takes kind and apiVersion from the envelope, or else the expected ones', () => {
     const given: unknown[] = [];
     const schemaFor = (found: unknown) => {
       given.push(found);
@@ -362,18 +362,18 @@ describe('reading', () => {
     const named = readProtobuf(Uint8Array.from(envelope('apps/v1', 'Scale')), expected, schemaFor, names);
     readProtobuf(Uint8Array.from([0x6b, 0x38, 0x73, 0, ...msg(2)]), expected, schemaFor, names);
     expect(given).toEqual([{ apiVersion: 'apps/v1', kind: 'Scale' }, expected]);
-    // A kind without a schema is for others to refuse.
+    // The caller rejects a kind without a schema.
     expect(named).toEqual({ value: { apiVersion: 'apps/v1', kind: 'Scale' }, findings: [] });
   });
 
-  it('passes over fields that nobody knows, groups in groups included', () => {
+  it('skips unknown fields, including nested groups', () => {
     const group = [0xfb, 0x07, ...int(1, 5), 0xfb, 0x07, 0xfc, 0x07, ...str(7, 'x'), 0xfc, 0x07]; // 127: start, …, end
     const fixed = [9 * 8 + 5, 1, 2, 3, 4, 10 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8];
     const raw = [...group, ...fixed, ...msg(2, str(1, 'k'), int(3, 1), str(2, 'v')), ...int(99, 2n ** 64n - 1n)];
     expect(read(coreV1.ConfigMap, raw)).toEqual({ data: { k: 'v' } });
   });
 
-  it('puts together what comes in parts, the last value of a scalar counting', () => {
+  it('merges repeated occurrences of a message; the last value of a scalar wins', () => {
     const raw = [
       ...msg(1, str(1, 'a'), str(3, 'n')),
       ...msg(1, str(1, 'b')),
@@ -381,16 +381,16 @@ describe('reading', () => {
       ...msg(2),
     ];
     expect(read(coreV1.ConfigMap, raw)).toEqual({ metadata: { name: 'b', namespace: 'n' }, data: { k: 'v', '': '' } });
-    // An empty text after a full one.
+    // An empty string after another one.
     expect(read(metaV1.ObjectMeta, [...str(1, 'a'), ...str(1, '')])).toEqual({ name: '' });
   });
 
-  it('takes lists of numbers one by one and packed', () => {
+  it('accepts packed and unpacked repeated integers', () => {
     const raw = [...int(3, 1), ...msg(3, num(2), num(-3)), ...int(3, 300)];
     expect(read(coreV1.LinuxContainerUser, raw)).toEqual({ supplementalGroups: [1, 2, -3, 300] });
   });
 
-  it('keeps integers of 64 bits exact and cuts others to their 32', () => {
+  it('keeps int64 exact and truncates int32', () => {
     const of = (value: number | bigint) => read(metaV1.ObjectMeta, int(7, value))['generation'];
     expect([of(2n ** 53n - 1n), of(2n ** 53n), of(2n ** 63n - 1n), of(-1), of(-(2n ** 63n))]).toEqual([
       Number.MAX_SAFE_INTEGER,
@@ -403,7 +403,7 @@ describe('reading', () => {
     expect(read(metaV1.ObjectMeta, [0x38, 0x81, 0x80, 0x00])).toEqual({ generation: 1 }); // longer than it must be
   });
 
-  it('takes __proto__ as a key like any other', () => {
+  it('keeps __proto__ as a plain key', () => {
     const raw = msg(2, str(1, '__proto__'), str(2, 'v'));
     const data = read(coreV1.ConfigMap, raw)['data'] as JsonObject;
     expect(Object.entries(data)).toEqual([['__proto__', 'v']]);
@@ -411,12 +411,12 @@ describe('reading', () => {
     expect(hex(write(coreV1.ConfigMap, { data })).replaceAll('\n', '')).toContain(hex(raw));
   });
 
-  it('reads text that is no UTF-8 as far as it goes', () => {
+  it('replaces invalid UTF-8 with U+FFFD', () => {
     expect(read(coreV1.ConfigMap, msg(2, str(1, 'k'), msg(2, [0x61, 0xff])))).toEqual({ data: { k: 'a\ufffd' } });
   });
 
   it.each<[string, Bytes, string]>([
-    ['nothing', [], 'empty data'],
+    ['no bytes', [], 'empty data'],
     [
       'no prefix',
       [...Buffer.from('{"a":1}')],
@@ -424,34 +424,34 @@ describe('reading', () => {
     ],
     ['the prefix alone', [0x6b, 0x38, 0x73, 0], 'empty body'],
     ['an object longer than the rest', [0x6b, 0x38, 0x73, 0, 0x12, 0x7f, 0], 'unexpected EOF'],
-  ])('refuses an envelope: %s', (_, bytes, why) => {
+  ])('rejects an envelope: %s', (_, bytes, why) => {
     expect(fault(bytes)).toMatch(/^the object provided is unrecognized \(must be of type ConfigMap\): /);
     expect(fault(bytes)).toContain(`: ${why} (`);
   });
 
   it.each<[string, Bytes, string]>([
-    ['a text cut off', [0x0a, 5, 0x0a, 4, 0x61], 'unexpected EOF'],
-    ['a number cut off', [0x20, 0x80], 'unexpected EOF'],
-    ['a length past the end of its message', [0x0a, 2, 0x0a, 1, 0x61], 'unexpected EOF'],
+    ['a truncated string', [0x0a, 5, 0x0a, 4, 0x61], 'unexpected EOF'],
+    ['a truncated integer', [0x20, 0x80], 'unexpected EOF'],
+    ['a length beyond the end of the message', [0x0a, 2, 0x0a, 1, 0x61], 'unexpected EOF'],
     ['a length of 2^63', [0x0a, ...num(2n ** 63n)], 'unexpected EOF'],
-    ['a number of eleven bytes', [0x20, ...Array.from({ length: 10 }, () => 0x80), 0], 'proto: integer overflow'],
-    ['a number of 65 bits', [0x20, ...Array.from({ length: 9 }, () => 0xff), 2], 'proto: integer overflow'],
-    ['a wrong type', int(1, 1), 'proto: wrong wireType = 0 for field metadata'],
-    ['a wrong type in a map', msg(2, int(1, 1)), 'proto: wrong wireType = 0 for field data'],
+    ['a varint of eleven bytes', [0x20, ...Array.from({ length: 10 }, () => 0x80), 0], 'proto: integer overflow'],
+    ['a varint of 65 bits', [0x20, ...Array.from({ length: 9 }, () => 0xff), 2], 'proto: integer overflow'],
+    ['a wrong wire type', int(1, 1), 'proto: wrong wireType = 0 for field metadata'],
+    ['a wrong wire type in a map', msg(2, int(1, 1)), 'proto: wrong wireType = 0 for field data'],
     ['field 0', [0x02, 0], 'proto: illegal tag 0 (wire type 2)'],
-    ['a wire type that there is not', [0x7e, 0], 'proto: illegal wireType 6'],
-    ['the end of no group', [0x7c], 'proto: unexpected end of group'],
+    ['an unknown wire type', [0x7e, 0], 'proto: illegal wireType 6'],
+    ['an end of group without a start', [0x7c], 'proto: unexpected end of group'],
     ['a group without end', [0x7b, ...int(1, 1)], 'unexpected EOF'],
     ['a time of the year 10000', msg(1, msg(8, int(1, 253_402_300_800))), 'time: year out of range'],
-    ['a time far away', msg(1, msg(8, int(1, 2n ** 63n - 1n))), 'time: year out of range'],
-    ['JSON that is none', msg(1, msg(17, msg(7, str(1, '{')))), 'unexpected end of JSON input'],
-  ])('refuses %s', (_, raw, why) => {
+    ['a time of 2^63 - 1 seconds', msg(1, msg(8, int(1, 2n ** 63n - 1n))), 'time: year out of range'],
+    ['invalid JSON', msg(1, msg(17, msg(7, str(1, '{')))), 'unexpected end of JSON input'],
+  ])('rejects %s', (_, raw, why) => {
     expect(fault(envelope('v1', 'ConfigMap', raw))).toBe(
       `ConfigMap in version "v1" cannot be handled as a ConfigMap: ${why}`,
     );
   });
 
-  it('refuses nesting that no JSON could have', () => {
+  it('rejects nesting beyond the limit of JSON bodies', () => {
     const { JSONSchemaProps } = apiextensionsV1;
     const nested = (depth: number) => {
       let value: number[] = [];
@@ -468,23 +468,23 @@ describe('reading', () => {
   });
 });
 
-describe('writing', () => {
-  it('holds any size: what is large does not stay behind', () => {
+describe('writeProtobuf', () => {
+  it('encodes any size, and a small object after a large one', () => {
     const value = { data: { a: 'x'.repeat(70_000), b: 'é'.repeat(1_000_000), c: 'y' } };
     const bytes = write(coreV1.ConfigMap, value);
     expect(read(coreV1.ConfigMap, bytes)).toMatchObject(value);
     expect(read(coreV1.ConfigMap, write(coreV1.ConfigMap, { data: { a: 'z' } }))).toMatchObject({ data: { a: 'z' } });
   });
 
-  it('sorts the keys of maps by their bytes', () => {
+  it('sorts the keys of maps by their UTF-8 bytes', () => {
     const keys = ['b', '10', '9', '😀', '\ue000', 'é', ''];
     const data = Object.fromEntries(keys.map((key) => [key, '']));
     const back = read(coreV1.ConfigMap, write(coreV1.ConfigMap, { metadata: {}, data }))['data'] as JsonObject;
-    // Objects put keys that are numbers first, on both sides.
+    // JavaScript objects order integer keys first, on both sides.
     expect(Object.keys(back)).toEqual(['9', '10', '', 'b', 'é', '\ue000', '😀']);
   });
 
-  it('fails on what its schema would not have let through', () => {
+  it('throws for a value that its schema does not accept', () => {
     expect(() => write(coreV1.ConfigMap, { data: 'x' })).toThrow('a value is no map and has no protobuf form');
     expect(() => write(coreV1.ConfigMap, { metadata: { creationTimestamp: 'now' } })).toThrow('is no time');
   });
@@ -497,7 +497,7 @@ describe('lists and watches', () => {
   }));
   const listType = { apiVersion: 'v1', kind: 'ConfigMapList' };
 
-  it('a list is written object by object', () => {
+  it('a list is encoded item by item', () => {
     const list = new ProtobufList(coreV1.ConfigMap, metaV1.ListMeta, names);
     const written = objects.map((object) => list.item(object));
     const size = written.join('').length;
@@ -508,14 +508,14 @@ describe('lists and watches', () => {
     expect(Buffer.from(head + written.join('') + list.tail, 'latin1').equals(expected)).toBe(true);
   });
 
-  it('an empty one too', () => {
+  it('an empty list has its envelope and metadata', () => {
     const list = new ProtobufList(coreV1.ConfigMap, metaV1.ListMeta, names);
     expect(hex(Buffer.from(list.head(listType, { resourceVersion: '7' }, 0) + list.tail, 'latin1'))).toBe(
       hex(envelope('v1', 'ConfigMapList', msg(1, str(1, ''), str(2, '7'), str(3, '')))),
     );
   });
 
-  it('an event has its length before it and no envelope, its object has one', () => {
+  it('an event has a length prefix and no envelope, its object has one', () => {
     const object = writeProtobuf(coreV1.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap' }, objects[9] as Json, names);
     const event = [...str(1, 'ADDED'), ...msg(2, msg(1, [...object]))];
     expect(hex(frameProtobufWatch('ADDED', object))).toBe(hex([0, 0, 0, event.length, ...event]));

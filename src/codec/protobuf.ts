@@ -15,17 +15,17 @@ import { type Codec, putPart, scalarCodecs, takeParts, wrongWire } from './proto
 import { structCodec } from './protobuf-types.ts';
 import { Input, Output, SIZED } from './protobuf-wire.ts';
 
-/** What an object says of itself; in protobuf its envelope says it. */
+/** The API version and kind of an object, which the envelope (`runtime.Unknown`) has in protobuf. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** What every envelope begins with. */
+/** The prefix of every envelope. */
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
-/** How it ends: neither a content encoding nor a content type. */
+/** The end of every envelope: empty contentEncoding and contentType. */
 const ENDING = Buffer.from([0x1a, 0x00, 0x22, 0x00]);
-/** The numbers of its other fields, with what they hold. */
+/** Keys (field number and wire type) of its other fields. */
 const TYPE_META = 1 * 8 + SIZED;
 const RAW = 2 * 8 + SIZED;
 
@@ -34,14 +34,14 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 const { string: text } = scalarCodecs;
 const typeMetaParts = [text, text];
 
-/** Messages are made one at a time, all in the same place. */
+/** One buffer for all messages, which are encoded one at a time. */
 const out = new Output();
 
 /**
- * Reads an object in its envelope: as JSON, not yet in the normal form of its schema. What the envelope does not say
- * of the object is as `expected`. An object for which there is no schema is read as its kind and version alone. There
- * are no findings: numbers that no field has are passed over.
- * @throws StatusError 400 that says what the body should have been
+ * Decodes an object in its envelope to JSON, not yet normalised by its schema. An apiVersion or kind that the envelope
+ * lacks is that of `expected`. Without a schema only apiVersion and kind are returned. There are no findings: unknown
+ * field numbers are skipped.
+ * @throws StatusError 400 that names the expected kind
  */
 export function readProtobuf(
   bytes: Uint8Array,
@@ -99,7 +99,7 @@ function readEnvelope(bytes: Uint8Array): TypeMeta & { readonly raw: Uint8Array 
   return { apiVersion, kind, raw };
 }
 
-/** An object in its envelope. The value is in the normal form of its schema. */
+/** Encodes an object in its envelope. The value must be normalised by its schema. */
 export function writeProtobuf(schema: StructSchema, type: TypeMeta, value: Json, names: Names): Uint8Array {
   out.reset();
   out.raw(ENDING);
@@ -110,7 +110,7 @@ export function writeProtobuf(schema: StructSchema, type: TypeMeta, value: Json,
   return out.copy();
 }
 
-/** What stands before the length of the object. */
+/** Writes the envelope up to the length of the object. */
 function putEnvelopeStart({ apiVersion, kind }: TypeMeta): void {
   out.varint(RAW);
   const mark = out.size;
@@ -122,27 +122,27 @@ function putEnvelopeStart({ apiVersion, kind }: TypeMeta): void {
 }
 
 /**
- * How objects are written into a list, one by one, so that others can have a turn between two of them. The list begins
- * with the length of all of it: who knows how long each object is need not hold them all at once.
+ * Encodes the objects of a list one at a time, so that other requests can run in between. A list begins with its
+ * length: a caller that knows the length of each object need not hold all of them at once.
  */
 export class ProtobufList {
   readonly #codec: Codec;
   readonly #metadata: Codec;
 
-  /** The schemas of the objects, and of the list's metadata. */
+  /** The schemas of the objects and of the list's metadata. */
   constructor(item: StructSchema, listMeta: StructSchema, names: Names) {
     this.#codec = structCodec(item, names);
     this.#metadata = structCodec(listMeta, names);
   }
 
-  /** An object, in the normal form of its schema, as it stands in the list. */
+  /** Encodes an item of the list; the object must be normalised by its schema. */
   item(value: Json): ByteString {
     out.reset();
     putPart(out, 2, this.#codec, value);
     return out.bytes();
   }
 
-  /** What stands before the objects, which are so long in all (bytes). `type` is that of the list. */
+  /** The bytes before the items, which have `size` bytes in all. `type` is that of the list. */
   head(type: TypeMeta, metadata: Json, size: number): ByteString {
     out.reset();
     putPart(out, 1, this.#metadata, metadata);
@@ -151,14 +151,11 @@ export class ProtobufList {
     return out.bytes();
   }
 
-  /** What stands behind them. */
+  /** The bytes after the items. */
   readonly tail = bytesOf(ENDING);
 }
 
-/**
- * An event of a watch as it is sent: four bytes with the length (the highest first), then the event, which has no
- * envelope itself. `object` is in its envelope.
- */
+/** A frame of a watch: the length of the event in four bytes (big-endian), the event. `object` is in its envelope. */
 export function frameProtobufWatch(type: string, object: Uint8Array): Uint8Array {
   out.reset();
   out.raw(object);
@@ -173,8 +170,8 @@ export function frameProtobufWatch(type: string, object: Uint8Array): Uint8Array
   return frame;
 }
 
-/** The bytes of the length before an event. */
+/** The size of the length prefix of a frame (bytes). */
 const FRAME_HEAD = 4;
 
-/** The event of a frame alone. */
+/** The event of a frame, without the length. */
 export const unframed = (frame: Uint8Array): Uint8Array => frame.subarray(FRAME_HEAD);

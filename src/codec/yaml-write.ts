@@ -1,18 +1,18 @@
 import { atOnce, type Json, type JsonObject, type Steps } from '../meta/index.ts';
 import { isWord, needsQuotes } from './yaml-scalar.ts';
 
-/** How many pieces of text one step writes: some milliseconds. */
+/** How many pieces of text one step writes: a few milliseconds. */
 const STEP_PIECES = 20_000;
-/** Longest key that stands before its colon on one line without a mark. */
+/** The longest key that is written without the indicator `?`. */
 const MAX_SIMPLE_KEY = 128;
 
 /**
- * The YAML text of a value: keys in natural order, two spaces for a level, lists not indented below their key, text in
- * quotes where it would read as something else. Ends with a line feed.
+ * The YAML text of a value: keys in natural order, two spaces of indentation, lists not indented below their key,
+ * strings quoted where a plain scalar would be another value. Ends with a line feed.
  */
 export const stringifyYaml = (value: Json): string => atOnce(stringifyYamlInSteps(value));
 
-/** The same in steps, each of which writes a part of the text. */
+/** As {@link stringifyYaml}, in steps that each write a part of the text. */
 export function* stringifyYamlInSteps(value: Json): Steps<string> {
   const out: string[] = [];
   if (isScalar(value)) writeScalar(value, '', out);
@@ -28,7 +28,7 @@ function writeScalar(value: Scalar, indent: string, out: string[]): void {
   out.push(' ', typeof value === 'string' ? writeText(value, indent) : String(value));
 }
 
-/** From how many pieces of text on the next step is due. */
+/** The number of pieces of text at which the next step is due. */
 interface Progress {
   due: number;
 }
@@ -39,7 +39,7 @@ function isDue(progress: Progress, out: readonly string[]): boolean {
   return true;
 }
 
-/** Writes a list or map after `key:`, `-` or nothing. `lead` stands before its first line. */
+/** Writes a list or map after `key:`, `-` or nothing. `lead` comes before its first line. */
 function* writeNode(
   value: JsonObject | Json[],
   indent: string,
@@ -52,7 +52,7 @@ function* writeNode(
     let before = lead;
     for (const item of value) {
       if (isDue(progress, out)) yield;
-      // The first line of an item's map or list goes on after its hyphen.
+      // The first line of a nested map or list follows the hyphen.
       out.push(before, '-');
       if (isScalar(item)) writeScalar(item, `${indent}  `, out);
       else yield* writeNode(item, `${indent}  `, ' ', out, progress);
@@ -67,7 +67,7 @@ function* writeNode(
     if (isDue(progress, out)) yield;
     out.push(before, nameOf(key, indent));
     const item = value[key] as Json;
-    // A list stands under its key, everything else one level deeper.
+    // A list is not indented below its key; other values are.
     const inner = Array.isArray(item) ? indent : `${indent}  `;
     if (isScalar(item)) writeScalar(item, inner, out);
     else yield* writeNode(item, inner, `\n${inner}`, out, progress);
@@ -80,12 +80,12 @@ function nameOf(key: string, indent: string): string {
   return name.length > MAX_SIMPLE_KEY ? `? ${name}\n${indent}:` : `${name}:`;
 }
 
-/** Characters that can only be written as escapes. */
+/** Characters that must be escaped. */
 const SPECIAL = /(?![\t\n])\p{Cc}|[\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/u;
-/** What may not stand without quotes, whatever it would read as. */
+/** Texts that are no plain scalars. */
 const INDICATORS = /^[\s,[\]{}#&*!|>'"%@`]|^[-?:](?:\s|$)|^(?:---|\.\.\.)|:(?:\s|$)| #|\s$/;
 
-/** What may stand without quotes, unless it is a word with a meaning: most texts. */
+/** Texts that are plain scalars, unless they are booleans, null or numbers: most texts. */
 const PLAIN = /^[A-Za-z](?:[-A-Za-z0-9_./]|:(?=[-A-Za-z0-9_./]))*$/;
 
 function writeText(text: string, indent: string): string {
@@ -106,10 +106,10 @@ function quote(text: string): string {
   );
 }
 
-/** A literal block: lines as they are, and a mark that tells what is at the end. */
+/** A literal block scalar, with the chomping indicator for its final line feeds. */
 function writeBlock(text: string, indent: string): string {
   const end = !text.endsWith('\n') ? '-' : /^\n*$|\n\n$/.test(text) ? '+' : '';
-  // The first line must show the depth of the block, or the mark does.
+  // A first line that starts with a space needs an indentation indicator.
   const depth = /^[ \n]/.test(text) ? '2' : '';
   const deep = indent === '' ? '  ' : indent;
   const body = text.endsWith('\n') ? text.slice(0, -1) : text;
@@ -117,7 +117,7 @@ function writeBlock(text: string, indent: string): string {
   return `|${depth}${end}\n${lines.join('\n')}`;
 }
 
-/** Natural order: numbers inside by their value, letters after everything else. */
+/** Natural order: digits compare by their numeric value, letters come after all other characters. */
 function compareKeys(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a[i] === b[i]) i++;

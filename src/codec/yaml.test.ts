@@ -4,7 +4,7 @@ import { isJsonObject, type Json, MAX_DEPTH, type StatusError } from '../meta/in
 import { parseYaml, parseYamlAsJson } from './yaml.ts';
 import { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';
 
-/** Maps, each the value of a key that is written with a question mark. */
+/** Nested maps, each the value of an explicit key (`?`). */
 const explicitValues = (depth: number): string =>
   Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}? a\n${' '.repeat(i)}:\n`).join('');
 const listsInMaps = (depth: number): string =>
@@ -20,7 +20,7 @@ const fault = (text: string): string => {
 };
 
 describe('parseYaml', () => {
-  it('reads words and numbers as YAML 1.1 does, the key n included', () => {
+  it('resolves booleans, null and numbers as YAML 1.1 does, also in keys', () => {
     // `n: "1"` as a key is recorded in objects.badBodies ("yaml create").
     const text = `
 n: "1"
@@ -43,7 +43,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     });
   });
 
-  it('takes an integer to another base as text where 64 bits do not hold it', () => {
+  it('resolves an integer of base 2, 8 or 16 beyond 64 bits as text', () => {
     const [most, more] = [`0x${'f'.repeat(16)}`, `0x1${'0'.repeat(16)}`];
     const zeros = `0b${'0'.repeat(1000)}1`;
     expect(
@@ -51,7 +51,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     ).toEqual([2n ** 64n - 1n, 1n - 2n ** 64n, more, `-${more}`, `0o${'7'.repeat(22)}`, `0x${'f'.repeat(400)}`, 1]);
   });
 
-  it('tells of duplicate keys by their lines, in the recorded words; the last value counts', () => {
+  it('reports duplicate keys with their lines, as the reference server does; the last value wins', () => {
     // Recorded in objects.fieldValidation ("yaml strict").
     expect(read('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fv\n  name: fv2\nbogus: 1\n')).toEqual({
       value: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'fv2' }, bogus: 1 },
@@ -62,7 +62,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     ]);
   });
 
-  it('follows aliases and merges maps; keys of the map itself win', () => {
+  it('resolves aliases and merge keys; keys of the map itself win', () => {
     expect(read('a: &x {p: 1, q: 2}\nb: *x\nc:\n  <<: [*x, {q: 3, r: 4}]\n  p: 9\n').value).toEqual({
       a: { p: 1, q: 2 },
       b: { p: 1, q: 2 },
@@ -70,25 +70,25 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     });
   });
 
-  it('reads the first document, and an empty one as null', () => {
+  it('returns the first document, and null for an empty one', () => {
     expect(read('a: 1\n---\nb: 2\n').value).toEqual({ a: 1 });
     expect([read('').value, read('# nothing\n').value]).toEqual([null, null]);
   });
 
-  it('ends with the first document, whatever follows it', () => {
+  it('ignores errors after the first document', () => {
     for (const rest of ['---\n]', '...\n]\n', '--- !<', '...\n%x\n', `---\n${'- '.repeat(2000)}`]) {
       expect(read(`a: 1\n${rest}`).value).toEqual({ a: 1 });
     }
     expect(fault('a: 1\n]')).toBe('line 2: Unexpected flow-seq-end token in YAML stream: "]"');
   });
 
-  it('is JSON at once where it is JSON', () => {
+  it('is parsed as JSON only when it is a JSON object without duplicate keys', () => {
     const json = (text: string) => parseYamlAsJson(Buffer.from(text));
     expect(json('{"a":[1]}')).toEqual({ value: { a: [1] }, findings: [] });
     for (const other of ['{"a":1,"a":2}', '{a: 1}', 'a: 1', '', '[1]', '{"a":']) expect(json(other)).toBeUndefined();
   });
 
-  it('takes __proto__ as a key like any other', () => {
+  it('keeps __proto__ as a plain key', () => {
     const { value } = read('__proto__:\n  a: 1\nb: {<<: {__proto__: 2}}\n');
     if (!isJsonObject(value)) throw new Error('no object');
     expect(Object.keys(value)).toEqual(['__proto__', 'b']);
@@ -108,20 +108,23 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     ['<<: 1', 'line 1: map merge requires map or sequence of maps as the value'],
     ['a: .inf', 'line 1: unsupported value: .inf'],
     [`a: ${'['.repeat(600)}${']'.repeat(600)}`, 'exceeded max depth'],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(fault(text)).toBe(message);
   });
 
   it.each([
-    ['lists', (depth: number) => `${'- '.repeat(depth)}a`],
-    ['lists over lines', (depth: number) => Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}-\n`).join('')],
-    ['maps', (depth: number) => Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}a:\n`).join('')],
-    ['explicit values', explicitValues],
-    ['brackets', (depth: number) => '['.repeat(depth) + ']'.repeat(depth)],
-    ['braces', (depth: number) => `${'{a: '.repeat(depth)}b${'}'.repeat(depth)}`],
-    ['pairs in brackets', (depth: number) => '[a: '.repeat(depth / 2) + ']'.repeat(depth / 2)],
+    ['lists on one line', (depth: number) => `${'- '.repeat(depth)}a`],
+    [
+      'lists on separate lines',
+      (depth: number) => Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}-\n`).join(''),
+    ],
+    ['block maps', (depth: number) => Array.from({ length: depth }, (_, i) => `${' '.repeat(i)}a:\n`).join('')],
+    ['values of explicit keys', explicitValues],
+    ['flow lists', (depth: number) => '['.repeat(depth) + ']'.repeat(depth)],
+    ['flow maps', (depth: number) => `${'{a: '.repeat(depth)}b${'}'.repeat(depth)}`],
+    ['pairs in flow lists', (depth: number) => '[a: '.repeat(depth / 2) + ']'.repeat(depth / 2)],
     ['lists in maps', (depth: number) => listsInMaps(depth / 2)],
-  ])('counts %s into the depth', (_, nested) => {
+  ])('counts %s in the depth', (_, nested) => {
     const depthOf = (value: Json): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     expect(depthOf(read(nested(MAX_DEPTH)).value)).toBe(MAX_DEPTH);
@@ -129,31 +132,31 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
   });
 
   it.each(['- ', '? ', '- ? ', '? - ', ': ', '- : ', '[{', '{? ', '[: '])(
-    'refuses %j repeated, however often and however often asked',
+    'rejects %j repeated 5,000 and 100,000 times',
     (part) => {
       for (let i = 0; i < 3; i++) expect(fault(`${part.repeat(5_000)}a`)).not.toBe('accepted');
       expect(fault(part.repeat(100_000))).not.toBe('accepted');
     },
   );
 
-  it('refuses what would exhaust the memory', () => {
+  it('rejects more than 400,000 tokens, and does not count brackets inside scalars', () => {
     const tooMany = 'document is too large: it may not have more than 400000 tokens';
     expect(fault('-\n'.repeat(300_000))).toBe(tooMany);
     expect(fault(`[${'[],'.repeat(200_000)}]`)).toBe(tooMany);
-    // Brackets in text nest nothing.
+    // Brackets inside scalars are no nesting.
     expect(read(`a: |\n${'  [\n'.repeat(2000)}b: "${'['.repeat(2000)}"\n`).value).toEqual({
       a: '[\n'.repeat(2000),
       b: '['.repeat(2000),
     });
   });
 
-  it('ends at the first fault, without a look at what follows', () => {
+  it('reports the first error only', () => {
     expect(fault(`a: 1\n${']\n'.repeat(300_000)}`)).toBe('line 2: Unexpected flow-seq-end token in YAML stream: "]"');
     expect(fault(`a: "\\q"\nb: "\\z"\n`)).toBe('line 1: Invalid escape sequence \\q');
     expect(fault(`${'- [\n'.repeat(200)}a: "\\q"`)).toMatch(/^line \d+: /);
   });
 
-  it('refuses directives that are many or long', () => {
+  it('rejects more than 100 directives, and one of more than 200 characters', () => {
     const tooMany = 'too many directives, or one that is too long';
     const directive = (i: number) => `%TAG !t${i}! tag:example.com,2000:app/\n`;
     const some = Array.from({ length: 100 }, (_, i) => directive(i)).join('');
@@ -162,7 +165,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     expect(fault(`%TAG !t! ${'x'.repeat(200)}\n---\na: 1\n`)).toBe(tooMany);
   });
 
-  it('takes tags of collections as no more than tags', () => {
+  it('ignores the tags of collections', () => {
     expect(read('a: !!omap [x: 1, x: 2]\nb: !!set {p, q}\nc: !!pairs [x: 1]\n').value).toEqual({
       a: [{ x: 1 }, { x: 2 }],
       b: { p: null, q: null },
@@ -170,18 +173,18 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
     });
   });
 
-  it('mends surrogates without a partner', () => {
+  it('replaces unpaired surrogates with U+FFFD', () => {
     expect(read('["\\ud800", "\\ud83d\\ude00", "\\uD800\\n": 1]').value).toEqual(['\ufffd', '😀', { '\ufffd\n': 1 }]);
   });
 
-  it('refuses control characters', () => {
+  it('rejects control characters', () => {
     for (const character of ['\0', '\u0001', '\u001f', '\u007f', '\u0090']) {
       expect(fault(`a: b${character}`)).toBe('control characters are not allowed');
     }
     expect(read('a: "\t\u0085\u00a0\ufeff"\r\n').value).toEqual({ a: '\t\u0085\u00a0\ufeff' });
   });
 
-  it('refuses a bomb of aliases, by values and by bytes', () => {
+  it('rejects aliases that add too many values or characters', () => {
     const lists = Array.from(
       { length: 20 },
       (_, i) => `a${i + 1}: &a${i + 1} [${'*aN,'.repeat(9).replaceAll('N', String(i))}]`,
@@ -194,7 +197,7 @@ text: [2024-01-01, 2024-01-01T00:00:00Z, "12", 1:30, 1.2.3, 0x, ., !!binary aGk=
 });
 
 describe('stringifyYaml', () => {
-  it('has the recorded form: keys sorted, lists not indented, times in quotes', () => {
+  it('has the form of the reference server: keys sorted, lists not indented, times quoted', () => {
     // Recorded in objects.badBodies ("yaml list").
     const list = {
       kind: 'ConfigMapList',
@@ -228,18 +231,18 @@ describe('stringifyYaml', () => {
       'a: |\n  one\n  two\nb: |-\n  one\n  two\nc: |+\n  x\n\nd: |2\n   x\n  y\n',
     ],
     [{ a: 'x \ny', b: 'tab\t', c: '\u0000' }, 'a: "x \\ny"\nb: "tab\\t"\nc: "\\u0000"\n'],
-  ])('%o', (value, text) => {
+  ])('writes %o', (value, text) => {
     expect(stringifyYaml(value)).toBe(text);
     expect(read(text).value).toEqual(value);
   });
 
-  it('writes long lists and long keys', () => {
+  it('writes a key of 2,000 characters as an explicit key, and a map of 100,000 keys', () => {
     const value = { ['k'.repeat(2000)]: [Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))] };
     expect(stringifyYaml(value)).toMatch(/^\? k{2000}\n:\n- k0: 0\n {2}k1: 1\n/);
     expect(read(stringifyYaml({ ['k'.repeat(2000)]: [1] })).value).toEqual({ ['k'.repeat(2000)]: [1] });
   });
 
-  it('writes a large value in steps', () => {
+  it('yields between the parts of a large value, not in a small one', () => {
     const stepsOf = (value: Json) => {
       let steps = 0;
       for (const _ of stringifyYamlInSteps(value)) steps++;
@@ -252,7 +255,7 @@ describe('stringifyYaml', () => {
     expect(stepsOf(Object.fromEntries(texts.map((text) => [text, 1])))).toBeGreaterThanOrEqual(5);
   });
 
-  it('writes what parseYaml reads back, whatever the text', () => {
+  it('writes text that parseYaml parses to the same value', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 12 }),
       fc.string({

@@ -13,19 +13,19 @@ import {
 import { type ParsedBody, parsePlainJson } from './json.ts';
 import { resolvePlain } from './yaml-scalar.ts';
 
-/** Most tokens that are read: the library keeps a few hundred bytes for each. */
+/** The most tokens of a document: the library keeps a few hundred bytes for each. */
 const MAX_TOKENS = 400_000;
-/** Most directives, and the length of one (characters): each tag that names a prefix is a text of that length. */
+/** The most directives, and the longest one (characters): each tag with its prefix is a string of that length. */
 const MAX_DIRECTIVES = 100;
 const MAX_DIRECTIVE = 200;
-/** What the parser holds besides the collections around a token: the document and the scalar. */
+/** Entries of the parser's stack beside the collections around a token: the document and the scalar. */
 const DEPTH_BESIDES = 2;
-/** What aliases may add to a document: one for each value, and one for each character. */
+/** The most values and characters that aliases may add to a document. */
 const MAX_ALIASED = 1_000_000;
-/** Duplicate keys past this many are not collected. */
+/** The most duplicate keys that are reported. */
 const MAX_DUPLICATES = 100;
 
-/** The YAML library costs 30 ms to load and few servers need it: it waits for the first document. */
+/** The YAML library takes 30 ms to load, so it is loaded with the first document. */
 let library: typeof Yaml | undefined;
 function yaml(): typeof Yaml {
   library ??= createRequire(import.meta.url)('yaml') as typeof Yaml;
@@ -33,9 +33,9 @@ function yaml(): typeof Yaml {
 }
 
 /**
- * Reads the first document of a YAML body, which may well be JSON: words, numbers and keys as in YAML 1.1, times and
- * binary data as text. An empty document is null. Of a duplicate key the last value counts; the finding about them is
- * one text with a line for each. Takes a second or more for a large document.
+ * Parses the first document of a YAML body, which may be JSON: booleans, null, numbers and keys as in YAML 1.1;
+ * timestamps and binary data are strings. An empty document is null. The last value of a duplicate key wins; the
+ * duplicates are one finding with a line for each. Takes a second or more for a large document.
  * @throws StatusError 400
  */
 export function parseYaml(bytes: Uint8Array): ParsedBody {
@@ -52,7 +52,7 @@ export function parseYaml(bytes: Uint8Array): ParsedBody {
   return { value, findings: duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`] };
 }
 
-/** What a YAML body says that is an object in JSON without oddities; undefined for any other. */
+/** Parses a YAML body that is a JSON object without findings; undefined for any other. */
 export const parseYamlAsJson = (bytes: Uint8Array): ParsedBody | undefined =>
   bytes[0] === 0x7b ? parsePlainJson(bytes) : undefined;
 
@@ -61,13 +61,13 @@ const refuse = (why: string, line?: number): StatusError =>
     `error converting YAML to JSON: yaml: ${line === undefined ? '' : `line ${line}: `}${shorten(why)}`,
   );
 
-/** The first document of a text. @throws StatusError 400 at the first fault in it */
+/** Parses the first document of a text. @throws StatusError 400 for its first error */
 function readDocument(text: string, lines: Yaml.LineCounter): Yaml.Document.Parsed | undefined {
   const faultAt = (offset: number, code: string, message: string) =>
     refuse(explain(code, message, text), lines.linePos(offset).line);
   let fault: StatusError | undefined;
-  // The library collects faults: a text of nothing else would take it seconds and a gigabyte. It also goes on after
-  // an error that was thrown, and reports that as a fault of its own.
+  // The library collects all errors, which takes seconds and a gigabyte for a text full of them. It also continues
+  // after an exception, and reports that as another error.
   const onError: OnError = (source, code, message, warning) => {
     if (warning === true) return;
     fault ??= faultAt(offsetOf(source), code, message);
@@ -103,7 +103,7 @@ function offsetOf(source: Parameters<OnError>[0]): number {
   return 'offset' in source ? source.offset : (source[0] ?? 0);
 }
 
-/** The parts of a text up to the end of its first document, within the limits. @throws StatusError 400 */
+/** The syntax tokens of the first document of a text. @throws StatusError 400 above a limit */
 function* firstDocument(
   text: string,
   lines: Yaml.LineCounter,
@@ -131,13 +131,13 @@ function* firstDocument(
       complete ||= part.type === 'document';
     }
     if (parser.stack.length > MAX_DEPTH + DEPTH_BESIDES) throw refuse('exceeded max depth');
-    // Another document has begun.
+    // The second document has started.
     if (complete && parser.stack.length > 0) return;
   }
   yield* parser.end();
 }
 
-/** The fault in the words of the wire where they are known. */
+/** The message of the reference server for an error of the library, where it is known. */
 function explain(code: string, message: string, text: string): string {
   const [, flow] = /^Flow (map|sequence)/.exec(message) ?? [];
   if (flow !== undefined) {
@@ -151,7 +151,7 @@ function explain(code: string, message: string, text: string): string {
 
 interface Reader {
   readonly lines: Yaml.LineCounter;
-  /** The last node of each name so far; undefined while the node is being read. */
+  /** The latest node of each anchor; undefined while the node is being read. */
   readonly anchors: Map<string, Yaml.Node | undefined>;
   depth: number;
   /** Above 0 inside an alias. */
@@ -231,7 +231,7 @@ function readMap(map: Yaml.YAMLMap, reader: Reader): JsonObject {
   return out;
 }
 
-/** A key as JSON has it, and as messages show it. */
+/** A key as a JSON key, and as messages show it. */
 function readKey(key: unknown, map: Yaml.YAMLMap, reader: Reader): { text: string; shown: string } {
   const value = readNode(key, reader);
   if (typeof value === 'string') return { text: value, shown: JSON.stringify(shorten(value)) };
@@ -242,7 +242,7 @@ function readKey(key: unknown, map: Yaml.YAMLMap, reader: Reader): { text: strin
   return { text: String(value), shown: shorten(String(value)) };
 }
 
-/** Adds what `<<` brings: keys of its own win, then those of the first map. */
+/** Adds the fields of a merge key `<<`: existing keys win, then those of the first map. */
 function mergeInto(out: JsonObject, value: Json, reader: Reader, map: Yaml.YAMLMap): void {
   for (const source of Array.isArray(value) ? value : [value]) {
     if (!isJsonObject(source))

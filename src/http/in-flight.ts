@@ -19,46 +19,27 @@ export interface InFlightLimits {
   readonly unread: number;
 }
 
+type ByLimit<T> = { readonly [what in keyof InFlightLimits]: T };
+
 /** The flow class in which a request is counted. */
 export type FlowClass = 'readOnly' | 'mutating' | 'longRunning' | 'proxied';
 
 /** What is in flight, by what is limited. */
 export interface InFlight {
-  readonly shares: { readonly [what in keyof InFlightLimits]: Shares };
+  readonly shares: ByLimit<Shares>;
   /** How much of each is taken. */
-  readonly counts: { readonly [what in keyof InFlightLimits]: number };
+  readonly counts: ByLimit<number>;
 }
 
 export function createInFlight(limits: InFlightLimits): InFlight {
-  const shares = {
-    readOnly: new Shares(limits.readOnly),
-    mutating: new Shares(limits.mutating),
-    longRunning: new Shares(limits.longRunning),
-    proxied: new Shares(limits.proxied),
-    receiving: new Shares(limits.receiving),
-    unread: new Shares(limits.unread),
-  };
+  const shares = mapLimits(limits, (limit) => new Shares(limit));
   return {
     shares,
-    counts: {
-      get readOnly() {
-        return shares.readOnly.used;
-      },
-      get mutating() {
-        return shares.mutating.used;
-      },
-      get longRunning() {
-        return shares.longRunning.used;
-      },
-      get proxied() {
-        return shares.proxied.used;
-      },
-      get receiving() {
-        return shares.receiving.used;
-      },
-      get unread() {
-        return shares.unread.used;
-      },
+    get counts() {
+      return mapLimits(shares, ({ used }) => used);
     },
   };
 }
+
+const mapLimits = <T, U>(values: ByLimit<T>, map: (value: T) => U): ByLimit<U> =>
+  Object.fromEntries(Object.entries<T>(values).map(([what, value]) => [what, map(value)])) as ByLimit<U>;

@@ -214,7 +214,7 @@ function serve(
   handler(request)
     .then((response) => respond(response))
     .catch((error: unknown) => {
-      log.error('an answer cannot be sent', { method: request.method, error });
+      log.error('failed to send a response', { method: request.method, error });
       breakOff(answer);
     });
 }
@@ -288,7 +288,7 @@ function serveUpgrade(
       else upgradeConnection(socket, response, tunnel, clock);
     })
     .catch((error: unknown) => {
-      log.error('an answer cannot be sent', { method: request.method, error });
+      log.error('failed to send a response', { method: request.method, error });
       socket.destroy();
       tunnel?.destroy();
     });

@@ -1,4 +1,5 @@
 import { parseFieldSelector, pathSegmentName, type ResourcePlace, statusError } from '../meta/index.ts';
+import { readFlag } from '../registry/index.ts';
 
 /** Parameters of a URL; names and values are percent-decoded. */
 export type Query = Pick<URLSearchParams, 'get' | 'getAll' | 'has' | 'size'>;
@@ -114,15 +115,10 @@ function resourceVerb(method: string, query: Query, { name, subresource }: Resou
   const verb = verbs.get(method) ?? '';
   if (watchPath) return 'watch';
   if (verb === 'get' && subresource === '') {
-    if (query !== noQuery && isTrue(query.get('watch'))) return 'watch';
+    if (query !== noQuery && readFlag(query.get('watch') ?? undefined) === true) return 'watch';
     return name === '' ? 'list' : 'get';
   }
   return verb === 'delete' && name === '' ? 'deletecollection' : verb;
-}
-
-/** A boolean query parameter: present and neither `false` nor `0` is true, also without a value. */
-function isTrue(value: string | null): boolean {
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
 function decodePath(path: string): string {

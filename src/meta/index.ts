@@ -24,9 +24,11 @@ export {
   type Cidr,
   canonicalIp,
   firstAddress,
+  formatCidr,
   formatIp,
   type IpNumber,
   parseCidr,
+  parseNetwork,
   readIp,
 } from './ip.ts';
 export {
@@ -57,7 +59,6 @@ export {
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export { duplicateField, type Path, unknownField } from './path.ts';
-export { formatPem, onlyPemBlock, type PemBlock, pemBlocks } from './pem.ts';
 export {
   addQuantities,
   canonicalQuantity,

@@ -74,6 +74,6 @@ const rows: readonly Row[] = [
 /** Feature gates of release 1.33 without effect in this server. They can be set as in that release. */
 export const inertGates: { readonly [name: string]: FeatureGate } = Object.fromEntries(
   rows.flatMap(([stage, on, locked, names]) =>
-    names.split(/\s+/).map((name) => [name, { stage, default: on, locked, help: 'without effect here' }]),
+    names.split(/\s+/).map((name) => [name, { stage, default: on, locked, help: 'no effect in this server' }]),
   ),
 );

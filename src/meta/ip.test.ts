@@ -1,26 +1,52 @@
 import { describe, expect, it } from 'vitest';
-import { addressBytes, canonicalIp, firstAddress, formatIp, parseCidr, readIp } from './ip.ts';
+import {
+  addressBytes,
+  canonicalIp,
+  firstAddress,
+  formatCidr,
+  formatIp,
+  parseCidr,
+  parseNetwork,
+  readIp,
+} from './ip.ts';
 
-describe('parseCidr', () => {
+describe('CIDRs', () => {
   it.each([
     ['10.0.0.0/24', { address: '10.0.0.0', prefix: 24 }],
     ['10.0.0.128/25', { address: '10.0.0.128', prefix: 25 }],
     ['0.0.0.0/0', { address: '0.0.0.0', prefix: 0 }],
     ['fd00::/108', { address: 'fd00::', prefix: 108 }],
-  ])('parses %s', (text, cidr) => expect(parseCidr(text)).toEqual(cidr));
+  ])('%s is a network', (text, cidr) => {
+    expect(parseCidr(text)).toEqual(cidr);
+    expect(parseNetwork(text)).toEqual(cidr);
+    expect(formatCidr(cidr)).toBe(text);
+  });
+
+  it.each([
+    ['10.0.0.1/24', { address: '10.0.0.1', prefix: 24 }],
+    ['fd00::1/108', { address: 'fd00::1', prefix: 108 }],
+    ['::1/0', { address: '::1', prefix: 0 }],
+  ])('%s has host bits and is no network', (text, cidr) => {
+    expect(parseCidr(text)).toEqual(cidr);
+    expect(parseNetwork(text)).toBeUndefined();
+  });
 
   it.each([
     '',
     '10.0.0.0',
-    '10.0.0.1/24',
     '10.0.0.0/33',
+    '10.0.0.0/08',
     '10.0.0/24',
-    'fd00::1/108',
     'fd00::/129',
+    'fe80::%eth0/64',
     '10.0.0.0/24/1',
     '10.0.0.0/',
+    '10.0.0.0/x',
     'a/1',
-  ])('refuses %j', (text) => expect(parseCidr(text)).toBeUndefined());
+  ])('%j is neither', (text) => {
+    expect(parseCidr(text)).toBeUndefined();
+    expect(parseNetwork(text)).toBeUndefined();
+  });
 });
 
 describe('addresses', () => {
@@ -28,7 +54,7 @@ describe('addresses', () => {
     ['10.0.0.0/24', '10.0.0.1'],
     ['fd00::/108', 'fd00::1'],
     ['2001:db8:0:1::/112', '2001:db8:0:1::1'],
-  ])('the first address of %s is %s', (block, address) => expect(firstAddress(parseCidr(block)!)).toBe(address));
+  ])('the first address of %s is %s', (block, address) => expect(firstAddress(parseNetwork(block)!)).toBe(address));
 
   it('are converted to bytes', () => {
     expect([...addressBytes('192.0.2.7')]).toEqual([192, 0, 2, 7]);

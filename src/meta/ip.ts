@@ -25,25 +25,34 @@ export function canonicalIp(text: string): string {
   return isIPv6(text) && !text.includes('%') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text;
 }
 
-/** A block of addresses: those whose first `prefix` bits are those of `address`. */
+/** An address and the length of a prefix: the block of addresses that begin with the same bits. */
 export interface Cidr {
   readonly address: string;
   readonly prefix: number;
 }
 
-/** Reads `10.0.0.0/24` or `fd00::/108`; undefined when it is neither, or names an address inside its block. */
+/** Parses `10.0.0.0/24` or `fd00::/108`; undefined when it is neither. The address may have host bits. */
 export function parseCidr(text: string): Cidr | undefined {
-  const [address = '', prefix = '', ...more] = text.split('/');
+  const [address = '', digits = '', ...more] = text.split('/');
   const family = isIP(address);
-  if (family === 0 || address.includes('%') || more.length > 0 || !/^\d{1,3}$/.test(prefix)) return undefined;
-  const bits = Number(prefix);
-  if (bits > (family === 4 ? 32 : 128)) return undefined;
-  const bytes = addressBytes(address);
-  const outside = bytes.some((byte, i) => (byte & (0xff >> Math.min(8, Math.max(0, bits - i * 8)))) !== 0);
-  return outside ? undefined : { address, prefix: bits };
+  if (family === 0 || address.includes('%') || more.length > 0 || !/^(?:0|[1-9]\d{0,2})$/.test(digits))
+    return undefined;
+  const prefix = Number(digits);
+  return prefix <= (family === 4 ? 32 : 128) ? { address, prefix } : undefined;
 }
 
-/** The first address of a block that a service may have: the one after the address of the block itself. */
+export const formatCidr = ({ address, prefix }: Cidr): string => `${address}/${prefix}`;
+
+/** Parses the CIDR of a network; undefined when the address has host bits. */
+export function parseNetwork(text: string): Cidr | undefined {
+  const cidr = parseCidr(text);
+  return cidr === undefined || hasHostBits(cidr) ? undefined : cidr;
+}
+
+const hasHostBits = ({ address, prefix }: Cidr): boolean =>
+  addressBytes(address).some((byte, i) => (byte & (0xff >> Math.min(8, Math.max(0, prefix - i * 8)))) !== 0);
+
+/** The first address of a block that a service may have: the one after the network address. */
 export function firstAddress({ address }: Cidr): string {
   const bytes = addressBytes(address);
   const last = bytes.length - 1;

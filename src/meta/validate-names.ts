@@ -1,4 +1,5 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import { parseCidr } from './ip.ts';
 
 /** A name validation: the errors of a value, empty when it is valid. */
 export type NameRule = (value: string) => string[];
@@ -210,9 +211,5 @@ export const ipAddress: NameRule = (value) =>
   isIP(value) !== 0 && !value.includes('%') ? [] : ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
 
 /** An address and the length of a prefix. */
-export const cidr: NameRule = (value) => {
-  const [address = '', bits = '', ...rest] = value.split('/');
-  const most = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : -1;
-  const good = rest.length === 0 && /^(?:0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= most;
-  return good ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
-};
+export const cidr: NameRule = (value) =>
+  parseCidr(value) !== undefined ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];

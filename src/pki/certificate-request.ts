@@ -1,7 +1,7 @@
 /** PKCS #10 certificate requests (RFC 2986). */
 import { constants, createPublicKey, verify } from 'node:crypto';
-import { onlyPemBlock } from '../meta/index.ts';
 import { type DerElement, derChildren, derTag, readDer } from './der.ts';
+import { onlyPemBlock } from './pem.ts';
 
 /** The type of their PEM blocks. */
 export const requestType = 'CERTIFICATE REQUEST';

@@ -10,8 +10,9 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
-import { addressBytes, formatPem } from '../meta/index.ts';
+import { addressBytes } from '../meta/index.ts';
 import { der } from './der.ts';
+import { formatPem } from './pem.ts';
 
 /** A certificate and its private key in PEM (ECDSA P-256 with SHA-256 where issued here). */
 export interface CertKeyPair {

@@ -124,9 +124,9 @@ function warningsFor(
   { object }: PendingObject,
   old: ApiObject | undefined,
 ): readonly string[] {
-  const { kind, notYet, strategy } = target.resource.definition;
+  const { kind, unimplemented, strategy } = target.resource.definition;
   const partial = partialWriteOf(target);
   if (partial !== undefined) return partial.type === 'status' ? (strategy.statusWarnings?.(object, context) ?? []) : [];
   const warnings = strategy.warnings?.(object, old, context) ?? [];
-  return notYet === undefined ? warnings : [...warnings, `${kind}: ${notYet}`];
+  return unimplemented === undefined ? warnings : [...warnings, `${kind}: ${unimplemented}`];
 }

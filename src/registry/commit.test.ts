@@ -8,9 +8,9 @@ it('stores each of two concurrent writes whole when the driver copies values a t
   const clock = drivenClock();
   const store = openMemoryStore({ clock });
   const commit = store.commit.bind(store);
-  store.commit = async (guards, writes) => {
+  store.commit = async (compares, writes) => {
     await turn();
-    return commit(guards, writes);
+    return commit(compares, writes);
   };
   const { create, registry, target } = bench({ clock, store });
   await Promise.all([create('configmaps', note('one', { a: 'x' })), create('configmaps', note('two', { a: 'yy' }))]);

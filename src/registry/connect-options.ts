@@ -1,5 +1,6 @@
 import { type ApiObject, canonicalTime, type Json, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import { fieldsOf, resolve, type Schema, type StructSchema } from '../schema/index.ts';
+import { readFlag } from './parameters.ts';
 import type { Connecting } from './types.ts';
 
 /** Query parameters as an object of an options type; unknown ones are ignored. @throws StatusError 400 */
@@ -23,7 +24,7 @@ function read(schema: Schema, texts: readonly string[]): Json | undefined {
   const [text = ''] = texts;
   switch (resolved.type) {
     case 'bool':
-      return text !== '0' && text.toLowerCase() !== 'false';
+      return readFlag(text);
     case 'int64':
       return readInt64(text);
     case 'time':

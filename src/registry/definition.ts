@@ -53,8 +53,8 @@ export interface ResourceDefinition {
   /** Field selector paths beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly SelectableField[];
   readonly strategy: Strategy;
-  /** What this server does not implement of the kind: the text of a `Warning` for each write. */
-  readonly notYet?: string;
+  /** What this server does not implement of the kind: the text of a `Warning` header on each write. */
+  readonly unimplemented?: string;
 }
 
 /** The path of a field, from the object inwards. */

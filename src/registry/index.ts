@@ -28,7 +28,7 @@ export {
   type WriteContext,
 } from './definition.ts';
 export { deleteOptionsOf, isUnsafe } from './delete-options.ts';
-export { readWriteOptions, type WriteParameters } from './parameters.ts';
+export { readFlag, readWriteOptions, type WriteParameters } from './parameters.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';
 export {
   type ListLayout,

@@ -19,8 +19,7 @@ export function invalidOptions(names: Names, kind: string, errors: readonly Fiel
 
 /** A boolean query parameter: true when present, unless its value is `false` or `0`. */
 export function readFlag(text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined;
-  return text !== '0' && text.toLowerCase() !== 'false';
+  return text === undefined ? undefined : text !== '0' && text.toLowerCase() !== 'false';
 }
 
 /** An integer of 64 bits; undefined when absent. @throws StatusError 400 */

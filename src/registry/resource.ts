@@ -19,7 +19,7 @@ import {
 } from '../schema/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource, Verb } from './definition.ts';
-import { SnapshotHistory } from './history.ts';
+import { ListSnapshots } from './list-snapshots.ts';
 import { describe, describeDeleted } from './stored/describe.ts';
 import { type CorruptReport, formatOf, newSharedState, type ObjectFormat, type SharedState } from './stored/format.ts';
 
@@ -35,7 +35,7 @@ export interface Resource {
   /** Created on first use. */
   readonly cache: WatchCache;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
-  readonly history: SnapshotHistory | undefined;
+  readonly history: ListSnapshots | undefined;
   /** The encoding of stored objects. */
   readonly format: ObjectFormat;
   readonly storageVersion: CompiledVersion;
@@ -87,7 +87,7 @@ export interface CompiledVersion {
 /** What definitions that share their objects have in common. */
 interface Storage {
   readonly format: ObjectFormat;
-  readonly history: SnapshotHistory | undefined;
+  readonly history: ListSnapshots | undefined;
   /** Undefined until the first use. */
   cache: WatchCache | undefined;
   readonly createCache: () => WatchCache;
@@ -198,7 +198,7 @@ function makeStorage(
   });
   return {
     format,
-    history: features.ListFromCacheSnapshot ? new SnapshotHistory(clock) : undefined,
+    history: features.ListFromCacheSnapshot ? new ListSnapshots(clock) : undefined,
     cache: undefined,
     createCache: () =>
       createWatchCache({

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, formatPem, type JsonObject } from '../meta/index.ts';
+import type { ApiObject, JsonObject } from '../meta/index.ts';
 import { der } from '../pki/der.ts';
+import { formatPem } from '../pki/index.ts';
 import { createServer, type OrchServer } from './server.ts';
 
 // Admission plugins in a whole server. Expected values are those of recorded exchanges where there is one.

@@ -1,7 +1,8 @@
 /** The config map `extension-apiserver-authentication`: tells aggregated API servers which client CAs to trust. */
 import { X509Certificate } from 'node:crypto';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, at, formatPem, type Names, pemBlocks } from '../meta/index.ts';
+import { type ApiObject, at, type Names } from '../meta/index.ts';
+import { formatPem, pemBlocks } from '../pki/index.ts';
 import { ensureObject, isStatus } from './bootstrap-objects.ts';
 
 /** Expired certificates are kept for this long, because clocks differ (ms). */

@@ -20,7 +20,7 @@ import {
   type NodeProxy,
   YamlThread,
 } from '../http/index.ts';
-import { expandNames, type Features, type Names } from '../meta/index.ts';
+import { expandNames, type Names } from '../meta/index.ts';
 import { createRegistry, type Observer, type Registry, type RegistryOptions } from '../registry/index.ts';
 import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
@@ -29,7 +29,7 @@ import { authenticatorOf, authorizerOf } from './access.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
-import { checkGate, gateWarnings, resolveFeatures } from './feature-gates.ts';
+import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
@@ -67,7 +67,7 @@ export async function compose(
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
-  const features = featuresOf(settings.featureGates, log);
+  for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const authenticate = await authenticatorOf(settings, names);
   const authorize = authorizerOf(names);
   const trust = await kubeletTrustOf(settings);
@@ -83,7 +83,7 @@ export async function compose(
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
     serves,
-    features,
+    features: resolveFeatures(settings.featureGates),
     tokenKey,
     observer: createObserver(metrics, log),
     ...registrySettings(settings),
@@ -185,22 +185,14 @@ const createObserver = (metrics: Metrics, log: Log): Observer => ({
   admission: metrics.admission,
   mismatch: (difference) => {
     metrics.mismatched();
-    log.warn('declared rules and those written by hand do not find the same', { ...difference });
+    log.warn('declarative and handwritten validation disagree', { ...difference });
   },
   ruleFailure: (kind, error) => {
     metrics.ruleFailed();
-    log.error('a declared rule failed', { kind, error });
+    log.error('declarative validation failed', { kind, error });
   },
-  corrupt: (key, revision) => log.error('a stored object cannot be read', { key, revision }),
+  corrupt: (key, revision) => log.error('a stored object cannot be decoded', { key, revision }),
 });
-
-/** The state of every feature gate. Warnings about the switches are logged. @throws StartError */
-function featuresOf(switched: ServerSettings['featureGates'], log: Log): Features {
-  const [problem] = [...switched].flatMap(([name, on]) => checkGate(name, on) ?? []);
-  if (problem !== undefined) throw new StartError(`--feature-gates ${problem}`);
-  for (const warning of gateWarnings(switched)) log.warn(warning, {});
-  return resolveFeatures(switched);
-}
 
 /** The filter of served resources of `--runtime-config`. @throws StartError */
 function resourceFilter(config: ReadonlyMap<string, boolean>, names: Names): NonNullable<RegistryOptions['serves']> {

@@ -125,7 +125,7 @@ describe('the service reconciler', () => {
     await keep();
     await keep();
     expect(warn.mock.calls.map(([text]: unknown[]) => text)).toEqual([
-      'no one else can reach this server: its service has no endpoints; --advertise-address gives it one',
+      'the service of the API server has no endpoints, so that no other machine can reach it: set --advertise-address',
     ]);
     await expect(client.get(endpoints)).rejects.toMatchObject({ code: 404 });
   });
@@ -162,7 +162,7 @@ describe('the default ServiceCIDR', () => {
     const warn = vi.fn();
     expect(await cidrs(['10.9.0.0/24'], warn)).toEqual({ cidrs: ['10.0.0.0/24', 'fd00::/112'] });
     expect(warn).toHaveBeenCalledWith(
-      'the range of services is not that of the settings; delete its object to have it made anew',
+      'the default ServiceCIDR differs from --service-cluster-ip-range; delete it to have it created again',
       { held: ['10.0.0.0/24', 'fd00::/112'], cidrs: ['10.9.0.0/24'] },
     );
   });

@@ -4,7 +4,16 @@
  */
 import { isIPv4 } from 'node:net';
 import type { Client } from '../client/index.ts';
-import { type ApiObject, at, firstAddress, formatTime, type JsonObject, jsonEqual, type Names } from '../meta/index.ts';
+import {
+  type ApiObject,
+  at,
+  firstAddress,
+  formatCidr,
+  formatTime,
+  type JsonObject,
+  jsonEqual,
+  type Names,
+} from '../meta/index.ts';
 import { advertisedAddress, type Interfaces } from './advertise-address.ts';
 import { type BootstrapObject, ensureObject, isStatus, ownManager } from './bootstrap-objects.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -48,7 +57,7 @@ export function createServiceReconciler(options: ServiceReconcilerOptions): () =
       corrected = target;
     } catch (error) {
       // On a conflict another server has reconciled the object, or the next call will.
-      if (!isStatus(error, 409)) warn('the service of this server cannot be kept', { error });
+      if (!isStatus(error, 409)) warn('failed to reconcile the service of the API server', { error });
     }
   };
   let last = Promise.resolve();
@@ -70,7 +79,7 @@ export function defaultServiceCidr(
     resource: 'servicecidrs',
     kind: 'ServiceCIDR',
     metadata: { name: names.product },
-    fields: { spec: { cidrs: serviceClusterIpRange.map(({ address, prefix }) => `${address}/${prefix}`) } },
+    fields: { spec: { cidrs: serviceClusterIpRange.map(formatCidr) } },
   };
 }
 interface Ranges extends JsonObject {
@@ -90,7 +99,10 @@ async function ensureServiceCidr(
   if (Array.isArray(held) && held.length === 1 && held[0] === cidrs[0]) {
     return ensureObject(client, { ...object, fields });
   }
-  warn('the range of services is not that of the settings; delete its object to have it made anew', { held, cidrs });
+  warn('the default ServiceCIDR differs from --service-cluster-ip-range; delete it to have it created again', {
+    held,
+    cidrs,
+  });
   return undefined;
 }
 
@@ -147,7 +159,10 @@ async function ensureEndpoints(options: ServiceReconcilerOptions, warn: Warn): P
   if (port === undefined) return;
   const ip = advertisedAddress(settings, options.interfaces());
   if (ip === undefined) {
-    warn('no one else can reach this server: its service has no endpoints; --advertise-address gives it one', {});
+    warn(
+      'the service of the API server has no endpoints, so that no other machine can reach it: set --advertise-address',
+      {},
+    );
     return;
   }
   const ports = [{ name: 'https', port, protocol: 'TCP' }];

@@ -323,7 +323,7 @@ describe('declarative validation beside handwritten validation', () => {
     expect(await causes(made)).toEqual([finding('spec.minReadySeconds')]);
     expect(made.warned).toEqual([
       {
-        text: 'declared rules and those written by hand do not find the same',
+        text: 'declarative and handwritten validation disagree',
         fields: {
           group: '',
           kind: 'ReplicationController',

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../allocation/index.ts';
-import { type Cidr, parseCidr } from '../meta/index.ts';
+import { type Cidr, formatCidr, parseNetwork } from '../meta/index.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Parses and formats the values of a flag. */
@@ -63,12 +63,17 @@ export const ipAddress: FlagType<string> = {
   format: String,
 };
 
+const readBoolean = (text: string): boolean | undefined =>
+  text === 'true' ? true : text === 'false' ? false : undefined;
+
 export const boolean: FlagType<boolean> = {
   placeholder: 'true|false',
   given: 'boolean',
   form: 'True or false.',
-  parse: (value) =>
-    value === 'true' || value === 'false' ? { value: value === 'true' } : { problem: 'must be true or false' },
+  parse: (text) => {
+    const value = readBoolean(text);
+    return value === undefined ? { problem: 'must be true or false' } : { value };
+  },
   format: String,
   bare: true,
 };
@@ -171,19 +176,19 @@ export const cidrs: FlagType<readonly Cidr[]> = {
   given: 'string | readonly string[]',
   form: "A text such as '10.0.0.0/24', or a list of such texts.",
   parse: (value) => {
-    const blocks = value.split(',').map((part) => parseCidr(part.trim()));
+    const blocks = value.split(',').map((part) => parseNetwork(part.trim()));
     const families = new Set(blocks.map((block) => isIP(block?.address ?? '')));
-    for (const { address, prefix } of blocks.filter((block) => block !== undefined)) {
-      const [least, most] = prefixes[isIP(address) as 4 | 6];
-      if (prefix < least || prefix > most) {
-        return { problem: `must have blocks from /${least} to /${most}; ${address}/${prefix} is not` };
+    for (const block of blocks.filter((block) => block !== undefined)) {
+      const [least, most] = prefixes[isIP(block.address) as 4 | 6];
+      if (block.prefix < least || block.prefix > most) {
+        return { problem: `must have blocks from /${least} to /${most}; ${formatCidr(block)} is not` };
       }
     }
     return blocks.includes(undefined) || families.size < blocks.length
       ? { problem: 'must be an address block such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between' }
       : { value: blocks.filter((block) => block !== undefined) };
   },
-  format: (blocks) => blocks.map(({ address, prefix }) => `${address}/${prefix}`).join(','),
+  format: (blocks) => blocks.map(formatCidr).join(','),
   joins: true,
 };
 
@@ -210,13 +215,14 @@ export function switches(
     parse: (value) => {
       const out = new Map<string, boolean>();
       for (const part of value.split(',').filter((p) => p.trim() !== '')) {
-        const [name = '', on = 'true', ...more] = part.split('=').map((p) => p.trim());
-        if (name === '' || more.length > 0 || (on !== 'true' && on !== 'false')) {
+        const [name = '', setting = 'true', ...more] = part.split('=').map((p) => p.trim());
+        const on = readBoolean(setting);
+        if (name === '' || more.length > 0 || on === undefined) {
           return { problem: `must be name=true or name=false, with commas between; ${JSON.stringify(part)} is not` };
         }
-        const problem = check(name, on === 'true');
+        const problem = check(name, on);
         if (problem !== undefined) return { problem };
-        out.set(name, on === 'true');
+        out.set(name, on);
       }
       return { value: out };
     },

@@ -59,7 +59,7 @@ export async function openListener(
         log.info('certificates were renewed', {});
       }
     } catch (error) {
-      log.error('certificates cannot be renewed', { error });
+      log.error('failed to renew the certificates', { error });
     }
   };
   const renewLater = () => {

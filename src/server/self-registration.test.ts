@@ -276,9 +276,7 @@ describe('a failing registration', () => {
     const started = await start({}, injected, { ...silentLog, warn });
     await settle(started);
     await settle(started, 10);
-    expect(warn.mock.calls.map(([text]: unknown[]) => text)).toEqual([
-      'the API services of this server cannot be kept',
-    ]);
+    expect(warn.mock.calls.map(([text]: unknown[]) => text)).toEqual(['failed to reconcile the APIServices']);
     expect(await list(started, leases)).toHaveLength(1);
     broken = false;
     await settle(started, 10);

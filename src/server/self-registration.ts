@@ -24,12 +24,12 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
   const renewLease = createIdentityLease(options);
   let registered = false;
   const tasks = {
-    'API services': async () => {
+    APIServices: async () => {
       if (!registered) await registerApiServices(options);
       registered = true;
     },
-    lease: renewLease,
-    'config map of trusted authorities': async () => {
+    'identity lease': renewLease,
+    'client CA config map': async () => {
       const authorities = options.clientCa();
       if (authorities !== undefined) await publishClientAuthorities(client, names, clock.now(), authorities);
     },
@@ -44,7 +44,7 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
         // On a conflict another server has reconciled the object, or the next call will.
         if (isStatus(error, 409) || logged.has(what)) continue;
         logged.add(what);
-        log.warn(`the ${what} of this server cannot be kept`, { error });
+        log.warn(`failed to reconcile the ${what}`, { error });
       }
     }
   };

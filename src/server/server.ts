@@ -175,7 +175,7 @@ function startControllers(
       }
       hooks.done('start-service-ip-repair-controllers');
     } catch (error) {
-      log.error('addresses and ports of services cannot be looked through', { error });
+      log.error('failed to repair the allocation of cluster IPs and node ports', { error });
     }
   };
   const stops = [

@@ -3,8 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { formatPem } from '../meta/index.ts';
-import { issueCertificate } from '../pki/index.ts';
+import { formatPem, issueCertificate } from '../pki/index.ts';
 import { kubeletTrustOf } from './tls.ts';
 
 const path = join(mkdtempSync(join(tmpdir(), 'orch-')), 'ca.crt');

@@ -1,8 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import type { KubeletTrust } from '../http/index.ts';
-import { formatPem, type Names, pemBlocks } from '../meta/index.ts';
-import type { CertKeyPair } from '../pki/index.ts';
-import { isCertificate } from '../resources/index.ts';
+import type { Names } from '../meta/index.ts';
+import { type CertKeyPair, formatPem, isCertificate, pemBlocks } from '../pki/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';

@@ -52,7 +52,7 @@ export function checkCommit(
   writes: readonly Write[],
 ): { compares: KeyCompare[]; writes: KeyWrite[] } {
   if (compares.length > maxOperations || writes.length > maxOperations) {
-    throw invalid(`a commit has at most ${maxOperations} guards and ${maxOperations} writes`);
+    throw invalid(`a commit has at most ${maxOperations} compares and ${maxOperations} writes`);
   }
   const out = { compares: compares.map(checkCompare), writes: writes.map(checkWrite) };
   if (writes.length > 1 && new Set(out.writes.map(({ key }) => key)).size < writes.length) {
@@ -62,7 +62,7 @@ export function checkCommit(
 }
 
 function checkCompare({ key, revision }: Compare): KeyCompare {
-  if (!Number.isSafeInteger(revision) || revision < 0) throw invalid(`a guard of revision ${revision} cannot hold`);
+  if (!Number.isSafeInteger(revision) || revision < 0) throw invalid(`a compare with revision ${revision} cannot hold`);
   return { key: checkKey(key), revision };
 }
 

@@ -1,49 +1,20 @@
-/** The types of admissionregistration/v1alpha1. */
-import { field, type Infer, inline, list, string, struct } from '../schema/index.ts';
-import { RuleWithOperations } from './admissionregistration-v1.ts';
-import { LabelSelector, ObjectMeta, typeMeta } from './meta-v1.ts';
+/** The types of admissionregistration/v1alpha1: mutating admission policies. */
+import { field, type Infer, list, string, struct } from '../schema/index.ts';
+import * as v1 from './admissionregistration-v1.ts';
+import { inVersion } from './in-version.ts';
+import { ObjectMeta, typeMeta } from './meta-v1.ts';
+
+const v1alpha1 = inVersion('admissionregistration/v1alpha1');
 
 // MutatingAdmissionPolicy
 
-export const ParamKind = struct(
-  'admissionregistration/v1alpha1.ParamKind',
-  {
-    apiVersion: field(1, string),
-    kind: field(2, string),
-  },
-  { structType: 'atomic' },
-);
+export const ParamKind = v1alpha1(v1.ParamKind);
+export const NamedRuleWithOperations = v1alpha1(v1.NamedRuleWithOperations);
+export const MatchResources = v1alpha1(v1.MatchResources);
+export const MatchCondition = v1alpha1(v1.MatchCondition);
 
-export const NamedRuleWithOperations = struct(
-  'admissionregistration/v1alpha1.NamedRuleWithOperations',
-  {
-    resourceNames: field(1, list(string), { listType: 'atomic' }),
-    ...inline(2, 'ruleWithOperations', RuleWithOperations),
-  },
-  { structType: 'atomic' },
-);
-
-export const MatchResources = struct(
-  'admissionregistration/v1alpha1.MatchResources',
-  {
-    namespaceSelector: field(1, LabelSelector, { nullable: true }),
-    objectSelector: field(2, LabelSelector, { nullable: true }),
-    resourceRules: field(3, list(NamedRuleWithOperations), { listType: 'atomic' }),
-    excludeResourceRules: field(4, list(NamedRuleWithOperations), { listType: 'atomic' }),
-    matchPolicy: field(7, string, { nullable: true, known: ['Equivalent', 'Exact'] }),
-  },
-  { structType: 'atomic' },
-);
-
-export const MatchCondition = struct('admissionregistration/v1alpha1.MatchCondition', {
-  name: field(1, string, { required: true, always: true }),
-  expression: field(2, string, { required: true, always: true }),
-});
-
-export const Variable = struct('admissionregistration/v1alpha1.Variable', {
-  name: field(1, string, { required: true, emptyOk: true, always: true, protoName: 'Name' }),
-  expression: field(2, string, { required: true, emptyOk: true, always: true, protoName: 'Expression' }),
-});
+// Unlike in v1, not atomic.
+export const Variable = struct('admissionregistration/v1alpha1.Variable', v1.Variable.fields);
 
 export const ApplyConfiguration = struct('admissionregistration/v1alpha1.ApplyConfiguration', {
   expression: field(1, string),
@@ -84,16 +55,7 @@ export const MutatingAdmissionPolicy = struct('admissionregistration/v1alpha1.Mu
 
 // MutatingAdmissionPolicyBinding
 
-export const ParamRef = struct(
-  'admissionregistration/v1alpha1.ParamRef',
-  {
-    name: field(1, string),
-    namespace: field(2, string),
-    selector: field(3, LabelSelector, { nullable: true }),
-    parameterNotFoundAction: field(4, string, { nullable: true, known: ['Allow', 'Deny'] }),
-  },
-  { structType: 'atomic' },
-);
+export const ParamRef = v1alpha1(v1.ParamRef);
 
 export const MutatingAdmissionPolicyBindingSpec = struct(
   'admissionregistration/v1alpha1.MutatingAdmissionPolicyBindingSpec',

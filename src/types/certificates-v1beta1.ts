@@ -1,14 +1,8 @@
-/** The types of certificates/v1beta1. */
-import { field, string, struct } from '../schema/index.ts';
-import { ObjectMeta, typeMeta } from './meta-v1.ts';
+/** The types of certificates/v1beta1: those of v1alpha1. */
+import * as v1alpha1 from './certificates-v1alpha1.ts';
+import { inVersion } from './in-version.ts';
 
-export const ClusterTrustBundleSpec = struct('certificates/v1beta1.ClusterTrustBundleSpec', {
-  signerName: field(1, string),
-  trustBundle: field(2, string, { required: true, emptyOk: true, always: true }),
-});
+const v1beta1 = inVersion('certificates/v1beta1');
 
-export const ClusterTrustBundle = struct('certificates/v1beta1.ClusterTrustBundle', {
-  ...typeMeta,
-  metadata: field(1, ObjectMeta),
-  spec: field(2, ClusterTrustBundleSpec, { required: true, emptyOk: true, always: true }),
-});
+export const ClusterTrustBundleSpec = v1beta1(v1alpha1.ClusterTrustBundleSpec);
+export const ClusterTrustBundle = v1beta1(v1alpha1.ClusterTrustBundle);

@@ -1,61 +1,20 @@
-/** The types of resource/v1beta2. */
-import {
-  anyObject,
-  bool,
-  field,
-  type Infer,
-  inline,
-  int64,
-  list,
-  map,
-  quantity,
-  string,
-  struct,
-  time,
-} from '../schema/index.ts';
+/** The types of resource/v1beta2: those of v1beta1, with other devices and requests. */
+import { bool, field, type Infer, int64, list, map, string, struct } from '../schema/index.ts';
 import { NodeSelector } from './core-v1.ts';
-import { Condition, ObjectMeta, typeMeta } from './meta-v1.ts';
+import { inVersion } from './in-version.ts';
+import { ObjectMeta, typeMeta } from './meta-v1.ts';
+import * as v1beta1 from './resource-v1beta1.ts';
+
+const v1beta2 = inVersion('resource/v1beta2');
 
 // ResourceSlice
 
-export const ResourcePool = struct('resource/v1beta2.ResourcePool', {
-  name: field(1, string, { required: true, emptyOk: true, always: true }),
-  generation: field(2, int64, { required: true, emptyOk: true, always: true }),
-  resourceSliceCount: field(3, int64, { required: true, emptyOk: true, always: true }),
-});
-
-export const DeviceAttribute = struct('resource/v1beta2.DeviceAttribute', {
-  int: field(2, int64, { nullable: true }),
-  bool: field(3, bool, { nullable: true }),
-  string: field(4, string, { nullable: true }),
-  version: field(5, string, { nullable: true }),
-});
-
-export const DeviceCapacity = struct('resource/v1beta2.DeviceCapacity', {
-  value: field(1, quantity, { required: true, emptyOk: true, always: true }),
-});
-
-export const Counter = struct('resource/v1beta2.Counter', {
-  value: field(1, quantity, { required: true, emptyOk: true, always: true }),
-});
-
-export const DeviceCounterConsumption = struct('resource/v1beta2.DeviceCounterConsumption', {
-  counterSet: field(1, string, { required: true, emptyOk: true, always: true }),
-  counters: field(2, map(Counter), { required: true, emptyOk: true }),
-});
-
-export const DeviceTaint = struct('resource/v1beta2.DeviceTaint', {
-  key: field(1, string, { required: true, emptyOk: true, always: true }),
-  value: field(2, string),
-  effect: field(3, string, {
-    required: true,
-    emptyOk: true,
-    always: true,
-    known: ['NoExecute', 'NoSchedule'],
-    open: true,
-  }),
-  timeAdded: field(4, time, { nullable: true }),
-});
+export const ResourcePool = v1beta2(v1beta1.ResourcePool);
+export const DeviceAttribute = v1beta2(v1beta1.DeviceAttribute);
+export const DeviceCapacity = v1beta2(v1beta1.DeviceCapacity);
+export const Counter = v1beta2(v1beta1.Counter);
+export const DeviceCounterConsumption = v1beta2(v1beta1.DeviceCounterConsumption);
+export const DeviceTaint = v1beta2(v1beta1.DeviceTaint);
 
 export const Device = struct('resource/v1beta2.Device', {
   name: field(1, string, { required: true, emptyOk: true, always: true }),
@@ -68,20 +27,13 @@ export const Device = struct('resource/v1beta2.Device', {
   taints: field(8, list(DeviceTaint), { listType: 'atomic', gate: 'DRADeviceTaints' }),
 });
 
-export const CounterSet = struct('resource/v1beta2.CounterSet', {
-  name: field(1, string, { required: true, emptyOk: true, always: true }),
-  counters: field(2, map(Counter), { required: true, emptyOk: true }),
-});
+export const CounterSet = v1beta2(v1beta1.CounterSet);
 
 export const ResourceSliceSpec = struct('resource/v1beta2.ResourceSliceSpec', {
-  driver: field(1, string, { required: true, emptyOk: true, always: true }),
-  pool: field(2, ResourcePool, { required: true, emptyOk: true, always: true }),
+  ...v1beta2(v1beta1.ResourceSliceSpec).fields,
   nodeName: field(3, string, { nullable: true }),
-  nodeSelector: field(4, NodeSelector, { nullable: true }),
   allNodes: field(5, bool, { nullable: true }),
   devices: field(6, list(Device), { always: true, listType: 'atomic' }),
-  perDeviceNodeSelection: field(7, bool, { nullable: true, gate: 'DRAPartitionableDevices' }),
-  sharedCounters: field(8, list(CounterSet), { listType: 'atomic', gate: 'DRAPartitionableDevices' }),
 });
 export type ResourceSliceSpec = Infer<typeof ResourceSliceSpec>;
 
@@ -93,21 +45,9 @@ export const ResourceSlice = struct('resource/v1beta2.ResourceSlice', {
 
 // ResourceClaim
 
-export const CELDeviceSelector = struct('resource/v1beta2.CELDeviceSelector', {
-  expression: field(1, string, { required: true, emptyOk: true, always: true }),
-});
-
-export const DeviceSelector = struct('resource/v1beta2.DeviceSelector', {
-  cel: field(1, CELDeviceSelector, { nullable: true }),
-});
-
-export const DeviceToleration = struct('resource/v1beta2.DeviceToleration', {
-  key: field(1, string),
-  operator: field(2, string, { default: 'Equal', known: ['Equal', 'Exists'], open: true }),
-  value: field(3, string),
-  effect: field(4, string, { known: ['NoExecute', 'NoSchedule'], open: true }),
-  tolerationSeconds: field(5, int64, { nullable: true }),
-});
+export const CELDeviceSelector = v1beta2(v1beta1.CELDeviceSelector);
+export const DeviceSelector = v1beta2(v1beta1.DeviceSelector);
+export const DeviceToleration = v1beta2(v1beta1.DeviceToleration);
 
 export const ExactDeviceRequest = struct('resource/v1beta2.ExactDeviceRequest', {
   deviceClassName: field(1, string, { required: true, emptyOk: true, always: true }),
@@ -133,24 +73,10 @@ export const DeviceRequest = struct('resource/v1beta2.DeviceRequest', {
   firstAvailable: field(3, list(DeviceSubRequest), { listType: 'atomic', gate: 'DRAPrioritizedList' }),
 });
 
-export const DeviceConstraint = struct('resource/v1beta2.DeviceConstraint', {
-  requests: field(1, list(string), { listType: 'atomic' }),
-  matchAttribute: field(2, string, { nullable: true }),
-});
-
-export const OpaqueDeviceConfiguration = struct('resource/v1beta2.OpaqueDeviceConfiguration', {
-  driver: field(1, string, { required: true, emptyOk: true, always: true }),
-  parameters: field(2, anyObject, { required: true, emptyOk: true, always: true }),
-});
-
-export const DeviceConfiguration = struct('resource/v1beta2.DeviceConfiguration', {
-  opaque: field(1, OpaqueDeviceConfiguration, { nullable: true }),
-});
-
-export const DeviceClaimConfiguration = struct('resource/v1beta2.DeviceClaimConfiguration', {
-  requests: field(1, list(string), { listType: 'atomic' }),
-  ...inline(2, 'deviceConfiguration', DeviceConfiguration),
-});
+export const DeviceConstraint = v1beta2(v1beta1.DeviceConstraint);
+export const OpaqueDeviceConfiguration = v1beta2(v1beta1.OpaqueDeviceConfiguration);
+export const DeviceConfiguration = v1beta2(v1beta1.DeviceConfiguration);
+export const DeviceClaimConfiguration = v1beta2(v1beta1.DeviceClaimConfiguration);
 
 export const DeviceClaim = struct('resource/v1beta2.DeviceClaim', {
   requests: field(1, list(DeviceRequest), { always: true, listType: 'atomic' }),
@@ -163,69 +89,14 @@ export const ResourceClaimSpec = struct('resource/v1beta2.ResourceClaimSpec', {
 });
 export type ResourceClaimSpec = Infer<typeof ResourceClaimSpec>;
 
-export const DeviceRequestAllocationResult = struct('resource/v1beta2.DeviceRequestAllocationResult', {
-  request: field(1, string, { required: true, emptyOk: true, always: true }),
-  driver: field(2, string, { required: true, emptyOk: true, always: true }),
-  pool: field(3, string, { required: true, emptyOk: true, always: true }),
-  device: field(4, string, { required: true, emptyOk: true, always: true }),
-  adminAccess: field(5, bool, { always: true, nullable: true, gate: 'DRAAdminAccess' }),
-  tolerations: field(6, list(DeviceToleration), { listType: 'atomic', gate: 'DRADeviceTaints' }),
-});
-
-export const DeviceAllocationConfiguration = struct('resource/v1beta2.DeviceAllocationConfiguration', {
-  source: field(1, string, { required: true, emptyOk: true, always: true }),
-  requests: field(2, list(string), { listType: 'atomic' }),
-  ...inline(3, 'deviceConfiguration', DeviceConfiguration),
-});
-
-export const DeviceAllocationResult = struct('resource/v1beta2.DeviceAllocationResult', {
-  results: field(1, list(DeviceRequestAllocationResult), { listType: 'atomic' }),
-  config: field(2, list(DeviceAllocationConfiguration), { listType: 'atomic' }),
-});
-
-export const AllocationResult = struct('resource/v1beta2.AllocationResult', {
-  devices: field(1, DeviceAllocationResult),
-  nodeSelector: field(3, NodeSelector, { nullable: true }),
-});
-
-export const ResourceClaimConsumerReference = struct('resource/v1beta2.ResourceClaimConsumerReference', {
-  apiGroup: field(1, string),
-  resource: field(3, string, { required: true, emptyOk: true, always: true }),
-  name: field(4, string, { required: true, emptyOk: true, always: true }),
-  uid: field(5, string, { required: true, emptyOk: true, always: true }),
-});
-
-export const NetworkDeviceData = struct('resource/v1beta2.NetworkDeviceData', {
-  interfaceName: field(1, string),
-  ips: field(2, list(string), { listType: 'atomic' }),
-  hardwareAddress: field(3, string),
-});
-
-export const AllocatedDeviceStatus = struct('resource/v1beta2.AllocatedDeviceStatus', {
-  driver: field(1, string, { required: true, emptyOk: true, always: true }),
-  pool: field(2, string, { required: true, emptyOk: true, always: true }),
-  device: field(3, string, { required: true, emptyOk: true, always: true }),
-  conditions: field(4, list(Condition), { always: true, listType: 'map', listMapKeys: ['type'], duplicates: true }),
-  data: field(5, anyObject, { nullable: true }),
-  networkData: field(6, NetworkDeviceData, { nullable: true }),
-});
-
-export const ResourceClaimStatus = struct('resource/v1beta2.ResourceClaimStatus', {
-  allocation: field(1, AllocationResult, { nullable: true }),
-  reservedFor: field(2, list(ResourceClaimConsumerReference), {
-    listType: 'map',
-    listMapKeys: ['uid'],
-    duplicates: true,
-    patchStrategy: 'merge',
-    patchMergeKey: 'uid',
-  }),
-  devices: field(4, list(AllocatedDeviceStatus), {
-    listType: 'map',
-    listMapKeys: ['driver', 'device', 'pool'],
-    duplicates: true,
-    gate: 'DRAResourceClaimDeviceStatus',
-  }),
-});
+export const DeviceRequestAllocationResult = v1beta2(v1beta1.DeviceRequestAllocationResult);
+export const DeviceAllocationConfiguration = v1beta2(v1beta1.DeviceAllocationConfiguration);
+export const DeviceAllocationResult = v1beta2(v1beta1.DeviceAllocationResult);
+export const AllocationResult = v1beta2(v1beta1.AllocationResult);
+export const ResourceClaimConsumerReference = v1beta2(v1beta1.ResourceClaimConsumerReference);
+export const NetworkDeviceData = v1beta2(v1beta1.NetworkDeviceData);
+export const AllocatedDeviceStatus = v1beta2(v1beta1.AllocatedDeviceStatus);
+export const ResourceClaimStatus = v1beta2(v1beta1.ResourceClaimStatus);
 
 export const ResourceClaim = struct('resource/v1beta2.ResourceClaim', {
   ...typeMeta,
@@ -236,20 +107,9 @@ export const ResourceClaim = struct('resource/v1beta2.ResourceClaim', {
 
 // DeviceClass
 
-export const DeviceClassConfiguration = struct('resource/v1beta2.DeviceClassConfiguration', {
-  ...inline(1, 'deviceConfiguration', DeviceConfiguration),
-});
-
-export const DeviceClassSpec = struct('resource/v1beta2.DeviceClassSpec', {
-  selectors: field(1, list(DeviceSelector), { listType: 'atomic' }),
-  config: field(2, list(DeviceClassConfiguration), { listType: 'atomic' }),
-});
-
-export const DeviceClass = struct('resource/v1beta2.DeviceClass', {
-  ...typeMeta,
-  metadata: field(1, ObjectMeta),
-  spec: field(2, DeviceClassSpec, { required: true, emptyOk: true, always: true }),
-});
+export const DeviceClassConfiguration = v1beta2(v1beta1.DeviceClassConfiguration);
+export const DeviceClassSpec = v1beta2(v1beta1.DeviceClassSpec);
+export const DeviceClass = v1beta2(v1beta1.DeviceClass);
 
 // ResourceClaimTemplate
 

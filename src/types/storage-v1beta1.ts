@@ -1,10 +1,7 @@
-/** The types of storage/v1beta1. */
-import { field, map, string, struct } from '../schema/index.ts';
-import { ObjectMeta, typeMeta } from './meta-v1.ts';
+/** The types of storage/v1beta1: those of v1alpha1. */
+import { inVersion } from './in-version.ts';
+import * as v1alpha1 from './storage-v1alpha1.ts';
 
-export const VolumeAttributesClass = struct('storage/v1beta1.VolumeAttributesClass', {
-  ...typeMeta,
-  metadata: field(1, ObjectMeta),
-  driverName: field(2, string, { required: true, always: true }),
-  parameters: field(3, map(string)),
-});
+const v1beta1 = inVersion('storage/v1beta1');
+
+export const VolumeAttributesClass = v1beta1(v1alpha1.VolumeAttributesClass);

@@ -41,6 +41,11 @@ function children(schema: Schema): Schema[] {
   return schema.type === 'struct' ? Object.values(schema.fields).map((field) => field.schema) : [];
 }
 
+/** The structs that a schema leads to without passing another struct. */
+function referenced(schema: Schema): StructSchema[] {
+  return schema.type === 'struct' ? [schema] : children(schema).flatMap(referenced);
+}
+
 describe('the built-in types', () => {
   test('are all here', () => {
     expect(structs.length).toBe(678);
@@ -91,6 +96,32 @@ describe('the built-in types', () => {
     for (const { schema } of structs) visit(schema);
     expect(strange).toEqual([]);
     expect([...seen].filter((schema) => schema.type === 'struct').length).toBe(structs.length);
+  });
+
+  test('refer to types of their own version where their group has several', () => {
+    const packageOf = (name: string) => name.slice(0, name.indexOf('/'));
+    const versionOf = (name: string) => name.slice(0, name.indexOf('.'));
+    const others = fields.flatMap(({ path, field, schema }) => {
+      const messages = [field.via?.message, field.via?.inner?.message];
+      const names = [...referenced(field.schema).map(({ name }) => name), ...messages].filter(
+        (name) => name !== undefined,
+      );
+      return names.flatMap((name) =>
+        packageOf(name) === packageOf(schema.name) && versionOf(name) !== versionOf(schema.name)
+          ? [`${path} -> ${name}`]
+          : [],
+      );
+    });
+    const embedded = ['operations', 'apiGroups', 'apiVersions', 'resources', 'scope'];
+    expect(others).toEqual(
+      ['v1alpha1', 'v1beta1'].flatMap((version) =>
+        embedded.flatMap((name) => {
+          const path = `admissionregistration/${version}.NamedRuleWithOperations.${name}`;
+          const rule = name === 'operations' ? [] : [`${path} -> admissionregistration/v1.Rule`];
+          return [`${path} -> admissionregistration/v1.RuleWithOperations`, ...rule];
+        }),
+      ),
+    );
   });
 
   test('give every field of a message a number of its own', () => {

@@ -33,7 +33,7 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 /** Validates a ValidatingAdmissionPolicy; its name is part of the keys of its audit annotations. */
 export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string): FieldError[] {
   const { validations = [], auditAnnotations = [] } = spec;
-  const found = validateSubject(spec);
+  const found = validateCommon(spec);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const why = 'validations or auditAnnotations must contain at least one item';
     for (const field of ['validations', 'auditAnnotations']) found.push(fieldError.required(`spec.${field}`, why));
@@ -52,7 +52,7 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
 }
 
 /** Validates what both kinds of policy share: parameters, match constraints, match conditions and variables. */
-function validateSubject(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec): FieldError[] {
+function validateCommon(spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec): FieldError[] {
   const { paramKind, matchConstraints: match } = spec;
   const found = paramKind === undefined ? [] : validateParamKind(paramKind, 'spec.paramKind');
   if (match === undefined) found.push(fieldError.required('spec.matchConstraints'));
@@ -71,7 +71,7 @@ function validateSubject(spec: ValidatingAdmissionPolicySpec | MutatingAdmission
 
 export function validateMutatingPolicy(spec: MutatingAdmissionPolicySpec): FieldError[] {
   const { mutations = [], reinvocationPolicy = '' } = spec;
-  const found = validateSubject(spec);
+  const found = validateCommon(spec);
   if (mutations.length === 0) {
     found.push(fieldError.required('spec.mutations', 'mutations must contain at least one item'));
   }

@@ -1,23 +1,19 @@
 import { MutatingWebhookConfiguration } from '../../types/admissionregistration-v1.ts';
-import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
+import { groupDefaults, strategyDefaults, webhookColumns } from './shared.ts';
 import { defaultWebhook, validateWebhook } from './webhooks.validation.ts';
 
 export const mutatingWebhookConfigurations = resource({
-  group: 'admissionregistration.{domain}',
+  ...groupDefaults,
   plural: 'mutatingwebhookconfigurations',
   kind: 'MutatingWebhookConfiguration',
   schema: MutatingWebhookConfiguration,
-  notYet: 'this server does not call webhooks yet',
-  categories: ['api-extensions'],
-  namespaced: false,
-  columns: [name, ['Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'], age],
+  unimplemented: 'this server does not call webhooks yet',
+  columns: webhookColumns,
   strategy: {
+    ...strategyDefaults,
     metadataChecks: [1, 0],
-    bareFinalizers: true,
-    generation: true,
-    unconditionalUpdate: false,
     defaults: ({ webhooks = [] }) => {
       for (const webhook of webhooks) {
         defaultWebhook(webhook);

@@ -9,7 +9,7 @@ export const customResourceDefinitions = resource({
   plural: 'customresourcedefinitions',
   kind: 'CustomResourceDefinition',
   schema: CustomResourceDefinition,
-  notYet: 'this server does not serve custom resources yet',
+  unimplemented: 'this server does not serve custom resources yet',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,

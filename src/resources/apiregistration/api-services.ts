@@ -18,7 +18,7 @@ export const apiServices = resource({
   plural: 'apiservices',
   kind: 'APIService',
   schema: APIService,
-  notYet: 'this server does not pass requests on to other API servers yet',
+  unimplemented: 'this server does not pass requests on to other API servers yet',
   categories: ['api-extensions'],
   namespaced: false,
   status: { resetFields: [['metadata'], ['spec']] },

@@ -1,18 +1,11 @@
-import {
-  dns1123Subdomain,
-  type FieldError,
-  fieldError,
-  type ObjectMeta,
-  pemBlocks,
-  shorten,
-} from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError, type ObjectMeta, shorten } from '../../meta/index.ts';
+import { pemBlocks, readCertificate } from '../../pki/index.ts';
 import { ClusterTrustBundle } from '../../types/certificates-v1alpha1.ts';
 import { ClusterTrustBundle as V1beta1 } from '../../types/certificates-v1beta1.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew, unchanged } from '../shared/field-rules.ts';
 import { validateSigner } from './certificate-signing-requests.validation.ts';
-import { readCertificate } from './x509.ts';
 
 const MAX_BUNDLE = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatPem } from '../../meta/index.ts';
 import { der } from '../../pki/der.ts';
-import { requestedOrganizations, requestFault } from './x509.ts';
+import { formatPem, requestedOrganizations } from '../../pki/index.ts';
+import { requestFault } from './x509.ts';
 
 const attribute = (oid: string, text: Uint8Array) => der.sequence(der.objectId(oid), text);
 const organization = '2.5.4.10';

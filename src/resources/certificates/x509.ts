@@ -1,8 +1,5 @@
 /** Validation of certificates and certificate requests in PEM. */
-import { onlyPemBlock, pemBlocks } from '../../meta/index.ts';
-import { checkRequestSignature, isCertificate, requestType } from '../../pki/index.ts';
-
-export { isCertificate, readCertificate, requestedOrganizations } from '../../pki/index.ts';
+import { checkRequestSignature, isCertificate, onlyPemBlock, pemBlocks, requestType } from '../../pki/index.ts';
 
 /** The error of a certificate request; its signature proves possession of the private key. */
 export function requestFault(text: string): string | undefined {

@@ -1,6 +1,6 @@
 /** Validation of JSON and of key pairs in secrets. */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { pemBlocks } from '../../meta/index.ts';
+import { pemBlocks } from '../../pki/index.ts';
 
 const END = 'unexpected end of JSON input';
 

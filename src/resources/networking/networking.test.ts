@@ -342,6 +342,7 @@ test.each([
   ['10.0.0.0/8', []],
   ['10.1.2.3/8', ['CIDR value "10.1.2.3/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.1.2.3/32"?)']],
   ['2001:DB8::/32', ['IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format ("2001:db8::/32")']],
+  ['10.0.0.1/x', []],
 ])('warnings for the CIDR %s', (cidr, expected) => {
   const fragment = { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr } }] }] } };
   expect(warningsOf(networkPolicies, fragment)).toEqual(

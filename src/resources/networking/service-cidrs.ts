@@ -1,7 +1,7 @@
-import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
+import { type FieldError, fieldError, immutable, parseNetwork } from '../../meta/index.ts';
 import { ServiceCIDR } from '../../types/networking-v1.ts';
 import { ServiceCIDR as V1beta1 } from '../../types/networking-v1beta1.ts';
-import { isAligned, isDualStack, validateCidr } from '../shared/addresses.ts';
+import { isDualStack, validateCidr } from '../shared/addresses.ts';
 import { age, name } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { eachOf } from '../shared/field-rules.ts';
@@ -34,7 +34,7 @@ function validateRanges(ranges: readonly string[]): FieldError[] {
   }
   return eachOf(ranges, path, (range, at) => {
     const found = validateCidr(at, range);
-    if (found.length > 0 || isAligned(range)) return found;
+    if (found.length > 0 || parseNetwork(range) !== undefined) return found;
     return [fieldError.invalid(at, range, 'must not have bits set beyond the prefix length')];
   });
 }

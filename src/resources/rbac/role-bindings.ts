@@ -27,7 +27,7 @@ export const roleBindings = resource({
   plural: 'rolebindings',
   kind: 'RoleBinding',
   schema: RoleBinding,
-  notYet: 'this server does not authorize requests by roles yet',
+  unimplemented: 'this server does not authorize requests by roles yet',
 
   columns: bindingColumns,
   strategy: {

@@ -1,5 +1,5 @@
 /** Validation of the status of resource claims. */
-import { canonicalIp, type FieldError, fieldError } from '../../meta/index.ts';
+import { canonicalIp, type FieldError, fieldError, formatCidr, parseCidr } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type {
   AllocatedDeviceStatus,
@@ -9,7 +9,6 @@ import type {
   ResourceClaimStatus,
 } from '../../types/resource-v1beta1.ts';
 import { validateNodeSelector } from '../pod-template/affinity.ts';
-import { validateCidr } from '../shared/addresses.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { asJson, oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
 import {
@@ -139,12 +138,12 @@ function validateNetwork(network: Infer<typeof NetworkDeviceData>, path: string)
 
 /** Validates an interface address in canonical CIDR form. */
 function validateInterfaceAddress(text: string, path: string): FieldError[] {
-  if (validateCidr(path, text).length > 0) {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) {
     const why = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)';
     return [fieldError.invalid(path, text, why)];
   }
-  const [address = '', length = ''] = text.split('/');
-  const canonical = `${canonicalIp(address)}/${Number(length)}`;
+  const canonical = formatCidr({ ...cidr, address: canonicalIp(cidr.address) });
   return canonical === text
     ? []
     : [fieldError.invalid(path, text, `must be in canonical form (${JSON.stringify(canonical)})`)];

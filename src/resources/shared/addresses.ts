@@ -3,10 +3,12 @@ import {
   cidr,
   type FieldError,
   fieldError,
+  formatCidr,
   formatIp,
   type IpNumber,
   ipAddress,
   type Names,
+  parseCidr,
   readIp,
 } from '../../meta/index.ts';
 import { byRule } from './field-rules.ts';
@@ -32,9 +34,9 @@ export function addressWarnings(path: string, value: string, { product }: Names)
 export function cidrWarnings(path: string, value: string): string[] {
   const range = readRange(value);
   if (range === undefined) return [];
-  const { address } = range;
+  const { address, prefix } = range;
   const start = startOf(range);
-  const best = JSON.stringify(`${formatIp({ ...address, bits: start })}/${value.split('/')[1] ?? ''}`);
+  const best = JSON.stringify(formatCidr({ address: formatIp({ ...address, bits: start }), prefix }));
   if (start !== address.bits) {
     const single = JSON.stringify(`${formatIp(address)}/${address.size}`);
     return [
@@ -54,17 +56,16 @@ export function familyOf(text: string): Family | undefined {
 /** Whether the addresses include both families. */
 export const isDualStack = (texts: readonly string[]): boolean => new Set(texts.map(familyOf)).size === 2;
 
-/** A CIDR range; the address may have bits beyond the prefix. */
+/** A CIDR with its address as a number; the address may have host bits. */
 interface Range {
   readonly address: IpNumber;
   readonly prefix: number;
 }
 
-/** Parses a CIDR; undefined when the text does not begin with an IP address. */
 function readRange(text: string): Range | undefined {
-  const [start = '', length = ''] = text.split('/');
-  const address = readIp(start);
-  return address && { address, prefix: Number(length) };
+  const cidr = parseCidr(text);
+  const address = cidr && readIp(cidr.address);
+  return address && { address, prefix: cidr.prefix };
 }
 
 const hostBits = ({ address, prefix }: Range): bigint => BigInt(address.size - prefix);
@@ -81,12 +82,6 @@ const contains = (range: Range | undefined, { bits, size }: IpNumber): boolean =
 export function isWithin(inner: string, outer: string): boolean {
   const [part, whole] = [readRange(inner), readRange(outer)];
   return part !== undefined && whole !== undefined && contains(whole, part.address) && part.prefix > whole.prefix;
-}
-
-/** Whether the address of a CIDR range has no bits beyond the prefix. The range must be valid. */
-export function isAligned(text: string): boolean {
-  const range = readRange(text);
-  return range !== undefined && startOf(range) === range.address.bits;
 }
 
 export const validateIp = (field: string, value: string): FieldError[] => byRule(field, value, ipAddress);

@@ -56,7 +56,7 @@ export interface KindDeclaration<S extends StructSchema> {
   readonly completion?: (object: ObjectOf<S>) => Completion | undefined;
   readonly selectableFields?: readonly SelectableField<ObjectOf<S>>[];
   readonly strategy?: Strategy<ObjectOf<S>>;
-  readonly notYet?: string;
+  readonly unimplemented?: string;
 }
 
 const reading: readonly Verb[] = ['get', 'patch', 'update'];
@@ -98,7 +98,7 @@ export function resource<S extends StructSchema>(declared: KindDeclaration<S>): 
       : { completion: declared.completion as unknown as (object: ApiObject) => Completion | undefined }),
     selectableFields: (declared.selectableFields ?? []) as unknown as readonly SelectableField[],
     strategy: (declared.strategy ?? {}) as unknown as Strategy<ApiObject>,
-    ...(declared.notYet === undefined ? {} : { notYet: declared.notYet }),
+    ...(declared.unimplemented === undefined ? {} : { unimplemented: declared.unimplemented }),
   };
 }
 

@@ -62,7 +62,7 @@ export function commitCases({ store, write, read, keys, watch }: Tools): void {
       await expect(store.commit([], [put('a'), put('b'), { key: 'a' }])).rejects.toMatchObject({ code: 'invalid' });
       expect(await store.revision()).toBe(before);
     });
-    test.each([-1, 1.5, Number.NaN])('a guard of revision %s is invalid', async (revision) => {
+    test.each([-1, 1.5, Number.NaN])('a compare with revision %s is invalid', async (revision) => {
       await expect(store.commit([{ key: 'a', revision }], [])).rejects.toMatchObject({ code: 'invalid' });
     });
     test('128 compares and 128 writes are valid, 129 are not', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Snapshot } from '../cache/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { SnapshotHistory } from './history.ts';
+import { ListSnapshots } from './list-snapshots.ts';
 
 const snapshotAt = (revision: number): Snapshot => ({
   revision,
@@ -12,7 +12,7 @@ const snapshotAt = (revision: number): Snapshot => ({
 
 function setup() {
   const clock = drivenClock();
-  return { clock, history: new SnapshotHistory(clock) };
+  return { clock, history: new ListSnapshots(clock) };
 }
 
 it('keeps a snapshot for 75 seconds', () => {

@@ -19,8 +19,8 @@ async function send(method: string, url: string, body?: object, type = 'applicat
   return [status, [headers['warning'] ?? []].flat()];
 }
 
-describe('a kind without effect', () => {
-  it('causes a warning on every write, and on no other request', async () => {
+describe('the unimplemented text of a kind', () => {
+  it('is a warning of each create, update, patch and apply, and of no get, list or delete', async () => {
     const role = { metadata: { name: 'x' }, rules: [] };
     const applied = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', ...role };
     expect(await send('POST', `${roles}?dryRun=All`, role)).toEqual([201, [warning]]);
@@ -40,7 +40,7 @@ describe('a kind without effect', () => {
     expect(await send('DELETE', `${roles}/x`)).toEqual([200, []]);
   });
 
-  it('excludes kinds whose controllers run in another process', async () => {
+  it('is absent from a kind whose controller runs in another process', async () => {
     const labels = { app: 'a' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const deployment = { metadata: { name: 'x' }, spec: { selector: { matchLabels: labels }, template } };

@@ -9,7 +9,7 @@ const keptAtMost = 8;
  * Recent snapshots of paged lists, from which their next pages are read at no cost. Once a snapshot is dropped, its
  * revision is read from the store.
  */
-export class SnapshotHistory {
+export class ListSnapshots {
   readonly #clock: Clock;
   readonly #kept = new Map<number, { readonly snapshot: Snapshot; until: number }>();
   #cancel: (() => void) | undefined;

@@ -13,8 +13,9 @@ import {
   PersistentVolumeClaimSpec,
   type PersistentVolumeClaimStatus,
 } from '../../types/core-v1.ts';
-import { compareQuantityTexts } from '../pod-template/resource-list.ts';
-import { isNative } from '../pod-template/resource-names.ts';
+import { compareQuantityTexts } from '../../types/resource-list.ts';
+import { isNative } from '../../types/resource-names.ts';
+import { classAnnotation } from '../../types/storage-class.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
@@ -22,7 +23,6 @@ import type { ObjectOf } from '../shared/define.ts';
 import { asJson, byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalText } from '../shared/internal-go-form.ts';
 import { lineDiff } from '../shared/line-diff.ts';
-import { classAnnotation } from './persistent-volumes.warnings.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 type Spec = PersistentVolumeClaimSpec;

@@ -155,5 +155,5 @@ function validateInitContainer(container: Container, old: Container, path: strin
 function withoutResizable({ requests = {}, limits = {}, claims = [] }: NonNullable<Resources> = {}): Json {
   const kept = (amounts: ResourceList) =>
     Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== 'cpu' && name !== 'memory'));
-  return { requests: kept(requests), limits: kept(limits), claims } as Json;
+  return { requests: kept(requests), limits: kept(limits), claims };
 }

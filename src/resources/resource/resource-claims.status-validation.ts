@@ -11,7 +11,7 @@ import type {
 import { validateNodeSelector } from '../pod-template/affinity.ts';
 import { validateCidr } from '../shared/addresses.ts';
 import { validateConditions } from '../shared/conditions.ts';
-import { asJson, oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
+import { oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
 import {
   MAX_CONFIGS,
   validateConfiguration,
@@ -116,7 +116,7 @@ function validateDevice(
   return [
     ...found,
     ...validateConditions(conditions ?? [], `${path}.conditions`),
-    ...(asJson(data) === undefined ? [] : validateParameters(data, `${path}.data`, false)),
+    ...(data === undefined ? [] : validateParameters(data, `${path}.data`, false)),
     ...(networkData === undefined ? [] : validateNetwork(networkData, `${path}.networkData`)),
   ];
 }

@@ -1,4 +1,4 @@
-import { forbidden } from './fields.ts';
+import { forbidden } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './types.ts';
 
 /** Admits every request. */

@@ -1,4 +1,5 @@
-import { fieldsOf, forbidden, objectsOf, on, specOf, textOf } from './fields.ts';
+import { Pod } from '../types/core-v1.ts';
+import { forbidden, on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Required pod anti-affinity terms may use the hostname topology key only. */
@@ -8,11 +9,11 @@ export function limitAntiAffinity({ names }: Pick<PluginInitializer, 'names'>): 
     name: 'LimitPodHardAntiAffinityTopology',
     handles: on(['CREATE', 'UPDATE'], 'pods'),
     validate: (request) => {
-      const { podAntiAffinity } = fieldsOf(specOf(request.object)['affinity']);
-      const terms = objectsOf(fieldsOf(podAntiAffinity)['requiredDuringSchedulingIgnoredDuringExecution']);
+      const { podAntiAffinity } = typedRequest(Pod, request).object?.spec?.affinity ?? {};
+      const terms = podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
       const wrong = terms.find(({ topologyKey }) => topologyKey !== allowed);
       if (wrong === undefined) return;
-      const what = `has TopologyKey ${textOf(wrong['topologyKey'])} but only key ${allowed} is allowed`;
+      const what = `has TopologyKey ${wrong.topologyKey ?? ''} but only key ${allowed} is allowed`;
       throw forbidden(request, `affinity.PodAntiAffinity.RequiredDuringScheduling ${what}`);
     },
   };

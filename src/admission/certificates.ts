@@ -1,5 +1,6 @@
 import { jsonEqual } from '../meta/index.ts';
-import { fieldsOf, forbidden, on, specOf, textOf } from './fields.ts';
+import { CertificateSigningRequest } from '../types/certificates-v1.ts';
+import { forbidden, on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 type Initializer = Pick<PluginInitializer, 'names' | 'authorize'>;
@@ -21,9 +22,10 @@ export function certificateSigning(initializer: Initializer): AdmissionPlugin {
     name: 'CertificateSigning',
     handles: on(['UPDATE'], `${csrResource(initializer.names.domain)}/status`),
     validate: (request) => {
-      const { certificate, conditions = [] } = fieldsOf(request.object?.['status']);
-      const before = fieldsOf(request.oldObject?.['status']);
-      if (jsonEqual(certificate, before['certificate']) && jsonEqual(conditions, before['conditions'] ?? [])) return;
+      const { object, oldObject } = typedRequest(CertificateSigningRequest, request);
+      const { certificate, conditions = [] } = object?.status ?? {};
+      const before = oldObject?.status ?? {};
+      if (jsonEqual(certificate, before.certificate) && jsonEqual(conditions, before.conditions ?? [])) return;
       return authorizeSigner(initializer, request, 'sign');
     },
   };
@@ -39,9 +41,9 @@ export function certificateSubjectRestriction({
     name: 'CertificateSubjectRestriction',
     handles: on(['CREATE'], csrResource(names.domain)),
     validate: (request) => {
-      const { signerName, request: encoded } = specOf(request.object);
+      const { signerName, request: encoded } = typedRequest(CertificateSigningRequest, request).object?.spec ?? {};
       if (signerName !== signer) return;
-      const pem = Buffer.from(textOf(encoded), 'base64').toString('latin1');
+      const pem = Buffer.from(encoded ?? '', 'base64').toString('latin1');
       const organizations = organizationsOf(pem);
       if (organizations === undefined) throw forbidden(request, 'failed to parse CSR: it cannot be read');
       if (!organizations.includes('system:masters')) return;
@@ -56,7 +58,7 @@ async function authorizeSigner(
   request: AdmissionRequest,
   verb: string,
 ): Promise<void> {
-  const signer = textOf(specOf(request.oldObject)['signerName']);
+  const signer = typedRequest(CertificateSigningRequest, request).oldObject?.spec?.signerName ?? '';
   const attributes = {
     verb,
     group: `certificates.${names.domain}`,

@@ -1,4 +1,7 @@
-import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
+import { annotationOf } from '../meta/index.ts';
+import { Ingress, IngressClass } from '../types/networking-v1.ts';
+import { defaultOf } from './default-class.ts';
+import { on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Sets `ingressClassName` of an ingress without a class to the default ingress class; of several, the newest. */
@@ -7,13 +10,14 @@ export function defaultIngressClass({ names, objects }: Pick<PluginInitializer, 
   return {
     name: 'DefaultIngressClass',
     handles: on(['CREATE'], `ingresses.networking.${domain}`),
-    mutate: async ({ object: ingress }) => {
+    mutate: async (request) => {
+      const { object: ingress } = typedRequest(Ingress, request);
       if (ingress === undefined || annotationOf(ingress, `${labels}/ingress.class`) !== undefined) return;
-      const spec = fieldsAt(ingress, 'spec');
-      if (spec['ingressClassName'] !== undefined) return;
-      const classes = await objects.list(`ingressclasses.networking.${domain}`, '');
-      const found = defaultOf(classes, [`ingressclass.${labels}/is-default-class`]);
-      if (found !== undefined) spec['ingressClassName'] = found.metadata.name ?? '';
+      if (ingress.spec?.ingressClassName !== undefined) return;
+      const found = defaultOf(await objects.list(IngressClass, ''), [`ingressclass.${labels}/is-default-class`]);
+      if (found === undefined) return;
+      ingress.spec ??= {};
+      ingress.spec.ingressClassName = found.metadata.name ?? '';
     },
   };
 }

@@ -1,20 +1,27 @@
-import { annotationOf, defaultOf, fieldsAt, on } from './fields.ts';
+import { annotationOf } from '../meta/index.ts';
+import { PersistentVolumeClaim } from '../types/core-v1.ts';
+import { classAnnotation } from '../types/storage-class.ts';
+import { StorageClass } from '../types/storage-v1.ts';
+import { defaultOf } from './default-class.ts';
+import { on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Sets `storageClassName` of a claim without one to the default storage class; of several, the newest. */
 export function defaultStorageClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
-  const { domain, labels } = names;
+  const { labels } = names;
   const marks = [`storageclass.${labels}/is-default-class`, `storageclass.beta.${labels}/is-default-class`];
   return {
     name: 'DefaultStorageClass',
     handles: on(['CREATE'], 'persistentvolumeclaims'),
-    mutate: async ({ object: claim }) => {
-      if (claim === undefined || annotationOf(claim, `volume.beta.${labels}/storage-class`) !== undefined) return;
-      const spec = fieldsAt(claim, 'spec');
+    mutate: async (request) => {
+      const { object: claim } = typedRequest(PersistentVolumeClaim, request);
+      if (claim === undefined || annotationOf(claim, classAnnotation(names)) !== undefined) return;
       // An empty name requests a volume without a class.
-      if (spec['storageClassName'] !== undefined) return;
-      const found = defaultOf(await objects.list(`storageclasses.storage.${domain}`, ''), marks);
-      if (found !== undefined) spec['storageClassName'] = found.metadata.name ?? '';
+      if (claim.spec?.storageClassName !== undefined) return;
+      const found = defaultOf(await objects.list(StorageClass, ''), marks);
+      if (found === undefined) return;
+      claim.spec ??= {};
+      claim.spec.storageClassName = found.metadata.name ?? '';
     },
   };
 }

@@ -1,4 +1,5 @@
-import { fieldsAt, listAt, objectsOf, on, textOf } from './fields.ts';
+import { Pod } from '../types/core-v1.ts';
+import { on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Adds tolerations with `tolerationSeconds` for the not-ready and unreachable NoExecute taints. */
@@ -13,23 +14,25 @@ export function defaultTolerations({
   return {
     name: 'DefaultTolerationSeconds',
     handles: on(['CREATE', 'UPDATE'], 'pods'),
-    mutate: ({ object: pod }) => {
+    mutate: (request) => {
+      const { object: pod } = typedRequest(Pod, request);
       if (pod === undefined) return;
-      const spec = fieldsAt(pod, 'spec');
-      const given = objectsOf(spec['tolerations']);
-      const meets = (value: string, wanted: string) => value === '' || value === wanted;
-      for (const { key, seconds } of taints) {
-        const tolerated = given.some(
-          (toleration) => meets(textOf(toleration['key']), key) && meets(textOf(toleration['effect']), 'NoExecute'),
-        );
-        if (tolerated) continue;
-        listAt(spec, 'tolerations').push({
+      pod.spec ??= {};
+      const { tolerations = [] } = pod.spec;
+      const meets = (value: string | undefined, wanted: string) => !value || value === wanted;
+      const missing = taints.filter(
+        (taint) => !tolerations.some(({ key, effect }) => meets(key, taint.key) && meets(effect, 'NoExecute')),
+      );
+      if (missing.length === 0) return;
+      pod.spec.tolerations = [
+        ...tolerations,
+        ...missing.map(({ key, seconds }) => ({
           key,
           operator: 'Exists',
           effect: 'NoExecute',
           tolerationSeconds: seconds,
-        });
-      }
+        })),
+      ];
     },
   };
 }

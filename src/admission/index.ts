@@ -12,5 +12,7 @@ export type {
   ObjectLookup,
   PluginInitializer,
   ResourceAuthorizer,
+  ResourceKey,
   StepTimer,
+  Stored,
 } from './types.ts';

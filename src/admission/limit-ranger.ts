@@ -1,54 +1,45 @@
+import { compareQuantities, formatQuantity, type Quantity, setKey } from '../meta/index.ts';
 import {
-  type ApiObject,
-  compareQuantities,
-  formatQuantity,
-  isJsonObject,
-  type JsonObject,
-  type Quantity,
-  setKey,
-} from '../meta/index.ts';
-import {
-  aggregateMessages,
-  containersOf,
-  fieldsAt,
-  fieldsOf,
-  forbidden,
-  initContainersOf,
-  objectsOf,
-  specOf,
-  textOf,
-} from './fields.ts';
-import { parseResourceList, podResources, type ResourceList, sorted, zero } from './resource-list.ts';
+  type Container,
+  LimitRange,
+  type LimitRangeItem,
+  PersistentVolumeClaim,
+  Pod,
+  type PodSpec,
+} from '../types/core-v1.ts';
+import { podResources } from '../types/pod-resources.ts';
+import { parseResourceList, type Quantities, type ResourceList, sortedByName, zero } from '../types/resource-list.ts';
+import { forbidden, typedRequest } from './request.ts';
 import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** Applies the defaults and enforces the constraints of the LimitRange objects of a namespace. */
 export function limitRanger({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
   /** The limits of each LimitRange. */
-  const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<JsonObject[][]> => {
+  const limitsFor = async ({ namespace, oldObject }: AdmissionRequest): Promise<(readonly LimitRangeItem[])[]> => {
     // An object that is being deleted is not checked.
     if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
-    const ranges = await objects.list('limitranges', namespace);
-    return ranges.map((range) => objectsOf(specOf(range)['limits']));
+    const ranges = await objects.list(LimitRange, namespace);
+    return ranges.map(({ spec }) => spec?.limits ?? []);
   };
   return {
     name: 'LimitRanger',
     handles: handlesLimits,
     mutate: async (request) => {
-      const { object: pod, operation } = request;
-      if (pod === undefined || request.resource.resource !== 'pods') return;
+      if (request.resource.resource !== 'pods') return;
+      const { object: pod, operation } = typedRequest(Pod, request);
+      if (pod === undefined) return;
       for (const limit of (await limitsFor(request)).flat()) {
-        const notes = applyDefaults(pod, limit);
+        const notes = applyDefaults(pod.spec ?? {}, limit);
         if (notes.length === 0 || operation !== 'CREATE') continue;
-        const annotations = fieldsAt(pod.metadata, 'annotations');
-        setKey(annotations, `${names.labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
+        pod.metadata.annotations ??= {};
+        setKey(pod.metadata.annotations, `${names.labels}/limit-ranger`, `LimitRanger plugin set: ${notes.join('; ')}`);
       }
     },
     validate: async (request) => {
-      const { object } = request;
-      if (object === undefined) return;
-      const check = request.resource.resource === 'pods' ? checkPod : checkClaim;
+      if (request.object === undefined) return;
+      const check = request.resource.resource === 'pods' ? podCheck(request) : claimCheck(request);
       for (const limits of await limitsFor(request)) {
-        const found = limits.flatMap((limit) => check(specOf(object), limit));
+        const found = limits.flatMap(check);
         if (found.length > 0) throw forbidden(request, aggregateMessages(found));
       }
     },
@@ -63,45 +54,54 @@ function handlesLimits({ resource, subresource, operation }: AdmissionPlace): bo
 }
 
 /** Returns a description of each default that was set, for the annotation. */
-function applyDefaults(pod: ApiObject, limit: JsonObject): string[] {
-  if (limit['type'] !== 'Container') return [];
-  const spec = specOf(pod);
+function applyDefaults({ containers, initContainers }: PodSpec, limit: LimitRangeItem): string[] {
+  if (limit.type !== 'Container') return [];
   return [
-    ...containersOf(spec).flatMap((container) => defaultContainerResources(container, limit, 'container')),
-    ...initContainersOf(spec).flatMap((container) => defaultContainerResources(container, limit, 'init container')),
+    ...(containers ?? []).flatMap((container) => defaultContainerResources(container, limit, 'container')),
+    ...(initContainers ?? []).flatMap((container) => defaultContainerResources(container, limit, 'init container')),
   ];
 }
 
 /** Returns what was set, such as `cpu, memory request for container c`. */
-function defaultContainerResources(container: JsonObject, limit: JsonObject, what: string): string[] {
-  const set = (field: 'requests' | 'limits', defaults: JsonObject, word: string): string[] => {
-    const resources = fieldsOf(container['resources']);
-    const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(fieldsOf(resources[field]), name));
+function defaultContainerResources(container: Container, limit: LimitRangeItem, what: string): string[] {
+  const set = (field: 'requests' | 'limits', defaults: ResourceList, word: string): string[] => {
+    const given = container.resources?.[field] ?? {};
+    const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(given, name));
     if (missing.length === 0) return [];
-    const amounts = fieldsAt(fieldsAt(container, 'resources'), field);
-    for (const name of missing) setKey(amounts, name, defaults[name] ?? '0');
-    return [`${missing.sort().join(', ')} ${word} for ${what} ${textOf(container['name'])}`];
+    container.resources ??= {};
+    container.resources[field] = given;
+    for (const name of missing) setKey(given, name, defaults[name] ?? '0');
+    return [`${missing.sort().join(', ')} ${word} for ${what} ${container.name ?? ''}`];
   };
-  return [
-    ...set('requests', fieldsOf(limit['defaultRequest']), 'request'),
-    ...set('limits', fieldsOf(limit['default']), 'limit'),
-  ];
+  return [...set('requests', limit.defaultRequest ?? {}, 'request'), ...set('limits', limit.default ?? {}, 'limit')];
 }
 
-function checkPod(spec: JsonObject, limit: JsonObject): string[] {
-  if (limit['type'] === 'Pod')
+/** Returns the violations of a limit. */
+type Check = (limit: LimitRangeItem) => string[];
+
+function podCheck(request: AdmissionRequest): Check {
+  const { spec = {} } = typedRequest(Pod, request).object ?? {};
+  return (limit) => checkPod(spec, limit);
+}
+
+function checkPod(spec: PodSpec, limit: LimitRangeItem): string[] {
+  if (limit.type === 'Pod')
     return checkConstraints(limit, podResources(spec, 'requests'), podResources(spec, 'limits'));
-  if (limit['type'] !== 'Container') return [];
-  return [...containersOf(spec), ...initContainersOf(spec)].flatMap((container) => {
-    const { requests, limits } = fieldsOf(container['resources']);
-    return checkConstraints(limit, parseResourceList(requests), parseResourceList(limits));
-  });
+  if (limit.type !== 'Container') return [];
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    checkConstraints(limit, parseResourceList(resources?.requests), parseResourceList(resources?.limits)),
+  );
+}
+
+function claimCheck(request: AdmissionRequest): Check {
+  const { spec } = typedRequest(PersistentVolumeClaim, request).object ?? {};
+  const requests = parseResourceList(spec?.resources?.requests);
+  return (limit) => checkClaim(requests, limit);
 }
 
 /** Only the requests of a claim are constrained. */
-function checkClaim(spec: JsonObject, limit: JsonObject): string[] {
-  if (limit['type'] !== 'PersistentVolumeClaim') return [];
-  const requests = parseResourceList(fieldsOf(spec['resources'])['requests']);
+function checkClaim(requests: Quantities, limit: LimitRangeItem): string[] {
+  if (limit.type !== 'PersistentVolumeClaim') return [];
   return [
     ...constraintsOf(limit, 'min').flatMap(([name, least]) => {
       const rule = `minimum ${name} usage per PersistentVolumeClaim is ${formatQuantity(least)}`;
@@ -116,11 +116,11 @@ function checkClaim(spec: JsonObject, limit: JsonObject): string[] {
   ];
 }
 
-const constraintsOf = (limit: JsonObject, field: string): [string, Quantity][] =>
-  isJsonObject(limit[field]) ? sorted(parseResourceList(limit[field])) : [];
+const constraintsOf = (limit: LimitRangeItem, field: 'min' | 'max' | 'maxLimitRequestRatio'): [string, Quantity][] =>
+  sortedByName(parseResourceList(limit[field]));
 
-function checkConstraints(limit: JsonObject, requests: ResourceList, limits: ResourceList): string[] {
-  const type = textOf(limit['type']);
+function checkConstraints(limit: LimitRangeItem, requests: Quantities, limits: Quantities): string[] {
+  const { type = '' } = limit;
   return [
     ...constraintsOf(limit, 'min').flatMap(([name, least]) => {
       const rule = `minimum ${name} usage per ${type} is ${formatQuantity(least)}`;
@@ -135,6 +135,12 @@ function checkConstraints(limit: JsonObject, requests: ResourceList, limits: Res
       return limitRequestRatioConstraint(rule, most, requests.get(name), limits.get(name));
     }),
   ];
+}
+
+/** Several error messages as one, without duplicates: `[a, b]`, or just `a`. */
+function aggregateMessages(messages: readonly string[]): string {
+  const texts = [...new Set(messages)];
+  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
 }
 
 const exceeds = (a: Quantity, b: Quantity) => compareQuantities(a, b) > 0;

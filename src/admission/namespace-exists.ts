@@ -1,5 +1,5 @@
 import { StatusError, statusError } from '../meta/index.ts';
-import { forbidden } from './fields.ts';
+import { forbidden } from './request.ts';
 import type { AdmissionPlace, AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 const notOfNamespaces = ({ resource }: AdmissionPlace) => resource !== 'namespaces';

@@ -1,5 +1,5 @@
 import { type Names, StatusError, statusError } from '../meta/index.ts';
-import { forbidden } from './fields.ts';
+import { forbidden } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, NamespaceLookup } from './types.ts';
 
 const namespaces = { group: '', resource: 'namespaces' };

@@ -1,5 +1,5 @@
 import { formatGroupVersion, jsonEqual, type OwnerReference, parseGroupVersion } from '../meta/index.ts';
-import { forbidden } from './fields.ts';
+import { forbidden } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ResourceAttributes } from './types.ts';
 
 type Initializer = Pick<PluginInitializer, 'authorize' | 'findKind'>;

@@ -1,5 +1,6 @@
-import { setKey } from '../meta/index.ts';
-import { annotationOf, fieldsAt, fieldsOf, forbidden, misconfigured, on, specOf } from './fields.ts';
+import { annotationOf, setKey } from '../meta/index.ts';
+import { Namespace, Pod } from '../types/core-v1.ts';
+import { forbidden, misconfigured, on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 type Selector = readonly (readonly [key: string, value: string])[];
@@ -9,9 +10,9 @@ export function podNodeSelector({ names, objects }: Pick<PluginInitializer, 'nam
   const key = `scheduler.alpha.${names.labels}/node-selector`;
   /** The node selector of the namespace. @throws StatusError 403 when it conflicts with that of the pod */
   const selectorFor = async (request: AdmissionRequest): Promise<Selector> => {
-    const namespace = await objects.get('namespaces', '', request.namespace);
+    const namespace = await objects.get(Namespace, '', request.namespace);
     const selector = readSelector(namespace && annotationOf(namespace, key));
-    const given = fieldsOf(specOf(request.object)['nodeSelector']);
+    const given = typedRequest(Pod, request).object?.spec?.nodeSelector ?? {};
     if (selector.some(([name, value]) => Object.hasOwn(given, name) && given[name] !== value)) {
       throw forbidden(request, 'pod node label selector conflicts with its namespace node label selector');
     }
@@ -22,9 +23,11 @@ export function podNodeSelector({ names, objects }: Pick<PluginInitializer, 'nam
     handles: on(['CREATE'], 'pods'),
     mutate: async (request) => {
       const selector = await selectorFor(request);
-      if (request.object === undefined || selector.length === 0) return;
-      const held = fieldsAt(fieldsAt(request.object, 'spec'), 'nodeSelector');
-      for (const [name, value] of selector) setKey(held, name, value);
+      const { object: pod } = typedRequest(Pod, request);
+      if (pod === undefined || selector.length === 0) return;
+      pod.spec ??= {};
+      pod.spec.nodeSelector ??= {};
+      for (const [name, value] of selector) setKey(pod.spec.nodeSelector, name, value);
     },
     validate: async (request) => {
       await selectorFor(request);

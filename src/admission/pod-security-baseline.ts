@@ -1,35 +1,48 @@
-import type { Json, JsonObject } from '../meta/index.ts';
-import { fieldsOf, numberOf, objectsOf, textOf, textsOf } from './fields.ts';
+import { getKey } from '../meta/index.ts';
+import type { Container, EphemeralContainer, PodSecurityContext, PodSpec, SecurityContext } from '../types/core-v1.ts';
 import { formatContainers, formatSetters, ordered, plural, quoted, type Violation } from './pod-security-messages.ts';
+
+export type AnyContainer = Container | EphemeralContainer;
 
 /** The parts of a pod that checks evaluate. */
 export interface PodAttributes {
-  readonly spec: JsonObject;
-  readonly annotations: JsonObject;
+  readonly spec: PodSpec;
+  readonly annotations: { readonly [key: string]: string };
   /** All containers, in the order in which messages name them. */
-  readonly containers: readonly JsonObject[];
+  readonly containers: readonly AnyContainer[];
   /** Domain of the product's labels and annotations. */
   readonly labels: string;
 }
 
 export type Check = (pod: PodAttributes) => Violation | undefined;
 
-export const contextOf = (holder: JsonObject): JsonObject => fieldsOf(holder['securityContext']);
+/** Fields that the security contexts of pods and containers both have. */
+export type SharedField = keyof PodSecurityContext & keyof SecurityContext;
 
 /** The containers whose security context sets a field to a disallowed value, and whether that of the pod does. */
-export function violatingSetters(pod: PodAttributes, field: string, isDisallowed: (value: Json) => boolean) {
-  const wrong = (holder: JsonObject) => {
-    const value = contextOf(holder)[field];
-    return value !== undefined && isDisallowed(value);
+export function violatingSetters<F extends SharedField>(
+  { spec, containers }: PodAttributes,
+  field: F,
+  isDisallowed: (value: NonNullable<SecurityContext[F]>) => boolean,
+) {
+  const wrong = (context: Pick<SecurityContext, F> | undefined) => {
+    const value = context?.[field];
+    return value !== undefined && value !== null && isDisallowed(value);
   };
-  return { pod: wrong(pod.spec), containers: pod.containers.filter(wrong) };
+  return {
+    pod: wrong(spec.securityContext),
+    containers: containers.filter(({ securityContext }) => wrong(securityContext)),
+  };
 }
 
 /** The same for the `type` of a field, with the disallowed types sorted. */
-function disallowedTypes(pod: PodAttributes, field: string, isDisallowed: (value: string) => boolean) {
+function disallowedTypes(
+  pod: PodAttributes,
+  field: 'appArmorProfile' | 'seccompProfile',
+  isDisallowed: (value: string) => boolean,
+) {
   const values: string[] = [];
-  const setters = violatingSetters(pod, field, (value) => {
-    const type = textOf(fieldsOf(value)['type']);
+  const setters = violatingSetters(pod, field, ({ type = '' }) => {
     if (isDisallowed(type)) values.push(type);
     return isDisallowed(type);
   });
@@ -37,13 +50,13 @@ function disallowedTypes(pod: PodAttributes, field: string, isDisallowed: (value
 }
 
 const hostNamespaces: Check = ({ spec }) => {
-  const used = ['hostNetwork', 'hostPID', 'hostIPC'].filter((field) => spec[field] === true);
+  const used = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field] === true);
   if (used.length === 0) return undefined;
   return { reason: 'host namespaces', detail: used.map((field) => `${field}=true`).join(', ') };
 };
 
 const privileged: Check = ({ containers }) => {
-  const found = containers.filter((container) => contextOf(container)['privileged'] === true);
+  const found = containers.filter(({ securityContext }) => securityContext?.privileged === true);
   if (found.length === 0) return undefined;
   return { reason: 'privileged', detail: `${formatContainers(found)} must not set securityContext.privileged=true` };
 };
@@ -67,11 +80,11 @@ const defaultCapabilities = new Set([
 
 /** Names the containers that add capabilities outside of the allowed ones; undefined when none does. */
 export function forbiddenCapabilities(
-  containers: readonly JsonObject[],
+  containers: readonly AnyContainer[],
   allowed: ReadonlySet<string>,
 ): string | undefined {
-  const added = (container: JsonObject) =>
-    textsOf(fieldsOf(contextOf(container)['capabilities'])['add']).filter((name) => !allowed.has(name));
+  const added = ({ securityContext }: AnyContainer) =>
+    (securityContext?.capabilities?.add ?? []).filter((name) => !allowed.has(name));
   const found = containers.filter((container) => added(container).length > 0);
   if (found.length === 0) return undefined;
   const which = quoted(ordered(found.flatMap(added)));
@@ -84,17 +97,14 @@ const capabilities: Check = ({ containers }) => {
 };
 
 const hostPathVolumes: Check = ({ spec }) => {
-  const found = objectsOf(spec['volumes']).filter((volume) => volume['hostPath'] !== undefined);
+  const found = (spec.volumes ?? []).filter(({ hostPath }) => hostPath !== undefined);
   if (found.length === 0) return undefined;
-  const names = quoted(found.map(({ name }) => textOf(name)));
+  const names = quoted(found.map(({ name = '' }) => name));
   return { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', found.length)} ${names}` };
 };
 
 const hostPorts: Check = ({ containers }) => {
-  const portsOf = (container: JsonObject) =>
-    objectsOf(container['ports'])
-      .flatMap(({ hostPort }) => numberOf(hostPort) || [])
-      .map(String);
+  const portsOf = ({ ports }: AnyContainer) => (ports ?? []).flatMap(({ hostPort }) => hostPort || []).map(String);
   const found = containers.filter((container) => portsOf(container).length > 0);
   if (found.length === 0) return undefined;
   const ports = ordered(found.flatMap(portsOf));
@@ -103,19 +113,16 @@ const hostPorts: Check = ({ containers }) => {
 };
 
 /** The `host` fields of the probes and lifecycle handlers of a container. */
-const hostsOf = (container: JsonObject): string[] => {
-  const { postStart, preStop } = fieldsOf(container['lifecycle']);
-  const { livenessProbe, readinessProbe, startupProbe } = container;
-  return [livenessProbe, readinessProbe, startupProbe, postStart, preStop]
-    .flatMap((handler) => ['httpGet', 'tcpSocket'].map((way) => textOf(fieldsOf(fieldsOf(handler)[way])['host'])))
-    .filter((host) => host !== '');
-};
+const hostsOf = ({ livenessProbe, readinessProbe, startupProbe, lifecycle }: AnyContainer): string[] =>
+  [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop].flatMap((handler) =>
+    [handler?.httpGet?.host, handler?.tcpSocket?.host].flatMap((host) => host || []),
+  );
 
 const probeHosts: Check = ({ containers }) => {
   const hosts = ordered(containers.flatMap(hostsOf));
   if (hosts.length === 0) return undefined;
   const reason = 'probe or lifecycle host';
-  const names = ordered(containers.filter((one) => hostsOf(one).length > 0).map(({ name }) => textOf(name)));
+  const names = ordered(containers.filter((one) => hostsOf(one).length > 0).map(({ name = '' }) => name));
   const who = `${plural('container', 'containers', names.length)} ${quoted(names)} ${plural('uses', 'use', names.length)}`;
   return { reason, detail: `${who} ${plural(reason, `${reason}s`, hosts.length)} ${quoted(hosts)}` };
 };
@@ -124,7 +131,7 @@ const appArmor: Check = (pod) => {
   const { setters, values } = disallowedTypes(pod, 'appArmorProfile', (type) => !profileTypes.has(type));
   const prefix = `container.apparmor.security.beta.${pod.labels}/`;
   const annotations = Object.entries(pod.annotations)
-    .filter(([key, value]) => key.startsWith(prefix) && !/^$|^runtime\/default$|^localhost\//.test(textOf(value)))
+    .filter(([key, value]) => key.startsWith(prefix) && !/^$|^runtime\/default$|^localhost\//.test(value))
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
     .sort();
   const who = [formatSetters(setters.pod, setters.containers)].filter((text) => text !== '');
@@ -145,22 +152,21 @@ const seLinux =
   (...types: readonly string[]): Check =>
   (pod) => {
     const allowed = new Set(['', 'container_t', 'container_init_t', 'container_kvm_t', ...types]);
-    const bad: JsonObject[] = [];
-    const { pod: byPod, containers } = violatingSetters(pod, 'seLinuxOptions', (value) => {
-      const options = fieldsOf(value);
-      const wrong =
-        !allowed.has(textOf(options['type'])) || textOf(options['user']) !== '' || textOf(options['role']) !== '';
+    const bad: NonNullable<SecurityContext['seLinuxOptions']>[] = [];
+    const { pod: byPod, containers } = violatingSetters(pod, 'seLinuxOptions', (options) => {
+      const { type = '', user = '', role = '' } = options;
+      const wrong = !allowed.has(type) || user !== '' || role !== '';
       if (wrong) bad.push(options);
       return wrong;
     });
     if (bad.length === 0) return undefined;
-    const disallowedTypes = ordered(bad.map(({ type }) => textOf(type)).filter((type) => !allowed.has(type)));
+    const disallowedTypes = ordered(bad.map(({ type = '' }) => type).filter((type) => !allowed.has(type)));
     const data = [
       ...(disallowedTypes.length === 0
         ? []
         : [`${plural('type', 'types', disallowedTypes.length)} ${quoted(disallowedTypes)}`]),
-      ...(bad.some(({ user }) => textOf(user) !== '') ? ['user may not be set'] : []),
-      ...(bad.some(({ role }) => textOf(role) !== '') ? ['role may not be set'] : []),
+      ...(bad.some(({ user }) => user) ? ['user may not be set'] : []),
+      ...(bad.some(({ role }) => role) ? ['role may not be set'] : []),
     ];
     const who = formatSetters(byPod, containers);
     return {
@@ -170,7 +176,7 @@ const seLinux =
   };
 
 export const procMount: Check = ({ containers }) => {
-  const mountOf = (container: JsonObject) => textOf(contextOf(container)['procMount'] ?? 'Default');
+  const mountOf = ({ securityContext }: AnyContainer) => securityContext?.procMount ?? 'Default';
   const found = containers.filter((container) => mountOf(container) !== 'Default');
   if (found.length === 0) return undefined;
   const types = quoted(ordered(found.map(mountOf)));
@@ -184,18 +190,20 @@ export const procMount: Check = ({ containers }) => {
 export const exceptInUserNamespace =
   (check: Check): Check =>
   (pod) =>
-    pod.spec['hostUsers'] === false ? undefined : check(pod);
+    pod.spec.hostUsers === false ? undefined : check(pod);
 
 /** Seccomp profiles in annotations, before v1.19. */
 const seccompAnnotations: Check = ({ annotations, containers, labels }) => {
   const keys = [
     `seccomp.security.alpha.${labels}/pod`,
-    ...containers.map(({ name }) => `container.seccomp.security.alpha.${labels}/${textOf(name)}`),
+    ...containers.map(({ name = '' }) => `container.seccomp.security.alpha.${labels}/${name}`),
   ];
-  const wrong = (key: string) =>
-    Object.hasOwn(annotations, key) &&
-    !/^runtime\/default$|^docker\/default$|^localhost\//.test(textOf(annotations[key]));
-  const found = ordered(keys.filter(wrong).map((key) => `${key}=${JSON.stringify(annotations[key])}`));
+  const wrong = keys.flatMap((key) => {
+    const value = getKey(annotations, key);
+    if (value === undefined || /^runtime\/default$|^docker\/default$|^localhost\//.test(value)) return [];
+    return `${key}=${JSON.stringify(value)}`;
+  });
+  const found = ordered(wrong);
   if (found.length === 0) return undefined;
   const word = plural('annotation', 'annotations', found.length);
   return { reason: 'seccompProfile', detail: `forbidden ${word} ${found.join(', ')}` };
@@ -233,17 +241,13 @@ const sysctls =
   (...more: readonly string[]): Check =>
   ({ spec }) => {
     const allowed = new Set([...safeSysctls, ...more]);
-    const names = objectsOf(contextOf(spec)['sysctls']).map(({ name }) => textOf(name));
+    const names = (spec.securityContext?.sysctls ?? []).map(({ name = '' }) => name);
     const found = names.filter((name) => !allowed.has(name));
     return found.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: found.join(', ') };
   };
 
 const windowsHostProcess: Check = (pod) => {
-  const { pod: byPod, containers } = violatingSetters(
-    pod,
-    'windowsOptions',
-    (value) => fieldsOf(value)['hostProcess'] === true,
-  );
+  const { pod: byPod, containers } = violatingSetters(pod, 'windowsOptions', ({ hostProcess }) => hostProcess === true);
   const who = formatSetters(byPod, containers);
   if (who === '') return undefined;
   return { reason: 'hostProcess', detail: `${who} must not set securityContext.windowsOptions.hostProcess=true` };

@@ -1,13 +1,15 @@
-import type { Json, JsonObject, Names } from '../meta/index.ts';
-import { allContainersOf, fieldsOf, objectsOf, textOf, textsOf } from './fields.ts';
+import type { Names } from '../meta/index.ts';
+import type { PodSpec, Volume } from '../types/core-v1.ts';
+import { allContainers } from '../types/pod-resources.ts';
 import {
+  type AnyContainer,
   baselineChecks,
   type Check,
-  contextOf,
   exceptInUserNamespace,
   forbiddenCapabilities,
   type PodAttributes,
   procMount,
+  type SharedField,
   seccompProfiles,
   type VersionedCheck,
   violatingSetters,
@@ -17,7 +19,7 @@ import { formatContainers, formatSetters, ordered, plural, quoted, type Violatio
 export type Level = 'privileged' | 'baseline' | 'restricted';
 
 const allowPrivilegeEscalation: Check = ({ containers }) => {
-  const found = containers.filter((container) => contextOf(container)['allowPrivilegeEscalation'] !== false);
+  const found = containers.filter(({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false);
   if (found.length === 0) return undefined;
   return {
     reason: 'allowPrivilegeEscalation != false',
@@ -29,7 +31,7 @@ const restrictedAddedCapabilities = new Set(['NET_BIND_SERVICE']);
 
 const capabilitiesRestricted: Check = ({ containers }) => {
   const notDropping = containers.filter(
-    (container) => !textsOf(fieldsOf(contextOf(container)['capabilities'])['drop']).includes('ALL'),
+    ({ securityContext }) => !(securityContext?.capabilities?.drop ?? []).includes('ALL'),
   );
   const all = [
     ...(notDropping.length === 0
@@ -41,7 +43,7 @@ const capabilitiesRestricted: Check = ({ containers }) => {
 };
 
 /** Volume types that the restricted level allows. */
-const allowedVolumes = [
+const allowedVolumes: readonly (keyof Volume)[] = [
   'configMap',
   'csi',
   'downwardAPI',
@@ -52,7 +54,7 @@ const allowedVolumes = [
   'projected',
   'secret',
 ];
-const restrictedVolumes = [
+const restrictedVolumes: readonly (keyof Volume)[] = [
   'hostPath',
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -77,11 +79,11 @@ const restrictedVolumes = [
 ];
 
 const volumeTypes: Check = ({ spec }) => {
-  const has = (volume: JsonObject) => (type: string) => volume[type] !== undefined;
-  const found = objectsOf(spec['volumes']).filter((volume) => !allowedVolumes.some(has(volume)));
+  const has = (volume: Volume) => (type: keyof Volume) => volume[type] !== undefined;
+  const found = (spec.volumes ?? []).filter((volume) => !allowedVolumes.some(has(volume)));
   if (found.length === 0) return undefined;
   const types = ordered(found.map((volume) => restrictedVolumes.find(has(volume)) ?? 'unknown'));
-  const names = quoted(found.map(({ name }) => textOf(name)));
+  const names = quoted(found.map(({ name = '' }) => name));
   const what = plural('restricted volume type', 'restricted volume types', types.length);
   const which = `${plural('volume', 'volumes', found.length)} ${names} ${plural('uses', 'use', found.length)}`;
   return { reason: 'restricted volume types', detail: `${which} ${what} ${quoted(types)}` };
@@ -98,10 +100,10 @@ const runAsNonRoot: Check = (pod) => {
 };
 
 /** The containers for which neither they nor the pod set a field of the security context. */
-const containersWithout = ({ spec, containers }: PodAttributes, field: string): JsonObject[] =>
-  contextOf(spec)[field] !== undefined
+const containersWithout = ({ spec, containers }: PodAttributes, field: SharedField): AnyContainer[] =>
+  spec.securityContext?.[field] !== undefined
     ? []
-    : containers.filter((container) => contextOf(container)[field] === undefined);
+    : containers.filter(({ securityContext }) => securityContext?.[field] === undefined);
 
 const runAsUser: Check = (pod) => {
   const { pod: byPod, containers } = violatingSetters(pod, 'runAsUser', (value) => value === 0);
@@ -122,7 +124,7 @@ const seccompRestricted: Check = (pod) => {
 const exceptOnWindows =
   (check: Check): Check =>
   (pod) =>
-    fieldsOf(pod.spec['os'])['name'] === 'windows' ? undefined : check(pod);
+    pod.spec.os?.name === 'windows' ? undefined : check(pod);
 
 /** The checks that the restricted level adds, in the order of violations in messages. */
 const restrictedChecks: readonly VersionedCheck[] = [
@@ -161,12 +163,12 @@ const checksForVersion = (checks: readonly VersionedCheck[], minor: number): Ver
 export function evaluatePod(
   level: Level,
   minor: number,
-  spec: JsonObject,
-  annotations: Json | undefined,
+  spec: PodSpec,
+  annotations: PodAttributes['annotations'] = {},
   { labels }: Pick<Names, 'labels'>,
 ): Violation[] {
   if (level === 'privileged') return [];
-  const pod: PodAttributes = { spec, annotations: fieldsOf(annotations), containers: allContainersOf(spec), labels };
+  const pod: PodAttributes = { spec, annotations, containers: allContainers(spec), labels };
   const restricted = level === 'restricted' ? checksForVersion(restrictedChecks, minor) : [];
   const replaced = new Set(restricted.map(({ replaces }) => replaces));
   const baseline = checksForVersion(baselineChecks, minor).filter(({ id }) => !replaced.has(id));

@@ -15,7 +15,7 @@ import {
 } from './testing/initializer.ts';
 
 const latest = Number.POSITIVE_INFINITY;
-const find = (level: Level, spec: JsonObject, annotations: JsonObject = {}, minor = latest) =>
+const find = (level: Level, spec: JsonObject, annotations: { [key: string]: string } = {}, minor = latest) =>
   formatDetails(evaluatePod(level, minor, spec, annotations, names));
 
 const context = (securityContext: JsonObject) => ({ securityContext });

@@ -1,34 +1,31 @@
-import { type ApiObject, type Json, type JsonObject, type Names, statusError } from '../meta/index.ts';
-import {
-  annotationOf,
-  byName,
-  containersOf,
-  fieldsOf,
-  forbidden,
-  initContainersOf,
-  objectsOf,
-  on,
-  specOf,
-  textOf,
-} from './fields.ts';
+import { annotationOf, formatGroupResource, type Names, statusError } from '../meta/index.ts';
+import type { ObjectOf } from '../schema/index.ts';
+import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../types/apps-v1.ts';
+import { CronJob, Job } from '../types/batch-v1.ts';
+import { Namespace, Pod, PodTemplate, type PodTemplateSpec, ReplicationController } from '../types/core-v1.ts';
+import { byName } from './default-class.ts';
 import { evaluatePod } from './pod-security-checks.ts';
 import { formatDetails, formatReasons, type Violation } from './pod-security-messages.ts';
 import { compareLevels, formatLevel, type LevelVersion, policyFromLabels, sameLevel } from './pod-security-policy.ts';
+import { forbidden, on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 type Initializer = Pick<PluginInitializer, 'names' | 'objects'>;
 
-/** The path of the pod template in each workload resource. */
-const templatePaths: { readonly [resource: string]: readonly string[] } = {
-  podtemplates: ['template'],
-  replicationcontrollers: ['spec', 'template'],
-  'replicasets.apps': ['spec', 'template'],
-  'deployments.apps': ['spec', 'template'],
-  'statefulsets.apps': ['spec', 'template'],
-  'daemonsets.apps': ['spec', 'template'],
-  'jobs.batch': ['spec', 'template'],
-  'cronjobs.batch': ['spec', 'jobTemplate', 'spec', 'template'],
-};
+type PodObject = ObjectOf<typeof Pod>;
+type TemplateOf = (request: AdmissionRequest) => PodTemplateSpec | null | undefined;
+
+/** The pod template of each workload resource. */
+const templates: ReadonlyMap<string, TemplateOf> = new Map<string, TemplateOf>([
+  ['podtemplates', (request) => typedRequest(PodTemplate, request).object?.template],
+  ['replicationcontrollers', (request) => typedRequest(ReplicationController, request).object?.spec?.template],
+  ['replicasets.apps', (request) => typedRequest(ReplicaSet, request).object?.spec?.template],
+  ['deployments.apps', (request) => typedRequest(Deployment, request).object?.spec?.template],
+  ['statefulsets.apps', (request) => typedRequest(StatefulSet, request).object?.spec?.template],
+  ['daemonsets.apps', (request) => typedRequest(DaemonSet, request).object?.spec?.template],
+  ['jobs.batch', (request) => typedRequest(Job, request).object?.spec?.template],
+  ['cronjobs.batch', (request) => typedRequest(CronJob, request).object?.spec?.jobTemplate?.spec?.template],
+]);
 
 const pods = ['pods', 'pods/ephemeralcontainers', 'pods/resize'];
 
@@ -36,43 +33,45 @@ const pods = ['pods', 'pods/ephemeralcontainers', 'pods/resize'];
 export function podSecurity(initializer: Initializer): AdmissionPlugin {
   return {
     name: 'PodSecurity',
-    handles: on(['CREATE', 'UPDATE'], 'namespaces', ...pods, ...Object.keys(templatePaths)),
+    handles: on(['CREATE', 'UPDATE'], 'namespaces', ...pods, ...templates.keys()),
     validate: (request) => {
-      const { resource, object, oldObject, operation } = request;
-      if (object === undefined) return undefined;
-      const { group, resource: plural } = resource;
-      if (group === '' && plural === 'namespaces') return checkNamespace(initializer, request, object);
-      if (group === '' && plural === 'pods') {
+      const resource = formatGroupResource(request.resource);
+      if (resource === 'namespaces') return checkNamespace(initializer, typedRequest(Namespace, request));
+      if (resource === 'pods') {
+        const { object, oldObject, operation } = typedRequest(Pod, request);
+        if (object === undefined) return undefined;
         if (operation === 'UPDATE' && !isSignificantUpdate(object, oldObject, initializer.names)) return undefined;
-        return checkPod(initializer, request, object, specOf(object), true);
+        return checkPod(initializer, request, object, true);
       }
-      const path = templatePaths[group === '' ? plural : `${plural}.${group}`] ?? [];
-      const template = path.reduce<JsonObject>((fields, name) => fieldsOf(fields[name]), object);
-      const { spec } = template;
-      if (spec === undefined) return undefined;
-      return checkPod(initializer, request, template, fieldsOf(spec), false);
+      const template = templates.get(resource)?.(request);
+      return template?.spec && checkPod(initializer, request, template, false);
     },
   };
 }
 
+interface Imaged {
+  readonly name?: string;
+  readonly image?: string;
+}
+
 /** Only an update that changes images, containers or seccomp annotations can add a violation. */
-function isSignificantUpdate(pod: ApiObject, old: ApiObject | undefined, { labels }: Names): boolean {
+function isSignificantUpdate(pod: PodObject, old: PodObject | undefined, { labels }: Names): boolean {
   if (old === undefined) return true;
   const annotationDiffers = (key: string) => annotationOf(pod, key) !== annotationOf(old, key);
-  const differs = (after: JsonObject, before: JsonObject | undefined) =>
+  const differs = (after: Imaged, before: Imaged | undefined) =>
     before === undefined ||
-    after['image'] !== before['image'] ||
-    annotationDiffers(`container.seccomp.security.alpha.${labels}/${textOf(after['name'])}`);
-  for (const list of [containersOf, initContainersOf]) {
-    const before = list(specOf(old));
-    const after = list(specOf(pod));
+    after.image !== before.image ||
+    annotationDiffers(`container.seccomp.security.alpha.${labels}/${after.name ?? ''}`);
+  for (const list of ['containers', 'initContainers'] as const) {
+    const before = old.spec?.[list] ?? [];
+    const after = pod.spec?.[list] ?? [];
     if (after.length !== before.length || after.some((container, i) => differs(container, before[i]))) return true;
   }
-  const before = objectsOf(specOf(old)['ephemeralContainers']);
-  return objectsOf(specOf(pod)['ephemeralContainers']).some((container) =>
+  const before = old.spec?.ephemeralContainers ?? [];
+  return (pod.spec?.ephemeralContainers ?? []).some((container) =>
     differs(
       container,
-      before.find(({ name }) => name === container['name']),
+      before.find(({ name }) => name === container.name),
     ),
   );
 }
@@ -80,13 +79,12 @@ function isSignificantUpdate(pod: ApiObject, old: ApiObject | undefined, { label
 async function checkPod(
   { names, objects }: Initializer,
   request: AdmissionRequest,
-  pod: JsonObject,
-  spec: JsonObject,
+  { metadata, spec = {} }: PodTemplateSpec,
   enforces: boolean,
 ): Promise<void> {
-  const namespace = await objects.get('namespaces', '', request.namespace);
+  const namespace = await objects.get(Namespace, '', request.namespace);
   const { enforce, warn } = policyFromLabels(namespace?.metadata.labels, names).policy;
-  const { annotations } = fieldsOf(pod['metadata']);
+  const { annotations } = metadata ?? {};
   const find = ({ level, minor }: LevelVersion) => evaluatePod(level, minor, spec, annotations, names);
   const enforced = enforces ? find(enforce) : [];
   if (enforced.length > 0) {
@@ -102,10 +100,10 @@ async function checkPod(
 
 function checkNamespace(
   initializer: Initializer,
-  request: AdmissionRequest,
-  namespace: ApiObject,
+  request: AdmissionRequest<ObjectOf<typeof Namespace>>,
 ): Promise<void> | undefined {
-  const { oldObject, kind, name } = request;
+  const { object: namespace, oldObject, kind, name } = request;
+  if (namespace === undefined) return undefined;
   const { policy, errors } = policyFromLabels(namespace.metadata.labels, initializer.names);
   const before = oldObject === undefined ? undefined : policyFromLabels(oldObject.metadata.labels, initializer.names);
   const formatErrors = (list: typeof errors) => list.map(({ message, field }) => `${field}: ${message}`).join();
@@ -126,15 +124,15 @@ const maxPods = 3000;
 /** Warns of existing pods that violate the new enforce level. They are not changed. */
 async function evaluateExistingPods(
   { names, objects }: Initializer,
-  request: AdmissionRequest,
+  request: Pick<AdmissionRequest, 'warn'>,
   namespace: string,
   enforce: LevelVersion,
 ): Promise<void> {
-  const pods = prioritizePods(await objects.list('pods', namespace));
-  const violators = new Map<string, ApiObject[]>();
+  const pods = prioritizePods(await objects.list(Pod, namespace));
+  const violators = new Map<string, PodObject[]>();
   for (const pod of pods.slice(0, maxPods)) {
-    const annotations = pod.metadata.annotations as Json | undefined;
-    const found: Violation[] = evaluatePod(enforce.level, enforce.minor, specOf(pod), annotations, names);
+    const { spec = {}, metadata } = pod;
+    const found: Violation[] = evaluatePod(enforce.level, enforce.minor, spec, metadata.annotations, names);
     if (found.length === 0) continue;
     const why = formatReasons(found);
     const alike = violators.get(why);
@@ -152,18 +150,18 @@ async function evaluateExistingPods(
   for (const line of lines.sort()) request.warn(line);
 }
 
-function formatPods(pods: readonly ApiObject[]): string {
+function formatPods(pods: readonly PodObject[]): string {
   const others = pods.length - 1;
   const first = [...pods].sort(byName)[0]?.metadata.name ?? '';
   return others === 0 ? first : `${first} (and ${others} other ${others === 1 ? 'pod' : 'pods'})`;
 }
 
 /** Puts one pod of each controller first, because the pods of a controller have the same template. */
-function prioritizePods(pods: readonly ApiObject[]): readonly ApiObject[] {
+function prioritizePods(pods: readonly PodObject[]): readonly PodObject[] {
   if (pods.length <= maxPods) return pods;
   const seen = new Set<string>();
-  const first: ApiObject[] = [];
-  const rest: ApiObject[] = [];
+  const first: PodObject[] = [];
+  const rest: PodObject[] = [];
   for (const pod of pods) {
     const controller = pod.metadata.ownerReferences?.find((owner) => owner['controller'] === true)?.uid;
     (controller !== undefined && seen.has(controller) ? rest : first).push(pod);

@@ -1,19 +1,22 @@
-import { type ApiObject, compareQuantities, type StatusError, statusError } from '../meta/index.ts';
-import { fieldsOf } from './fields.ts';
+import { compareQuantities, formatQuantity, type StatusError, statusError } from '../meta/index.ts';
+import type { ObjectOf } from '../schema/index.ts';
+import { ResourceQuota } from '../types/core-v1.ts';
 import {
   addInPlace,
   encodeResourceList,
-  formatResourceList,
   parseResourceList,
-  type ResourceList,
+  type Quantities,
+  sortedByName,
   subtractNonNegative,
-} from './resource-list.ts';
+} from '../types/resource-list.ts';
 import type { PluginInitializer } from './types.ts';
+
+export type Quota = ObjectOf<typeof ResourceQuota>;
 
 /** Usage to be added to the quotas of a namespace, atomically. */
 interface Charge {
   /** The usage under a quota, of what it limits; undefined when the quota does not match. Throws to reject. */
-  readonly usageFor: (quota: ApiObject) => ResourceList | undefined;
+  readonly usageFor: (quota: Quota) => Quantities | undefined;
   readonly forbid: (why: string) => StatusError;
   /** Only checks the limits. */
   readonly dryRun: boolean;
@@ -23,7 +26,7 @@ interface Charge {
 interface ChargeEntry {
   readonly uid: string;
   readonly epoch: number;
-  readonly amounts: ResourceList;
+  readonly amounts: Quantities;
 }
 
 export interface QuotaCharges {
@@ -61,11 +64,11 @@ interface NamespaceQueue {
 
 /** A quota while a batch of charges is applied. */
 interface QuotaState {
-  readonly quota: ApiObject;
+  readonly quota: Quota;
   readonly uid: string;
   readonly epoch: number;
-  readonly hard: ResourceList;
-  used: ResourceList;
+  readonly hard: Quantities;
+  used: Quantities;
   changed: boolean;
 }
 
@@ -116,7 +119,7 @@ async function commitBatch(
   batch: readonly Waiting[],
 ): Promise<void> {
   for (let round = 1; ; round++) {
-    const quotas = await initializer.objects.list('resourcequotas', namespace, round > 1);
+    const quotas = await initializer.objects.list(ResourceQuota, namespace, round > 1);
     const states = loadQuotas(queue, quotas, initializer.newEpoch);
     const outcomes = batch.map((waiting) => applyCharge(states, waiting));
     if (await writeQuotas(initializer, queue, states)) {
@@ -138,14 +141,14 @@ async function commitBatch(
 }
 
 /** The current quotas; one that was last written by another writer begins a new epoch. */
-function loadQuotas(queue: NamespaceQueue, quotas: readonly ApiObject[], newEpoch: () => number): QuotaState[] {
+function loadQuotas(queue: NamespaceQueue, quotas: readonly Quota[], newEpoch: () => number): QuotaState[] {
   const epochs: NamespaceQueue['epochs'] = new Map();
   const states = quotas.map((quota) => {
     const { uid = '', resourceVersion: version = '' } = quota.metadata;
     const known = queue.epochs.get(uid);
     const epoch = known?.version === version ? known.epoch : newEpoch();
     epochs.set(uid, { epoch, version });
-    const { hard, used } = fieldsOf(quota['status']);
+    const { hard, used } = quota.status ?? {};
     return { quota, uid, epoch, hard: parseResourceList(hard), used: parseResourceList(used), changed: false };
   });
   queue.epochs = epochs;
@@ -164,7 +167,7 @@ function applyCharge(states: readonly QuotaState[], { charge, entries }: Waiting
     }
     return { entries: [] };
   }
-  const shares: { state: QuotaState; amounts: ResourceList; used: ResourceList }[] = [];
+  const shares: { state: QuotaState; amounts: Quantities; used: Quantities }[] = [];
   try {
     for (const state of states) {
       const amounts = charge.usageFor(state.quota);
@@ -182,18 +185,24 @@ function applyCharge(states: readonly QuotaState[], { charge, entries }: Waiting
   return { entries: shares.map(({ state: { uid, epoch }, amounts }) => ({ uid, epoch, amounts })) };
 }
 
-function setUsed(state: QuotaState, used: ResourceList): void {
+function setUsed(state: QuotaState, used: Quantities): void {
   state.used = used;
   state.changed = true;
 }
 
-const masked = (amounts: ResourceList, names: { has(name: string): boolean }): ResourceList =>
+const masked = (amounts: Quantities, names: { has(name: string): boolean }): Quantities =>
   new Map([...amounts].filter(([name]) => names.has(name)));
+
+/** `cpu=1,pods=10`, sorted by name. */
+const formatQuantities = (amounts: Quantities): string =>
+  sortedByName(amounts)
+    .map(([name, amount]) => `${name}=${formatQuantity(amount)}`)
+    .join(',');
 
 function checkHard(
   { quota, hard, used: before }: QuotaState,
-  amounts: ResourceList,
-  used: ResourceList,
+  amounts: Quantities,
+  used: Quantities,
   { forbid }: Charge,
 ): void {
   const exceeded = new Set<string>();
@@ -203,7 +212,7 @@ function checkHard(
     if (limit !== undefined && wanted !== undefined && compareQuantities(wanted, limit) > 0) exceeded.add(name);
   }
   if (exceeded.size === 0) return;
-  const format = (list: ResourceList) => formatResourceList(masked(list, exceeded));
+  const format = (list: Quantities) => formatQuantities(masked(list, exceeded));
   const name = quota.metadata.name ?? '';
   throw forbid(
     `exceeded quota: ${name}, requested: ${format(amounts)}, used: ${format(before)}, limited: ${format(hard)}`,
@@ -216,14 +225,13 @@ async function writeQuotas(
   queue: NamespaceQueue,
   states: readonly QuotaState[],
 ): Promise<boolean> {
-  const written: { readonly quota: ApiObject; readonly before: ApiObject; readonly epoch: number }[] = [];
+  const written: { readonly quota: Quota; readonly before: Quota; readonly epoch: number }[] = [];
   for (const state of states) {
     if (!state.changed) continue;
     const quota = await initializer.chargeQuota(state.quota, encodeResourceList(state.used));
     if (quota === undefined) {
       for (const { quota: later, before, epoch } of written) {
-        const { used } = fieldsOf(before['status']);
-        const back = await initializer.chargeQuota(later, fieldsOf(used));
+        const back = await initializer.chargeQuota(later, before.status?.used ?? {});
         if (back !== undefined) rememberVersion(queue, epoch, back);
       }
       return false;
@@ -234,7 +242,7 @@ async function writeQuotas(
   return true;
 }
 
-function rememberVersion(queue: NamespaceQueue, epoch: number, { metadata }: ApiObject): void {
+function rememberVersion(queue: NamespaceQueue, epoch: number, { metadata }: Quota): void {
   const { uid = '', resourceVersion: version = '' } = metadata;
   queue.epochs.set(uid, { epoch, version });
 }

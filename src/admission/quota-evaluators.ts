@@ -1,42 +1,27 @@
-import { type ApiObject, compareQuantities, type JsonObject, type Names, type Quantity } from '../meta/index.ts';
-import {
-  annotationOf,
-  containersOf,
-  fieldsOf,
-  initContainersOf,
-  numberOf,
-  objectsOf,
-  specOf,
-  textOf,
-  textsOf,
-} from './fields.ts';
-import {
-  allocatedPodResources,
-  count,
-  hasPodLevelResources,
-  isBestEffort,
-  isExtendedResource,
-  isExtendedResourceForQuota,
-  parseResourceList,
-  type ResourceList,
-  toQuantity,
-} from './resource-list.ts';
+import { type ApiObject, compareQuantities, type Names, parseQuantity, type Quantity } from '../meta/index.ts';
+import type { ObjectOf, StructSchema } from '../schema/index.ts';
+import { PersistentVolumeClaim, Pod, type PodSpec, type ResourceQuota, Service } from '../types/core-v1.ts';
+import { allocatedPodResources, hasPodLevelResources, qosClass } from '../types/pod-resources.ts';
+import type { Quantities } from '../types/resource-list.ts';
+import { isExtendedResource, isNative } from '../types/resource-names.ts';
+import { storageClassOf } from '../types/storage-class.ts';
 import type { AdmissionPlace } from './types.ts';
 
-/** The usage of an object, by the resource names of quotas. */
-type UsageOf = (object: ApiObject) => ResourceList;
+type PodObject = ObjectOf<typeof Pod>;
+type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 
 /** Computes the usage of the objects of one resource. */
-export interface QuotaEvaluator {
-  readonly usage: UsageOf;
+export interface QuotaEvaluator<T = ApiObject> {
+  /** The usage of an object, by the resource names of quotas. */
+  readonly usage: (object: T) => Quantities;
   /** Whether a limit with this name can apply to the resource. */
   readonly matchesResource: (name: string) => boolean;
   /** The fields that the object must set when these names are limited; undefined when none is missing. */
-  readonly missingConstraints?: (object: ApiObject, names: readonly string[]) => string | undefined;
+  readonly missingConstraints?: (object: T, names: readonly string[]) => string | undefined;
   /** Whether an update may make other quotas match. Absent: any update may change the usage. */
-  readonly changesScope?: (object: ApiObject, old: ApiObject) => boolean;
+  readonly changesScope?: (object: T, old: T) => boolean;
   /** Whether the object is in a scope. Absent: quotas with scopes do not match the resource. */
-  readonly matchesScope?: (object: ApiObject, scope: Scope) => boolean;
+  readonly matchesScope?: (object: T, scope: Scope) => boolean;
 }
 
 /** A scope of a quota, as a requirement. */
@@ -45,6 +30,8 @@ interface Scope {
   readonly operator: string;
   readonly values: readonly string[];
 }
+
+const count = (number: number): Quantity => ({ nano: BigInt(number) * 1_000_000_000n, format: 'DecimalSI' });
 
 /** Resources that quotas also count without the prefix `count/`. */
 const countedByBareName = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']);
@@ -63,9 +50,9 @@ export function handlesQuota({ operation, resource, subresource }: AdmissionPlac
 
 /** The evaluator of a resource, spelled `pods` or `deployments.apps`. */
 export function evaluatorFor(resource: string, names: NameSpelling): QuotaEvaluator {
-  if (resource === 'pods') return podEvaluator(names);
-  if (resource === 'services') return serviceEvaluator;
-  if (resource === 'persistentvolumeclaims') return claimEvaluator(names);
+  if (resource === 'pods') return forKind(Pod, podEvaluator(names));
+  if (resource === 'services') return forKind(Service, serviceEvaluator);
+  if (resource === 'persistentvolumeclaims') return forKind(PersistentVolumeClaim, claimEvaluator(names));
   const counted = [`count/${resource}`, ...(countedByBareName.has(resource) ? [resource] : [])];
   return {
     usage: () => new Map(counted.map((name) => [name, count(1)])),
@@ -73,13 +60,17 @@ export function evaluatorFor(resource: string, names: NameSpelling): QuotaEvalua
   };
 }
 
+/** An evaluator that gets only objects of the resource whose storage version has this schema. */
+const forKind = <S extends StructSchema>(_schema: S, evaluator: QuotaEvaluator<ObjectOf<S>>): QuotaEvaluator =>
+  evaluator as unknown as QuotaEvaluator;
+
 const computeNames = new Set(
   ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
 /** Limits that require every container to set the field. */
 const requiredByContainers = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
 
-const podEvaluator = (names: NameSpelling): QuotaEvaluator => ({
+const podEvaluator = (names: NameSpelling): QuotaEvaluator<PodObject> => ({
   usage: (pod) => podUsage(pod, names),
   matchesResource: (name) =>
     name === 'pods' ||
@@ -87,15 +78,15 @@ const podEvaluator = (names: NameSpelling): QuotaEvaluator => ({
     computeNames.has(name) ||
     name.startsWith('hugepages-') ||
     name.startsWith('requests.hugepages-') ||
-    isExtendedResourceForQuota(name, names),
+    (!isNative(name, names) && name.startsWith('requests.')),
   missingConstraints: missingContainerResources,
-  changesScope: (pod, old) => isTerminating(specOf(pod)) !== isTerminating(specOf(old)),
+  changesScope: (pod, old) => isTerminating(pod.spec) !== isTerminating(old.spec),
   matchesScope: podInScope,
 });
 
-function podUsage(pod: ApiObject, names: NameSpelling): ResourceList {
-  const usage: ResourceList = new Map([['count/pods', count(1)]]);
-  const { phase } = fieldsOf(pod['status']);
+function podUsage(pod: PodObject, names: NameSpelling): Quantities {
+  const usage: Quantities = new Map([['count/pods', count(1)]]);
+  const { phase } = pod.status ?? {};
   // A terminal pod counts as an object only.
   if (phase === 'Failed' || phase === 'Succeeded') return usage;
   usage.set('pods', count(1));
@@ -110,40 +101,36 @@ function podUsage(pod: ApiObject, names: NameSpelling): ResourceList {
   return usage;
 }
 
-function missingContainerResources(pod: ApiObject, names: readonly string[]): string | undefined {
+function missingContainerResources({ spec = {} }: PodObject, names: readonly string[]): string | undefined {
   const required = requiredByContainers.filter((name) => names.includes(name)).sort();
-  const spec = specOf(pod);
   if (hasPodLevelResources(spec)) return undefined;
-  const containers = [...containersOf(spec), ...initContainersOf(spec)];
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const parts = required.flatMap((name) => {
     const [list, plain] = name.startsWith('limits.')
-      ? ['limits', name.slice('limits.'.length)]
-      : ['requests', name.replace('requests.', '')];
-    const silent = containers.filter(
-      (container) => !Object.hasOwn(fieldsOf(fieldsOf(container['resources'])[list]), plain),
-    );
-    const who = [...new Set(silent.map((container) => textOf(container['name'])))].sort();
+      ? (['limits', name.slice('limits.'.length)] as const)
+      : (['requests', name.replace('requests.', '')] as const);
+    const silent = containers.filter(({ resources }) => !Object.hasOwn(resources?.[list] ?? {}, plain));
+    const who = [...new Set(silent.map((container) => container.name ?? ''))].sort();
     return who.length === 0 ? [] : [`${name} for: ${who.join(',')}`];
   });
   return parts.length === 0 ? undefined : `must specify ${parts.join('; ')}`;
 }
 
 /** Whether the pod is in the scope Terminating. */
-const isTerminating = (spec: JsonObject): boolean => (numberOf(spec['activeDeadlineSeconds']) ?? -1) >= 0;
+const isTerminating = (spec: PodSpec | undefined): boolean => (spec?.activeDeadlineSeconds ?? -1) >= 0;
 
-function podInScope(pod: ApiObject, { name, operator, values }: Scope): boolean {
-  const spec = specOf(pod);
+function podInScope({ spec = {} }: PodObject, { name, operator, values }: Scope): boolean {
   switch (name) {
     case 'Terminating':
       return isTerminating(spec);
     case 'NotTerminating':
       return !isTerminating(spec);
     case 'BestEffort':
-      return isBestEffort(spec);
+      return qosClass(spec) === 'BestEffort';
     case 'NotBestEffort':
-      return !isBestEffort(spec);
+      return qosClass(spec) !== 'BestEffort';
     case 'PriorityClass':
-      return matchesSelector(textOf(spec['priorityClassName']), operator, values);
+      return matchesSelector(spec.priorityClassName ?? '', operator, values);
     case 'CrossNamespacePodAffinity':
       return hasCrossNamespaceAffinity(spec);
     default:
@@ -165,34 +152,30 @@ function matchesSelector(value: string, operator: string, values: readonly strin
 }
 
 /** Whether a pod affinity or anti-affinity term selects namespaces. */
-function hasCrossNamespaceAffinity(spec: JsonObject): boolean {
-  const affinity = fieldsOf(spec['affinity']);
-  return ['podAffinity', 'podAntiAffinity'].some((kind) => {
-    const rules = fieldsOf(affinity[kind]);
-    const preferred = objectsOf(rules['preferredDuringSchedulingIgnoredDuringExecution']);
+function hasCrossNamespaceAffinity({ affinity }: PodSpec): boolean {
+  return [affinity?.podAffinity, affinity?.podAntiAffinity].some((rules) => {
     const terms = [
-      ...objectsOf(rules['requiredDuringSchedulingIgnoredDuringExecution']),
-      ...preferred.map((term) => fieldsOf(term['podAffinityTerm'])),
+      ...(rules?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(rules?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
     ];
-    return terms.some((term) => textsOf(term['namespaces']).length > 0 || term['namespaceSelector'] !== undefined);
+    return terms.some((term) => (term?.namespaces ?? []).length > 0 || term?.namespaceSelector !== undefined);
   });
 }
 
 const serviceNames = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'];
 
-const serviceEvaluator: QuotaEvaluator = {
+const serviceEvaluator: QuotaEvaluator<Service> = {
   matchesResource: (name) => serviceNames.includes(name),
-  usage: (service) => {
-    const spec = specOf(service);
-    const ports = objectsOf(spec['ports']);
-    const usage: ResourceList = new Map([
+  usage: ({ spec = {} }) => {
+    const ports = spec.ports ?? [];
+    const usage: Quantities = new Map([
       ['count/services', count(1)],
       ['services', count(1)],
     ]);
-    if (spec['type'] === 'NodePort') usage.set('services.nodeports', count(ports.length));
-    if (spec['type'] !== 'LoadBalancer') return usage;
-    const given = ports.filter((port) => (numberOf(port['nodePort']) ?? 0) !== 0).length;
-    const all = spec['allocateLoadBalancerNodePorts'] !== false;
+    if (spec.type === 'NodePort') usage.set('services.nodeports', count(ports.length));
+    if (spec.type !== 'LoadBalancer') return usage;
+    const given = ports.filter(({ nodePort = 0 }) => nodePort !== 0).length;
+    const all = spec.allocateLoadBalancerNodePorts !== false;
     usage.set('services.nodeports', count(all ? ports.length : given));
     return usage.set('services.loadbalancers', count(1));
   },
@@ -206,7 +189,7 @@ const wholeBytes = ({ nano, format }: Quantity): Quantity => {
   return { nano: rest > 0n ? nano - rest + 1_000_000_000n : nano, format };
 };
 
-function claimEvaluator({ domain, labels }: NameSpelling): QuotaEvaluator {
+function claimEvaluator({ domain, labels }: NameSpelling): QuotaEvaluator<Claim> {
   const ofClass = `.storageclass.storage.${domain}/`;
   return {
     matchesResource: (name) =>
@@ -214,13 +197,14 @@ function claimEvaluator({ domain, labels }: NameSpelling): QuotaEvaluator {
       name.endsWith(`${ofClass}requests.storage`) ||
       name.endsWith(`${ofClass}persistentvolumeclaims`),
     usage: (claim) => {
-      const spec = specOf(claim);
-      const wanted = parseResourceList(fieldsOf(spec['resources'])['requests']).get('storage');
-      const granted = toQuantity(fieldsOf(fieldsOf(claim['status'])['allocatedResources'])['storage']);
+      const { spec, status } = claim;
+      const requested = spec?.resources?.requests?.['storage'];
+      const wanted = requested === undefined ? undefined : parseQuantity(requested);
+      const granted = parseQuantity(status?.allocatedResources?.['storage'] ?? '0');
       const storage = wanted !== undefined && compareQuantities(wanted, granted) < 0 ? granted : wanted;
-      const usage: ResourceList = new Map(claimNames.slice(0, 2).map((name) => [name, count(1)]));
+      const usage: Quantities = new Map(claimNames.slice(0, 2).map((name) => [name, count(1)]));
       if (storage !== undefined) usage.set('requests.storage', wholeBytes(storage));
-      const named = annotationOf(claim, `volume.beta.${labels}/storage-class`) ?? textOf(spec['storageClassName']);
+      const named = storageClassOf(claim, { labels });
       if (named === '') return usage;
       usage.set(`${named}${ofClass}persistentvolumeclaims`, count(1));
       if (storage !== undefined) usage.set(`${named}${ofClass}requests.storage`, wholeBytes(storage));
@@ -231,34 +215,32 @@ function claimEvaluator({ domain, labels }: NameSpelling): QuotaEvaluator {
 }
 
 /** A claim matches by its requested, its current and its target volume attributes class. */
-function claimInScope(claim: ApiObject, { name, operator, values }: Scope): boolean {
+function claimInScope({ spec, status }: Claim, { name, operator, values }: Scope): boolean {
   if (name !== 'VolumeAttributesClass') return false;
-  const { currentVolumeAttributesClassName, modifyVolumeStatus } = fieldsOf(claim['status']);
   const classes = [
-    specOf(claim)['volumeAttributesClassName'],
-    currentVolumeAttributesClassName,
-    fieldsOf(modifyVolumeStatus)['targetVolumeAttributesClassName'],
+    spec?.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
   ];
-  const named = classes.map(textOf).filter((text) => text !== '');
+  const named = classes.flatMap((text) => text || []);
   return (named.length === 0 ? [''] : named).some((text) => matchesSelector(text, operator, values));
 }
 
 /** `spec.scopes` and `spec.scopeSelector` as requirements. */
-function scopesOf(quota: ApiObject): Scope[] {
-  const { scopes, scopeSelector } = specOf(quota);
+function scopesOf({ spec }: ResourceQuota): Scope[] {
   return [
-    ...textsOf(scopes).map((name) => ({ name, operator: 'Exists', values: [] })),
-    ...objectsOf(fieldsOf(scopeSelector)['matchExpressions']).map(({ scopeName, operator, values }) => ({
-      name: textOf(scopeName),
-      operator: textOf(operator),
-      values: textsOf(values),
+    ...(spec?.scopes ?? []).map((name) => ({ name, operator: 'Exists', values: [] })),
+    ...(spec?.scopeSelector?.matchExpressions ?? []).map(({ scopeName: name = '', operator = '', values }) => ({
+      name,
+      operator,
+      values: values ?? [],
     })),
   ];
 }
 
 /** Whether a quota applies to an object of the evaluator's resource. */
-export function matchesQuota(quota: ApiObject, evaluator: QuotaEvaluator, object: ApiObject): boolean {
-  const hard = Object.keys(fieldsOf(fieldsOf(quota['status'])['hard']));
+export function matchesQuota(quota: ResourceQuota, evaluator: QuotaEvaluator, object: ApiObject): boolean {
+  const hard = Object.keys(quota.status?.hard ?? {});
   return (
     hard.some(evaluator.matchesResource) &&
     scopesOf(quota).every((scope) => evaluator.matchesScope?.(object, scope) ?? false)

@@ -1,40 +1,40 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, type JsonObject, statusError } from '../meta/index.ts';
+import { type JsonObject, statusError } from '../meta/index.ts';
 import { createChain, runValidating } from './chain.ts';
-import { fieldsOf } from './fields.ts';
+import type { Quota } from './quota-charges.ts';
 import { resourceQuota } from './resource-quota.ts';
-import { fakeInitializer, old, outcome, podOf, requestFor } from './testing/initializer.ts';
-import type { AdmissionRequest, PluginInitializer } from './types.ts';
+import { fakeInitializer, old, outcome, pluralOf, podOf, requestFor } from './testing/initializer.ts';
+import type { AdmissionRequest, ObjectLookup, PluginInitializer, ResourceKey } from './types.ts';
 
 /** A quota store with optimistic concurrency, whose writes wait for `pause`. */
 function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => Promise.resolve()) {
-  const stored = new Map<string, ApiObject>();
+  const stored = new Map<string, Quota>();
   let revision = 0;
   let writes = 0;
   const put = (quota: JsonObject) => {
     const metadata = { ...(quota['metadata'] as JsonObject), namespace: 'n', resourceVersion: String(++revision) };
-    const made = { kind: 'ResourceQuota', apiVersion: 'v1', ...quota, metadata } as ApiObject;
+    const made = { kind: 'ResourceQuota', apiVersion: 'v1', ...quota, metadata } as Quota;
     stored.set(made.metadata.name ?? '', made);
     return made;
   };
   for (const quota of quotas) put(quota);
-  const list = (resource: string) => (resource === 'resourcequotas' ? [...stored.values()] : []);
+  const list = (key: ResourceKey) => (pluralOf(key) === 'resourcequotas' ? [...stored.values()] : []);
   const initializer: PluginInitializer = {
     ...fakeInitializer(),
     objects: {
       get: () => undefined,
       list: (resource, _, latest) => (latest ? Promise.resolve(list(resource)) : list(resource)),
-    },
+    } as ObjectLookup,
     chargeQuota: async (quota, used) => {
       await pause();
       const now = stored.get(quota.metadata.name ?? '');
-      if (now?.metadata.resourceVersion !== quota.metadata.resourceVersion) return undefined;
+      if (now === undefined || now.metadata.resourceVersion !== quota.metadata.resourceVersion) return undefined;
       writes++;
-      return put({ ...now, status: { ...(now?.['status'] as JsonObject), used } });
+      return put({ ...now, status: { ...now.status, used } });
     },
   };
-  const used = (name = 'q') => fieldsOf(fieldsOf(stored.get(name)?.['status'])['used']);
+  const used = (name = 'q') => stored.get(name)?.status?.used ?? {};
   return { initializer, put, used, stored, writes: () => writes };
 }
 

@@ -1,8 +1,9 @@
 import { type ApiObject, formatGroupResource } from '../meta/index.ts';
-import { fieldsOf, forbidden } from './fields.ts';
-import { createQuotaCharges, type QuotaCharges } from './quota-charges.ts';
+import { ResourceQuota } from '../types/core-v1.ts';
+import { parseResourceList, type Quantities, subtractNonNegative } from '../types/resource-list.ts';
+import { createQuotaCharges, type Quota, type QuotaCharges } from './quota-charges.ts';
 import { evaluatorFor, handlesQuota, matchesQuota, type QuotaEvaluator } from './quota-evaluators.ts';
-import { parseResourceList, type ResourceList, subtractNonNegative } from './resource-list.ts';
+import { forbidden } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 type Initializer = Pick<PluginInitializer, 'names' | 'objects' | 'chargeQuota'>;
@@ -21,7 +22,7 @@ export function resourceQuota(initializer: Initializer): AdmissionPlugin {
     evaluators.set(resource, evaluator);
     return evaluator;
   };
-  const check = (request: AdmissionRequest, quotas: readonly ApiObject[]) => {
+  const check = (request: AdmissionRequest, quotas: readonly Quota[]) => {
     const { object, oldObject, subresource } = request;
     if (quotas.length === 0 || object === undefined) return undefined;
     const evaluator = evaluatorOf(request);
@@ -36,7 +37,7 @@ export function resourceQuota(initializer: Initializer): AdmissionPlugin {
     handles: (place) => handlesQuota(place, names),
     validate: (request) => {
       if (request.namespace === '') return undefined;
-      const quotas = objects.list('resourcequotas', request.namespace);
+      const quotas = objects.list(ResourceQuota, request.namespace);
       return quotas instanceof Promise ? quotas.then((found) => check(request, found)) : check(request, quotas);
     },
   };
@@ -51,7 +52,7 @@ async function charge(
   const { oldObject, namespace, dryRun } = request;
   const usage = evaluator.usage(object);
   const delta = oldObject === undefined ? usage : subtractNonNegative(usage, evaluator.usage(oldObject));
-  const deltaFor = (quota: ApiObject) =>
+  const deltaFor = (quota: Quota) =>
     // A quota that did not match the old object is charged the whole usage.
     oldObject === undefined || matchesQuota(quota, evaluator, oldObject) ? delta : usage;
   const entries = await charges.charge(namespace, {
@@ -68,14 +69,14 @@ async function charge(
 /** The usage that a write adds. @throws StatusError 403 when the quota has no status yet or the object lacks fields */
 function usageInQuota(
   request: AdmissionRequest,
-  quota: ApiObject,
+  quota: Quota,
   object: ApiObject,
   evaluator: QuotaEvaluator,
-  more: ResourceList,
-): ResourceList {
-  const { hard, used } = fieldsOf(quota['status']);
+  more: Quantities,
+): Quantities {
+  const { hard, used } = quota.status ?? {};
   const { name = '' } = quota.metadata;
-  const limited = Object.keys(fieldsOf(hard)).filter(evaluator.matchesResource);
+  const limited = Object.keys(hard ?? {}).filter(evaluator.matchesResource);
   const missing = evaluator.missingConstraints?.(object, limited);
   if (missing !== undefined) throw forbidden(request, `failed quota: ${name}: ${missing}`);
   const counted = parseResourceList(used);

@@ -1,5 +1,6 @@
-import { containersOf, fieldsAt, fieldsOf, initContainersOf, listAt, objectsOf, on, textOf } from './fields.ts';
-import { isExtendedResource } from './resource-list.ts';
+import { Pod } from '../types/core-v1.ts';
+import { isExtendedResource } from '../types/resource-names.ts';
+import { on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Adds a toleration for the taint of each extended resource that a pod requests. */
@@ -7,22 +8,24 @@ export function resourceTolerations({ names }: Pick<PluginInitializer, 'names'>)
   return {
     name: 'ExtendedResourceToleration',
     handles: on(['CREATE', 'UPDATE'], 'pods'),
-    mutate: ({ object: pod }) => {
+    mutate: (request) => {
+      const { object: pod } = typedRequest(Pod, request);
       if (pod === undefined) return;
-      const spec = fieldsAt(pod, 'spec');
-      const asked = [...containersOf(spec), ...initContainersOf(spec)].flatMap((container) =>
-        Object.keys(fieldsOf(fieldsOf(container['resources'])['requests'])),
+      pod.spec ??= {};
+      const { containers, initContainers, tolerations = [] } = pod.spec;
+      const asked = [...(containers ?? []), ...(initContainers ?? [])].flatMap(({ resources }) =>
+        Object.keys(resources?.requests ?? {}),
       );
-      for (const key of [...new Set(asked)].filter((name) => isExtendedResource(name, names)).sort()) {
-        const held = objectsOf(spec['tolerations']).some(
-          (one) =>
-            one['key'] === key &&
-            one['effect'] === 'NoSchedule' &&
-            one['operator'] === 'Exists' &&
-            textOf(one['value']) === '',
+      const tolerated = (name: string) =>
+        tolerations.some(
+          ({ key, effect, operator, value }) =>
+            key === name && effect === 'NoSchedule' && operator === 'Exists' && !value,
         );
-        if (!held) listAt(spec, 'tolerations').push({ key, operator: 'Exists', effect: 'NoSchedule' });
-      }
+      const missing = [...new Set(asked)]
+        .filter((name) => isExtendedResource(name, names) && !tolerated(name))
+        .sort()
+        .map((key) => ({ key, operator: 'Exists', effect: 'NoSchedule' }));
+      if (missing.length > 0) pod.spec.tolerations = [...tolerations, ...missing];
     },
   };
 }

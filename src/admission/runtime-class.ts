@@ -1,36 +1,37 @@
-import { type ApiObject, type JsonObject, jsonCopy, setKey } from '../meta/index.ts';
-import { fieldsAt, fieldsOf, forbidden, objectsOf, on, specOf, textOf } from './fields.ts';
-import { equalResourceLists, parseResourceList } from './resource-list.ts';
+import { getKey, jsonCopy, setKey } from '../meta/index.ts';
+import { Pod, type PodSpec } from '../types/core-v1.ts';
+import { RuntimeClass } from '../types/node-v1.ts';
+import { equalQuantities, parseResourceList } from '../types/resource-list.ts';
+import { forbidden, on, typedRequest } from './request.ts';
 import { mergeTolerations } from './tolerations.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
 /** Sets overhead, node selector and tolerations of a pod from its runtime class. */
-export function runtimeClass({ names, objects }: Pick<PluginInitializer, 'names' | 'objects'>): AdmissionPlugin {
-  const classOf = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject | undefined> => {
-    const name = specOf(pod)['runtimeClassName'];
+export function runtimeClass({ objects }: Pick<PluginInitializer, 'objects'>): AdmissionPlugin {
+  const classOf = async (request: AdmissionRequest, { runtimeClassName: name }: PodSpec) => {
     if (name === undefined) return undefined;
-    const found = await objects.get(`runtimeclasses.node.${names.domain}`, '', textOf(name));
+    const found = await objects.get(RuntimeClass, '', name);
     if (found !== undefined) return found;
-    throw forbidden(request, `pod rejected: RuntimeClass ${JSON.stringify(textOf(name))} not found`);
+    throw forbidden(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   };
   return {
     name: 'RuntimeClass',
     handles: on(['CREATE'], 'pods'),
     mutate: async (request) => {
-      const { object: pod } = request;
-      const found = pod === undefined ? undefined : await classOf(request, pod);
-      if (pod === undefined || found === undefined) return;
-      const spec = specOf(pod);
+      const { spec } = typedRequest(Pod, request).object ?? {};
+      if (spec === undefined) return;
+      const found = await classOf(request, spec);
+      if (found === undefined) return;
       setOverhead(request, spec, found);
-      setScheduling(request, spec, fieldsOf(found['scheduling']));
+      setScheduling(request, spec, found);
     },
     validate: async (request) => {
-      const { object: pod } = request;
-      if (pod === undefined) return;
-      const found = await classOf(request, pod);
-      const { overhead } = specOf(pod);
-      if (found?.['overhead'] !== undefined) {
-        if (!equalResourceLists(fixedOf(found), parseResourceList(overhead))) throw forbidden(request, mismatch);
+      const { spec } = typedRequest(Pod, request).object ?? {};
+      if (spec === undefined) return;
+      const found = await classOf(request, spec);
+      const { overhead } = spec;
+      if (found?.overhead !== undefined) {
+        if (!equalQuantities(fixedOf(found), parseResourceList(overhead))) throw forbidden(request, mismatch);
       } else if (overhead !== undefined) {
         throw forbidden(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
       }
@@ -40,29 +41,31 @@ export function runtimeClass({ names, objects }: Pick<PluginInitializer, 'names'
 
 const mismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 
-const fixedOf = ({ overhead }: ApiObject) => parseResourceList(fieldsOf(overhead)['podFixed']);
+const fixedOf = ({ overhead }: RuntimeClass) => parseResourceList(overhead?.podFixed);
 
-function setOverhead(request: AdmissionRequest, spec: JsonObject, found: ApiObject): void {
-  if (found['overhead'] === undefined) return;
+function setOverhead(request: AdmissionRequest, spec: PodSpec, found: RuntimeClass): void {
+  if (found.overhead === undefined) return;
   const { overhead } = spec;
-  if (overhead !== undefined && !equalResourceLists(fixedOf(found), parseResourceList(overhead)))
+  if (overhead !== undefined && !equalQuantities(fixedOf(found), parseResourceList(overhead)))
     throw forbidden(request, mismatch);
-  const { podFixed } = fieldsOf(found['overhead']);
-  if (podFixed !== undefined) spec['overhead'] = jsonCopy(podFixed);
+  const { podFixed } = found.overhead;
+  if (podFixed !== undefined) spec.overhead = jsonCopy(podFixed);
 }
 
-function setScheduling(request: AdmissionRequest, spec: JsonObject, scheduling: JsonObject): void {
-  const wanted = fieldsOf(scheduling['nodeSelector']);
+function setScheduling(request: AdmissionRequest, spec: PodSpec, { scheduling = {} }: RuntimeClass): void {
+  const wanted = scheduling.nodeSelector ?? {};
   if (Object.keys(wanted).length > 0) {
-    const selector = fieldsAt(spec, 'nodeSelector');
+    spec.nodeSelector ??= {};
+    const selector = spec.nodeSelector;
     for (const [key, value] of Object.entries(wanted)) {
-      if (Object.hasOwn(selector, key) && selector[key] !== value) {
-        const here = `runtimeClass.scheduling.nodeSelector[${key}] = ${textOf(value)}`;
-        throw forbidden(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${textOf(selector[key])}`);
+      const given = getKey(selector, key);
+      if (given !== undefined && given !== value) {
+        const here = `runtimeClass.scheduling.nodeSelector[${key}] = ${value}`;
+        throw forbidden(request, `conflict: ${here}; pod.spec.nodeSelector[${key}] = ${given}`);
       }
       setKey(selector, key, value);
     }
   }
-  const merged = mergeTolerations(objectsOf(spec['tolerations']), objectsOf(scheduling['tolerations']));
-  if (merged.length > 0) spec['tolerations'] = jsonCopy(merged);
+  const merged = mergeTolerations(spec.tolerations ?? [], scheduling.tolerations ?? []);
+  if (merged.length > 0) spec.tolerations = jsonCopy(merged);
 }

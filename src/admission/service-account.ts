@@ -1,19 +1,18 @@
-import { type ApiObject, type Json, type JsonObject, jsonCopy, type Names, type Random } from '../meta/index.ts';
+import { annotationOf, jsonCopy, type Names, type Random } from '../meta/index.ts';
+import type { ObjectOf } from '../schema/index.ts';
 import {
-  allContainersOf,
-  annotationOf,
-  containersOf,
-  fieldsOf,
-  forbidden,
-  initContainersOf,
-  isMirrorPod,
-  listAt,
-  objectsOf,
-  specOf,
-  textOf,
-} from './fields.ts';
+  type Container,
+  type EphemeralContainer,
+  Pod,
+  type PodSpec,
+  ServiceAccount,
+  type Volume,
+} from '../types/core-v1.ts';
+import { allContainers } from '../types/pod-resources.ts';
+import { forbidden, typedRequest } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
+type Account = ObjectOf<typeof ServiceAccount>;
 type Initializer = Pick<PluginInitializer, 'names' | 'random' | 'objects'>;
 
 /**
@@ -21,26 +20,31 @@ type Initializer = Pick<PluginInitializer, 'names' | 'random' | 'objects'>;
  * or the account disables automounting; copies the image pull secrets of the account if the pod has none.
  */
 export function serviceAccount({ names, random, objects }: Initializer): AdmissionPlugin {
-  const findAccount = async (request: AdmissionRequest, pod: ApiObject): Promise<ApiObject> => {
+  const findAccount = async (
+    request: AdmissionRequest,
+    { serviceAccountName: name = '' }: PodSpec,
+  ): Promise<Account> => {
     const { namespace } = request;
-    const name = textOf(specOf(pod)['serviceAccountName']);
-    const found = await objects.get('serviceaccounts', namespace, name);
+    const found = await objects.get(ServiceAccount, namespace, name);
     if (found !== undefined) return found;
     const missing = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`;
     throw forbidden(request, missing);
   };
+  /** A mirror pod was created by a kubelet for a static pod. */
+  const isMirrorPod = (pod: ObjectOf<typeof Pod>) => annotationOf(pod, `${names.labels}/config.mirror`) !== undefined;
   const check = async (request: AdmissionRequest): Promise<void> => {
-    const { object: pod, operation } = request;
+    const { object: pod, operation } = typedRequest(Pod, request);
     if (pod === undefined) return;
-    if (operation === 'CREATE' && isMirrorPod(pod, names)) return checkMirrorPod(request, specOf(pod));
-    if (textOf(specOf(pod)['serviceAccountName']) === '') {
+    const { spec = {} } = pod;
+    if (operation === 'CREATE' && isMirrorPod(pod)) return checkMirrorPod(request, spec);
+    if (!spec.serviceAccountName) {
       const { namespace, name } = request;
       throw forbidden(request, `no service account specified for pod ${namespace}/${name}`);
     }
-    const account = await findAccount(request, pod);
+    const account = await findAccount(request, spec);
     const restricted = annotationOf(account, `${names.labels}/enforce-mountable-secrets`) ?? '';
     if (!/^(1|t|T|true|TRUE|True)$/.test(restricted)) return;
-    const why = unreferencedSecret(specOf(pod), account, operation === 'CREATE');
+    const why = unreferencedSecret(spec, account, operation === 'CREATE');
     if (why !== undefined) throw forbidden(request, why);
   };
   return {
@@ -49,17 +53,17 @@ export function serviceAccount({ names, random, objects }: Initializer): Admissi
       resource === 'pods' &&
       (operation === 'CREATE' ? subresource === '' : operation === 'UPDATE' && subresource === 'ephemeralcontainers'),
     mutate: async (request) => {
-      const { object: pod, operation } = request;
+      const { object: pod, operation } = typedRequest(Pod, request);
       if (pod === undefined || operation !== 'CREATE') return;
-      if (isMirrorPod(pod, names)) return check(request);
-      const spec = specOf(pod);
-      if (textOf(spec['serviceAccountName']) === '') spec['serviceAccountName'] = 'default';
-      spec['serviceAccount'] = spec['serviceAccountName'] ?? 'default';
-      const account = await findAccount(request, pod);
+      if (isMirrorPod(pod)) return check(request);
+      const { spec = {} } = pod;
+      spec.serviceAccountName ||= 'default';
+      spec.serviceAccount = spec.serviceAccountName;
+      const account = await findAccount(request, spec);
       if (shouldMountToken(account, spec)) mountToken(spec, names, random);
-      const secrets = objectsOf(account['imagePullSecrets']);
-      if (objectsOf(spec['imagePullSecrets']).length === 0 && secrets.length > 0) {
-        spec['imagePullSecrets'] = jsonCopy(secrets);
+      const { imagePullSecrets = [] } = account;
+      if ((spec.imagePullSecrets ?? []).length === 0 && imagePullSecrets.length > 0) {
+        spec.imagePullSecrets = jsonCopy(imagePullSecrets);
       }
       // A violation of the account's restrictions is reported before the pod is validated.
       return check(request);
@@ -69,29 +73,30 @@ export function serviceAccount({ names, random, objects }: Initializer): Admissi
 }
 
 /** `automountServiceAccountToken` of the pod takes precedence over that of the account; the default is true. */
-function shouldMountToken(account: ApiObject, spec: JsonObject): boolean {
-  return (spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken']) !== false;
+function shouldMountToken(account: Account, spec: PodSpec): boolean {
+  return (spec.automountServiceAccountToken ?? account.automountServiceAccountToken) !== false;
 }
 
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
 
-function mountToken(spec: JsonObject, names: Names, random: Random): void {
+function mountToken(spec: PodSpec, names: Names, random: Random): void {
   const mountPath = `/var/run/secrets/${names.labels}/serviceaccount`;
   const prefix = `${names.tokenVolume}-`;
-  const existing = objectsOf(spec['volumes']).find(({ name }) => textOf(name).startsWith(prefix));
+  const existing = spec.volumes?.find(({ name = '' }) => name.startsWith(prefix));
   const letter = () => nameLetters[random.integer(nameLetters.length)] ?? '';
-  const name = textOf(existing?.['name']) || prefix + letter() + letter() + letter() + letter() + letter();
+  const name = existing?.name || prefix + letter() + letter() + letter() + letter() + letter();
   let needed = false;
-  for (const container of [...initContainersOf(spec), ...containersOf(spec)]) {
-    if (objectsOf(container['volumeMounts']).some((mount) => mount['mountPath'] === mountPath)) continue;
-    listAt(container, 'volumeMounts').push({ name, readOnly: true, mountPath });
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    const { volumeMounts = [] } = container;
+    if (volumeMounts.some((mount) => mount.mountPath === mountPath)) continue;
+    container.volumeMounts = [...volumeMounts, { name, readOnly: true, mountPath }];
     needed = true;
   }
-  if (needed && existing === undefined) listAt(spec, 'volumes').push(tokenVolume(name, names));
+  if (needed && existing === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name, names)];
 }
 
 /** The projected volume with the token, the root CA and the namespace. */
-const tokenVolume = (name: string, { rootAuthorityMap }: Names): JsonObject => ({
+const tokenVolume = (name: string, { rootAuthorityMap }: Names): Volume => ({
   name,
   projected: {
     sources: [
@@ -108,66 +113,75 @@ const tokenVolume = (name: string, { rootAuthorityMap }: Names): JsonObject => (
 });
 
 /** A mirror pod must not reference service accounts, secrets or tokens. */
-function checkMirrorPod(request: AdmissionRequest, spec: JsonObject): void {
-  if (textOf(spec['serviceAccountName']) !== '') {
+function checkMirrorPod(request: AdmissionRequest, spec: PodSpec): void {
+  if (spec.serviceAccountName) {
     throw forbidden(request, 'a mirror pod may not reference service accounts');
   }
-  const volumes = objectsOf(spec['volumes']);
-  const sources = volumes.flatMap((volume) => objectsOf(fieldsOf(volume['projected'])['sources']));
+  const { volumes = [], imagePullSecrets = [] } = spec;
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
   const referencesSecret =
-    volumes.some((volume) => Object.values(volume).some(namesSecret)) ||
-    sources.some((source) => source['secret'] !== undefined) ||
-    objectsOf(spec['imagePullSecrets']).length > 0 ||
-    allContainersOf(spec).some((container) => secretsOfContainer(container).length > 0);
+    volumes.some(namesSecret) ||
+    sources.some(({ secret }) => secret !== undefined) ||
+    imagePullSecrets.length > 0 ||
+    allContainers(spec).some((container) => secretsOfContainer(container).length > 0);
   if (referencesSecret) throw forbidden(request, 'a mirror pod may not reference secrets');
-  if (sources.some((source) => source['serviceAccountToken'] !== undefined)) {
+  if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) {
     throw forbidden(request, 'a mirror pod may not use ServiceAccountToken volume projections');
   }
 }
 
-/** Fields of volume sources that reference secrets. */
-const secretFields = ['secretName', 'secretRef', 'nodePublishSecretRef'];
-const namesSecret = (source: Json): boolean => secretFields.some((field) => fieldsOf(source)[field] !== undefined);
+/** Whether the source of a volume references a secret. */
+const namesSecret = (volume: Volume): boolean => {
+  const { azureFile, cephfs, cinder, csi, flexVolume, iscsi, rbd, scaleIO, secret, storageos } = volume;
+  const withReference = [cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos];
+  return (
+    [secret?.secretName, azureFile?.secretName, csi?.nodePublishSecretRef].some((name) => name !== undefined) ||
+    withReference.some((source) => source?.secretRef !== undefined)
+  );
+};
 
 /** The secrets that the environment of a container references, and how, as messages name it. */
-function secretsOfContainer(container: JsonObject): { readonly secret: string; readonly how: string }[] {
-  const variables = objectsOf(container['env']).flatMap(({ name, valueFrom }) => {
-    const secret = fieldsOf(fieldsOf(valueFrom)['secretKeyRef'])['name'];
-    return secret === undefined ? [] : [{ secret: textOf(secret), how: `envVar ${textOf(name)}` }];
+function secretsOfContainer({
+  env = [],
+  envFrom = [],
+}: Container | EphemeralContainer): { readonly secret: string; readonly how: string }[] {
+  const variables = env.flatMap(({ name = '', valueFrom }) => {
+    const secret = valueFrom?.secretKeyRef?.name;
+    return secret === undefined ? [] : [{ secret, how: `envVar ${name}` }];
   });
-  const whole = objectsOf(container['envFrom']).flatMap(({ secretRef }) =>
-    secretRef === undefined ? [] : [{ secret: textOf(fieldsOf(secretRef)['name']), how: 'envFrom' }],
+  const whole = envFrom.flatMap(({ secretRef }) =>
+    secretRef === undefined ? [] : [{ secret: secretRef.name ?? '', how: 'envFrom' }],
   );
   return [...variables, ...whole];
 }
 
 /** The first secret of the pod that an account with enforced mountable secrets does not list; undefined if all are listed. */
-function unreferencedSecret(spec: JsonObject, account: ApiObject, whole: boolean): string | undefined {
-  const own = new Set(objectsOf(account['secrets']).map(({ name }) => textOf(name)));
+function unreferencedSecret(spec: PodSpec, account: Account, whole: boolean): string | undefined {
+  const own = new Set(account.secrets?.map(({ name = '' }) => name));
   const refused = (what: string, word = 'secret') =>
     `${what} is not allowed because service account ${account.metadata.name ?? ''} does not reference that ${word}`;
   const kinds = [
-    { label: 'init container', containers: whole ? initContainersOf(spec) : [] },
-    { label: 'container', containers: whole ? containersOf(spec) : [] },
-    { label: 'ephemeral container', containers: whole ? [] : objectsOf(spec['ephemeralContainers']) },
+    { label: 'init container', containers: whole ? spec.initContainers : undefined },
+    { label: 'container', containers: whole ? spec.containers : undefined },
+    { label: 'ephemeral container', containers: whole ? undefined : spec.ephemeralContainers },
   ];
   if (whole) {
-    for (const { secret } of objectsOf(spec['volumes'])) {
-      const name = textOf(fieldsOf(secret)['secretName']);
+    for (const { secret } of spec.volumes ?? []) {
+      const name = secret?.secretName ?? '';
       if (secret !== undefined && !own.has(name)) return refused(`volume with secret.secretName="${name}"`);
     }
   }
   for (const { label, containers } of kinds) {
-    for (const container of containers) {
+    for (const container of containers ?? []) {
       const unreferenced = secretsOfContainer(container).find(({ secret }) => !own.has(secret));
       if (unreferenced === undefined) continue;
       const { how, secret } = unreferenced;
-      return refused(`${label} ${textOf(container['name'])} with ${how} referencing secret.secretName="${secret}"`);
+      return refused(`${label} ${container.name ?? ''} with ${how} referencing secret.secretName="${secret}"`);
     }
   }
   if (!whole) return undefined;
-  const pulling = new Set(objectsOf(account['imagePullSecrets']).map(({ name }) => textOf(name)));
-  const used = objectsOf(spec['imagePullSecrets']).map(({ name }) => textOf(name));
+  const pulling = new Set(account.imagePullSecrets?.map(({ name = '' }) => name));
+  const used = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name);
   const index = used.findIndex((name) => !pulling.has(name));
   return index < 0 ? undefined : refused(`imagePullSecrets[${index}].name="${used[index]}"`, 'imagePullSecret');
 }

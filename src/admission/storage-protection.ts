@@ -1,4 +1,4 @@
-import { on } from './fields.ts';
+import { on } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Adds the in-use protection finalizer to new persistent volumes and claims. */

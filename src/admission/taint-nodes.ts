@@ -1,4 +1,5 @@
-import { fieldsAt, listAt, objectsOf, on } from './fields.ts';
+import { Node } from '../types/core-v1.ts';
+import { on, typedRequest } from './request.ts';
 import type { AdmissionPlugin, PluginInitializer } from './types.ts';
 
 /** Adds the not-ready taint (NoSchedule) to new nodes. */
@@ -7,13 +8,13 @@ export function taintNodes({ names }: Pick<PluginInitializer, 'names'>): Admissi
   return {
     name: 'TaintNodesByCondition',
     handles: on(['CREATE'], 'nodes'),
-    mutate: ({ object: node }) => {
+    mutate: (request) => {
+      const { object: node } = typedRequest(Node, request);
       if (node === undefined) return;
-      const spec = fieldsAt(node, 'spec');
-      const tainted = objectsOf(spec['taints']).some(
-        (taint) => taint['key'] === key && taint['effect'] === 'NoSchedule',
-      );
-      if (!tainted) listAt(spec, 'taints').push({ key, effect: 'NoSchedule' });
+      node.spec ??= {};
+      const { taints = [] } = node.spec;
+      const tainted = taints.some((taint) => taint.key === key && taint.effect === 'NoSchedule');
+      if (!tainted) node.spec.taints = [...taints, { key, effect: 'NoSchedule' }];
     },
   };
 }

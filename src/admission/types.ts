@@ -1,9 +1,12 @@
-import type { ApiObject, GroupVersionKind, JsonObject, Names, Random, ResourcePlace, User } from '../meta/index.ts';
+import type { ApiObject, GroupVersionKind, Names, ObjectMeta, Random, ResourcePlace, User } from '../meta/index.ts';
+import type { ObjectOf, StructSchema } from '../schema/index.ts';
+import type { ResourceQuota } from '../types/core-v1.ts';
+import type { ResourceList } from '../types/resource-list.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** The attributes of a request in admission. */
-export interface AdmissionRequest {
+/** The attributes of a request in admission. `T` is the type of its objects: see `typedRequest`. */
+export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly operation: AdmissionOperation;
   readonly kind: GroupVersionKind;
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
@@ -11,16 +14,24 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** Empty in the mutating phase of a create with `generateName`. */
   readonly name: string;
-  /** The object to be stored; mutating plugins change it in place. Undefined for DELETE. */
-  readonly object: ApiObject | undefined;
-  /** The stored object; undefined for CREATE. Read-only. */
-  readonly oldObject: ApiObject | undefined;
+  /**
+   * The object to be stored, in the storage version of its resource, decoded against the schema of that version; the
+   * posted object or the options of a subresource with a kind of its own. Mutating plugins change it in place. Undefined
+   * for DELETE.
+   */
+  readonly object: T | undefined;
+  /** The stored object, in the same form; undefined for CREATE. Read-only. */
+  readonly oldObject: T | undefined;
   readonly user: User;
   readonly dryRun: boolean;
   /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
+}
+
+export interface WithMetadata {
+  readonly metadata: ObjectMeta;
 }
 
 /** An operation on a resource or subresource, for `handles`. */
@@ -58,17 +69,34 @@ export type Awaitable<T> = T | Promise<T>;
 export type NamespaceLookup = (name: string) => Awaitable<{ readonly terminating: boolean } | undefined>;
 
 /**
+ * A resource of the server: the schema of its storage version or, where the resource is known at run time only, its
+ * name, such as `pods` or `ingresses.networking.example.org`.
+ */
+export type ResourceKey = StructSchema | string;
+
+/** The objects of a resource: typed by the schema if that is the key. */
+export type Stored<R extends ResourceKey> = R extends StructSchema ? ObjectOf<R> : ApiObject;
+
+/**
  * Stored objects in their storage version, with their resourceVersion. They are shared and must not be modified. A
- * resource is spelled `pods` or `ingresses.networking.example.org`; one that does not exist has no objects.
+ * resource that does not exist has no objects.
  */
 export interface ObjectLookup {
   /** Undefined: it does not exist, in the store either. @throws StatusError 504 when the cache does not catch up with it */
-  readonly get: (resource: string, namespace: string, name: string) => Awaitable<ApiObject | undefined>;
+  readonly get: <R extends ResourceKey>(
+    resource: R,
+    namespace: string,
+    name: string,
+  ) => Awaitable<Stored<R> | undefined>;
   /**
    * Sorted by name; an empty namespace selects all. `latest`: a consistent read instead of the cache as it is;
    * @throws StatusError 504 when the cache does not catch up, 500 when an object cannot be read.
    */
-  readonly list: (resource: string, namespace: string, latest?: boolean) => Awaitable<readonly ApiObject[]>;
+  readonly list: <R extends ResourceKey>(
+    resource: R,
+    namespace: string,
+    latest?: boolean,
+  ) => Awaitable<readonly Stored<R>[]>;
 }
 
 /** A request for a resource, for the authorizer. */
@@ -90,6 +118,8 @@ export interface KindPlace {
   readonly namespaced: boolean;
 }
 
+type Quota = ObjectOf<typeof ResourceQuota>;
+
 /** The dependencies of plugins, provided by the server. */
 export interface PluginInitializer {
   readonly names: Names;
@@ -103,7 +133,7 @@ export interface PluginInitializer {
    * Replaces `status.used` of a quota at the given resourceVersion, and returns the updated quota; undefined on a
    * conflict, and when the quota has been deleted.
    */
-  readonly chargeQuota: (quota: ApiObject, used: JsonObject) => Promise<ApiObject | undefined>;
+  readonly chargeQuota: (quota: Quota, used: ResourceList) => Promise<Quota | undefined>;
   /** Creates a namespace. @throws StatusError 409 when it exists */
   readonly createNamespace: (name: string) => Promise<void>;
   /** Default toleration seconds of pods for the not-ready and unreachable taints. */

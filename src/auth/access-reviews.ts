@@ -141,11 +141,11 @@ function subjectErrors({ user = '', groups = [] }: SubjectReviewSpec): FieldErro
 }
 
 function metadataErrors({ metadata }: ApiObject, local: boolean): FieldError[] {
-  const { managedFields: _, namespace = '', ...rest } = metadata as JsonObject;
+  const { managedFields: _, namespace = '', ...rest } = metadata;
   const given = Object.values(rest).some((value) => value !== undefined && value !== null && value !== '');
   if (!given && (local || namespace === '')) return [];
   const why = local ? 'must be empty except for namespace' : 'must be empty';
-  return [fieldError.invalid('metadata', metadata as JsonObject, why)];
+  return [fieldError.invalid('metadata', metadata, why)];
 }
 
 function namespaceErrors({ resourceAttributes, nonResourceAttributes }: ReviewSpec, namespace: string): FieldError[] {

@@ -56,7 +56,7 @@ export {
   type Names,
   namesFor,
 } from './names.ts';
-export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
+export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
 export { duplicateField, type Path, unknownField } from './path.ts';
 export {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { getKey, isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /** A decoded API object. */
 export interface ApiObject extends JsonObject {
@@ -8,7 +8,7 @@ export interface ApiObject extends JsonObject {
 }
 
 /** `metadata` of an object (spec/resource-api.md, "Common object fields"). Absent fields are absent keys. */
-export interface ObjectMeta {
+export type ObjectMeta = {
   name?: string;
   generateName?: string;
   namespace?: string;
@@ -24,7 +24,7 @@ export interface ObjectMeta {
   ownerReferences?: OwnerReference[];
   finalizers?: string[];
   managedFields?: Json[];
-}
+};
 
 export interface OwnerReference {
   [key: string]: Json;
@@ -33,6 +33,10 @@ export interface OwnerReference {
   name: string;
   uid: string;
 }
+
+/** Undefined: the object does not have the annotation. */
+export const annotationOf = ({ metadata }: { readonly metadata: ObjectMeta }, key: string): string | undefined =>
+  metadata.annotations === undefined ? undefined : getKey(metadata.annotations, key);
 
 /** The value of a nested field; undefined when a field on the path is absent or not an object. */
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {

@@ -1,7 +1,7 @@
 import { runMutating, runValidating } from '../admission/index.ts';
 import type { CachedObject } from '../cache/index.ts';
 import { stringifyJson } from '../codec/index.ts';
-import { type ApiObject, accessDenied, atOnce, type JsonObject, type Steps, statusError } from '../meta/index.ts';
+import { type ApiObject, accessDenied, atOnce, type Steps, statusError } from '../meta/index.ts';
 import { maxValueBytes, StoreError } from '../store/index.ts';
 import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
@@ -112,7 +112,7 @@ function* preparePending(request: WriteRequest, old: ApiObject | undefined): Ste
   yield;
   // An object that is too large is refused before managed fields are computed, which takes longer than its encoding.
   if (size > maxValueBytes) {
-    checkSize(pending.object, Buffer.byteLength(stringifyJson(pending.object as JsonObject)));
+    checkSize(pending.object, Buffer.byteLength(stringifyJson(pending.object)));
     yield;
   }
   yield* trackManagedFields(request, pending, old);

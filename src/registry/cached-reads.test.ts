@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { struct } from '../schema/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { bench, failure, note } from './testing/fixtures.ts';
+import { bench, failure, note, notes } from './testing/fixtures.ts';
 
 it('fails rather than answer from a cache that has not seen every write', async () => {
   const clock = drivenClock();
@@ -32,6 +33,19 @@ it('answers without a promise what the cache holds', async () => {
   expect(objects.get('configmaps', 'ns', 'one')).toMatchObject({ metadata: { name: 'one' } });
   expect(objects.list('configmaps', 'ns')).toMatchObject([{ metadata: { name: 'one' } }]);
   expect(await objects.namespace('other')).toBeUndefined();
+});
+
+it('finds a resource by the schema of its storage version as by its name', async () => {
+  const { registry, create } = bench();
+  const { objects } = registry;
+  const [{ schema } = { schema: struct('core/v1.None', {}) }] = notes.versions;
+  await create('configmaps', note('one'));
+  expect(await objects.get(schema, 'ns', 'one')).toMatchObject({ metadata: { name: 'one' } });
+  expect(await objects.list(schema, 'ns')).toBe(await objects.list('configmaps', 'ns'));
+  expect(await objects.read(schema, 'ns', 'one')).toEqual(await objects.read('configmaps', 'ns', 'one'));
+  const other = struct('core/v1.ConfigMap', {});
+  expect(await objects.get(other, 'ns', 'one')).toBeUndefined();
+  expect(await failure(objects.read(other, 'ns', 'one'))).toMatchObject({ code: 404 });
 });
 
 it('refuses a consistent list that holds an object that cannot be read', async () => {

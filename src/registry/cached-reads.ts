@@ -1,5 +1,5 @@
 import type { CachedObject, Snapshot } from '../cache/index.ts';
-import { type ApiObject, formatGroupResource } from '../meta/index.ts';
+import type { ApiObject } from '../meta/index.ts';
 import { consistentCache, type RegistryContext } from './context.ts';
 import type { CachedReads } from './definition.ts';
 import type { Resource } from './resource.ts';
@@ -24,8 +24,8 @@ const active = { terminating: false };
  * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
  * looked up again when it has every write that was answered before the call, or fails with StatusError 504.
  */
-export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources'>): CachedReads {
-  const byId = new Map(registry.resources.map((resource) => [formatGroupResource(resource.id), resource]));
+export function cachedReads(registry: Pick<RegistryContext, 'store' | 'findResource'>): CachedReads {
+  const { findResource } = registry;
   const decoded = new Map<CachedObject, ApiObject>();
   const lists = new Map<Resource, DecodedLists>();
   const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
@@ -54,10 +54,10 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources
   /** What `find` makes of the cache, at once or when the cache is consistent. */
   const lookUp = <T>(resource: Resource, find: () => T | undefined) =>
     (resource.cache.revision === 0 ? undefined : find()) ?? consistentCache(registry, resource).then(find);
-  const namespaces = byId.get('namespaces');
+  const namespaces = findResource('namespaces');
   return {
     get: (id, namespace, name) => {
-      const resource = byId.get(id);
+      const resource = findResource(id);
       const key = resource && keyOf(resource, { namespace, name });
       if (resource === undefined || key === undefined) return undefined;
       return lookUp(resource, () => {
@@ -66,7 +66,7 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources
       });
     },
     list: (id, namespace, latest = false) => {
-      const resource = byId.get(id);
+      const resource = findResource(id);
       if (resource === undefined) return [];
       if (resource.cache.revision > 0 && !latest) return listNow(resource, namespace);
       return consistentCache(registry, resource).then((cache) => {
@@ -84,5 +84,6 @@ export function cachedReads(registry: Pick<RegistryContext, 'store' | 'resources
         return held && (held.fields['status.phase'] === 'Terminating' ? terminating : active);
       });
     },
-  };
+    // Objects were decoded against the schema of their storage version when they were written.
+  } as CachedReads;
 }

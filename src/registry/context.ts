@@ -3,6 +3,7 @@ import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import type { CachedReads, OpenAllocations, ReviewHandler, VirtualList } from './definition.ts';
+import type { FindResource } from './find-resource.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
 
@@ -13,6 +14,7 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly resources: readonly Resource[];
+  readonly findResource: FindResource;
   readonly cachedReads: CachedReads;
   readonly admission: AdmissionChain;
   readonly authorize: ResourceAuthorizer;

@@ -1,4 +1,4 @@
-import type { NamespaceLookup, ObjectLookup } from '../admission/index.ts';
+import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../admission/index.ts';
 import type { ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Compare, Write } from '../store/index.ts';
@@ -182,29 +182,28 @@ export interface CachedReads extends ObjectLookup {
 }
 
 /**
- * The server's own access to its objects, in their storage version. A resource is named `pods` or
- * `ingresses.networking.example.org`. Throws nothing but StatusError.
+ * The server's own access to its objects, in their storage version. Throws nothing but StatusError.
  */
 export interface ServerObjects extends CachedReads {
   /** The stored object, no older than the call; the caller may change it. @throws StatusError 404 */
-  readonly read: (resource: string, namespace: string, name: string) => Promise<ApiObject>;
+  readonly read: <R extends ResourceKey>(resource: R, namespace: string, name: string) => Promise<Stored<R>>;
   /** Creates an object through admission and validation. */
-  readonly create: (resource: string, object: ApiObject) => Promise<ApiObject>;
+  readonly create: <R extends ResourceKey>(resource: R, object: Stored<R>) => Promise<Stored<R>>;
   /** Updates an object or a subresource through admission and validation. @throws StatusError 409 on another resourceVersion */
-  readonly update: (resource: string, object: ApiObject, subresource?: string) => Promise<ApiObject>;
+  readonly update: <R extends ResourceKey>(resource: R, object: Stored<R>, subresource?: string) => Promise<Stored<R>>;
   /**
    * Changes the stored object in place, again after a conflict, without admission and validation; returns its
    * resourceVersion. With a subresource the server becomes field manager of what changed; otherwise nobody does.
    */
-  readonly guaranteedUpdate: (
-    resource: string,
+  readonly guaranteedUpdate: <R extends ResourceKey>(
+    resource: R,
     namespace: string,
     name: string,
-    change: (object: ApiObject) => void,
+    change: (object: Stored<R>) => void,
     subresource?: string,
   ) => Promise<string>;
   /** Deletes it by the rules of its kind, without admission. The options have the form of a request's body. */
-  readonly delete: (resource: string, namespace: string, name: string, options: JsonObject) => Promise<void>;
+  readonly delete: (resource: ResourceKey, namespace: string, name: string, options: JsonObject) => Promise<void>;
 }
 
 /** How requests are passed on to a node or to what runs on it. */

@@ -221,10 +221,7 @@ function replicasIn(target: Target): ReplicasPath {
 
 /** A deep copy, except for the managed fields, which are never changed in place. */
 export function copyOf(object: ApiObject): ApiObject {
-  return withManagedFields(
-    jsonCopy<JsonObject>(withManagedFields(object, undefined)) as ApiObject,
-    object.metadata.managedFields,
-  );
+  return withManagedFields(jsonCopy(withManagedFields(object, undefined)), object.metadata.managedFields);
 }
 
 function setManagedFields({ metadata }: ApiObject, managedFields: Json[] | undefined): void {

@@ -7,6 +7,7 @@ import { type RegistryContext, withStatusErrors } from './context.ts';
 import { encode } from './convert.ts';
 import type { OpenAllocations, ResourceDefinition, ReviewHandler, VirtualList } from './definition.ts';
 import { deleteCollection } from './delete-collection.ts';
+import { resourceFinder } from './find-resource.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
 import { newEntry, serverObjects } from './server-objects.ts';
@@ -82,9 +83,11 @@ export function createRegistry(options: RegistryOptions): Registry {
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
   const { resources } = made;
+  const findResource = resourceFinder(resources);
   const registry = contextOf(options, {
     resources,
-    cachedReads: cachedReads({ store, resources }),
+    findResource,
+    cachedReads: cachedReads({ store, findResource }),
     features,
     observer,
   });
@@ -132,7 +135,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 
 function contextOf(
   { store, names, clock, random, admission, authorize, ...given }: RegistryOptions,
-  made: Pick<RegistryContext, 'resources' | 'cachedReads' | 'features' | 'observer'>,
+  made: Pick<RegistryContext, 'resources' | 'findResource' | 'cachedReads' | 'features' | 'observer'>,
 ): RegistryContext {
   return {
     store,

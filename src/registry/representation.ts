@@ -170,7 +170,7 @@ function partial(target: Target, object: CachedObject, version: string): ByteStr
   const metadata =
     projection === undefined
       ? metadataText(format, object)
-      : encodeText(stringifyJson(projection.read(readObject(format, object)).metadata as JsonObject));
+      : encodeText(stringifyJson(projection.read(readObject(format, object)).metadata));
   return `${head}${metadata}}` as ByteString;
 }
 

@@ -1,13 +1,5 @@
-import { createChain } from '../admission/index.ts';
-import {
-  type ApiObject,
-  at,
-  atOnce,
-  formatGroupResource,
-  type JsonObject,
-  jsonEqual,
-  statusError,
-} from '../meta/index.ts';
+import { createChain, type ResourceKey } from '../admission/index.ts';
+import { type ApiObject, at, atOnce, type JsonObject, jsonEqual, statusError } from '../meta/index.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import type { ServerObjects } from './definition.ts';
 import { trackManagedFields, trackServerUpdate } from './field-management.ts';
@@ -47,27 +39,33 @@ export function serverObjects(registry: RegistryContext, options?: WriteOptions)
     get,
     list,
     namespace,
-    read: async (id, namespace, name) =>
-      (await withStatusErrors(load(registry, find(registry, id), namespace, name))).object,
-    create: async (id, object) => {
-      const target = targetOf(find(registry, id), object.metadata.namespace);
+    read: async (key, namespace, name) =>
+      (await withStatusErrors(load(registry, find(registry, key), namespace, name))).object,
+    create: async (key: ResourceKey, object: ApiObject) => {
+      const target = targetOf(find(registry, key), object.metadata.namespace);
       return writeThrough(target, { verb: 'create', object: { value: object, findings: [] } });
     },
-    update: async (id, object, subresource = '') => {
+    update: async (key: ResourceKey, object: ApiObject, subresource = '') => {
       const { namespace, name } = object.metadata;
-      const target = { ...targetOf(find(registry, id), namespace, name), subresource };
+      const target = { ...targetOf(find(registry, key), namespace, name), subresource };
       return writeThrough(target, { verb: 'update', object: { value: object, findings: [] } });
     },
-    guaranteedUpdate: async (id, namespace, name, change, subresource) => {
-      const place = { resource: find(registry, id), namespace, name, subresource };
+    guaranteedUpdate: async (
+      key: ResourceKey,
+      namespace: string,
+      name: string,
+      change: (object: ApiObject) => void,
+      subresource?: string,
+    ) => {
+      const place = { resource: find(registry, key), namespace, name, subresource };
       return withStatusErrors(guaranteedUpdate(registry, place, change, options?.dryRun === true));
     },
-    delete: async (id, namespace, name, deleteOptions) => {
-      const target = targetOf(find(registry, id), namespace, name);
+    delete: async (key, namespace, name, deleteOptions) => {
+      const target = targetOf(find(registry, key), namespace, name);
       const change = { verb: 'delete', options: deleteOptions } as const;
       await withStatusErrors(write(unchecked, target, change, options ?? ownWriteOptions()));
     },
-  };
+  } as ServerObjects;
 }
 
 interface Place {
@@ -138,8 +136,8 @@ const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
   subresource: '',
 });
 
-function find({ resources }: RegistryContext, id: string): Resource {
-  const found = resources.find((resource) => formatGroupResource(resource.id) === id);
+function find({ findResource }: RegistryContext, key: ResourceKey): Resource {
+  const found = findResource(key);
   if (found === undefined) throw statusError.noSuchResource();
   return found;
 }

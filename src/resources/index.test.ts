@@ -48,3 +48,14 @@ test('every group but that of APIServices has a priority', () => {
     'apiregistration.{domain}',
   ]);
 });
+
+test('the schema of a storage version belongs to the objects of one resource', () => {
+  const stored = builtinResources.flatMap(({ group, plural, storage, versions, virtual }) =>
+    versions
+      .filter(({ version }) => virtual !== true && plural === storage.resource && version === storage.version)
+      .filter(() => group === storage.group)
+      .map(({ schema }) => schema),
+  );
+  expect(stored.length).toBeGreaterThan(40);
+  expect(stored.map(({ name }) => name).filter((name, i, all) => all.indexOf(name) !== i)).toEqual([]);
+});

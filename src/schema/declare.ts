@@ -9,7 +9,7 @@
  *     });
  *     export type ContainerPort = Infer<typeof ContainerPort>;
  */
-import type { FeatureName, Json, JsonObject } from '../meta/index.ts';
+import type { FeatureName, Json, JsonObject, ObjectMeta } from '../meta/index.ts';
 
 export type ScalarName =
   | 'string'
@@ -217,3 +217,6 @@ export type Infer<S> = Schema extends S
             : S extends { readonly $value?: infer T }
               ? T
               : never;
+
+/** The TypeScript type of a decoded object of a kind, which always has metadata. */
+export type ObjectOf<S extends StructSchema> = Infer<S> & { metadata: ObjectMeta };

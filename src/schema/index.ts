@@ -26,6 +26,7 @@ export {
   type MapSchema,
   map,
   microTime,
+  type ObjectOf,
   quantity,
   type ScalarName,
   type ScalarSchema,

@@ -1,17 +1,14 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
 import type { Authorizer } from '../auth/index.ts';
-import {
-  type ApiObject,
-  formatGroupVersion,
-  isJsonObject,
-  type JsonObject,
-  type Names,
-  type Random,
-  StatusError,
-} from '../meta/index.ts';
+import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { requestedOrganizations } from '../resources/index.ts';
+import type { ObjectOf } from '../schema/index.ts';
+import { Namespace, ResourceQuota } from '../types/core-v1.ts';
+import type { ResourceList } from '../types/resource-list.ts';
 import type { ServerSettings } from './flags.ts';
+
+type Quota = ObjectOf<typeof ResourceQuota>;
 
 interface InitializerOptions {
   readonly names: Names;
@@ -67,14 +64,13 @@ function kindsOf({ resources }: Registry): Map<string, KindPlace> {
 
 /** Creates a namespace. @throws StatusError 409 when it exists */
 async function createNamespace({ objects }: Registry, name: string): Promise<void> {
-  await objects.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await objects.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
 /** Updates `status.used`; undefined when the quota was deleted, or its resourceVersion is no longer the given one. */
-async function writeUsed({ objects }: Registry, quota: ApiObject, used: JsonObject): Promise<ApiObject | undefined> {
-  const status = { ...(isJsonObject(quota['status']) ? quota['status'] : {}), used };
+async function writeUsed({ objects }: Registry, quota: Quota, used: ResourceList): Promise<Quota | undefined> {
   try {
-    return await objects.update('resourcequotas', { ...quota, status }, 'status');
+    return await objects.update(ResourceQuota, { ...quota, status: { ...quota.status, used } }, 'status');
   } catch (error) {
     if (error instanceof StatusError && (error.code === 409 || error.code === 404)) return undefined;
     throw error;

@@ -54,7 +54,7 @@ export const ValidationRule = struct('apiextensions/v1.ValidationRule', {
 });
 export type ValidationRule = Infer<typeof ValidationRule>;
 
-export interface JSONSchemaProps {
+export type JSONSchemaProps = {
   id?: string;
   $schema?: string;
   $ref?: string;
@@ -99,9 +99,9 @@ export interface JSONSchemaProps {
   'x-{product}-list-type'?: string;
   'x-{product}-map-type'?: string;
   'x-{product}-validations'?: ValidationRule[];
-}
+};
 
-// The schema that contains itself: seen from inside it is a value of the interface above.
+// The schema that contains itself: seen from inside it is a value of the type above.
 type Self = LazySchema<ScalarSchema<JSONSchemaProps>>;
 const self = lazy((): Schema => JSONSchemaProps) as Self;
 export const JSONSchemaPropsOrArray = either<Self | ListSchema<Self>>(

@@ -1,4 +1,7 @@
-/** Every built-in type, by group and version. */
+/**
+ * Every built-in type, by group and version. The files that are not listed here hold rules of these types that admission
+ * and the kinds share.
+ */
 
 export * as admissionV1 from './admission-v1.ts';
 export * as admissionregistrationV1 from './admissionregistration-v1.ts';

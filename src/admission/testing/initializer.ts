@@ -7,7 +7,14 @@ import {
   parseGroupVersion,
 } from '../../meta/index.ts';
 import { createChain, runMutating, runValidating } from '../chain.ts';
-import type { AdmissionPlugin, AdmissionRequest, PluginInitializer, ResourceAttributes } from '../types.ts';
+import type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  ObjectLookup,
+  PluginInitializer,
+  ResourceAttributes,
+  ResourceKey,
+} from '../types.ts';
 
 /** The names of the reference server. */
 export const names = namesFor('k8s.io');
@@ -25,14 +32,23 @@ export function stored(resource: string, name: string, fields: JsonObject = {}, 
   return { resource, object: { kind: 'Any', apiVersion: 'v1', metadata: meta, ...rest } as ApiObject };
 }
 
+/** The plural name of a resource: `storageclasses` for the schema of StorageClass and for `storageclasses.storage.k8s.io`. */
+export function pluralOf(key: ResourceKey): string {
+  const name = typeof key === 'string' ? (key.split('.')[0] ?? '') : key.name.replace(/^.*\./, '').toLowerCase();
+  if (typeof key === 'string') return name;
+  return name.endsWith('s') ? `${name}es` : `${name}s`;
+}
+
 /** A plugin initializer over these objects, whose authorizer denies the attributes for which `denies` holds. */
 export function fakeInitializer(
   objects: readonly StoredObject[] = [],
   denies: (attributes: ResourceAttributes) => boolean = () => false,
 ): PluginInitializer {
-  const inPlace = (resource: string, namespace: string) =>
+  const inPlace = (key: ResourceKey, namespace: string) =>
     objects.filter(
-      (one) => one.resource === resource && (namespace === '' || one.object.metadata.namespace === namespace),
+      (one) =>
+        one.resource.split('.')[0] === pluralOf(key) &&
+        (namespace === '' || one.object.metadata.namespace === namespace),
     );
   return {
     names,
@@ -42,7 +58,7 @@ export function fakeInitializer(
       get: (resource, namespace, name) =>
         inPlace(resource, namespace).find(({ object }) => object.metadata.name === name)?.object,
       list: (resource, namespace) => inPlace(resource, namespace).map(({ object }) => object),
-    },
+    } as ObjectLookup,
     authorize: (_, attributes) => ({
       allowed: !denies(attributes),
       reason: denies(attributes) ? 'no rule allows it' : '',

@@ -14,7 +14,7 @@ export const storedText = (format: ObjectFormat, object: ApiObject): string =>
 export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Steps<string> {
   const metadata: JsonObject = {};
   for (const name of storedMetaFields) {
-    const value = object.metadata[name] as Json | undefined;
+    const value = object.metadata[name];
     if (value !== undefined) metadata[name] = value;
   }
   const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)}`;

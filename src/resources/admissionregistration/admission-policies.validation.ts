@@ -23,7 +23,7 @@ import type {
   MutatingAdmissionPolicySpec,
   Mutation,
 } from '../../types/admissionregistration-v1alpha1.ts';
-import { asJson, byRule, byRuleAsOne, eachOf, oneOf, selector, unique } from '../shared/field-rules.ts';
+import { byRule, byRuleAsOne, eachOf, oneOf, selector, unique } from '../shared/field-rules.ts';
 import { validateConditions, validateMatch } from './match-resources.validation.ts';
 
 const MAX_ANNOTATIONS = 20;
@@ -41,7 +41,7 @@ export function validatePolicy(spec: ValidatingAdmissionPolicySpec, name: string
   const path = 'spec.auditAnnotations';
   if (auditAnnotations.length > MAX_ANNOTATIONS) {
     const why = `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`;
-    found.push(fieldError.invalid(path, asJson(auditAnnotations), why));
+    found.push(fieldError.invalid(path, auditAnnotations, why));
   }
   return [
     ...found,
@@ -88,7 +88,7 @@ function validateMutation(mutation: Mutation, path: string): FieldError[] {
     const at = `${path}.${field}`;
     if (type !== patchType) {
       const why = `must not be specified when patchType is ${patchType}`;
-      return mutation[field] === undefined ? [] : [fieldError.invalid(at, asJson(mutation[field]) ?? null, why)];
+      return mutation[field] === undefined ? [] : [fieldError.invalid(at, mutation[field] ?? null, why)];
     }
     if (mutation[field] === undefined) {
       return [fieldError.required(at, `must be specified when patchType is ${patchType}`)];

@@ -10,10 +10,10 @@ interface Extensions {
   readonly preserve?: boolean;
   readonly embedded?: boolean;
   readonly intOrString?: boolean;
-  readonly mapKeys?: readonly string[];
+  readonly mapKeys?: string[];
   readonly listType?: string;
   readonly mapType?: string;
-  readonly validations?: readonly ValidationRule[];
+  readonly validations?: ValidationRule[];
 }
 
 const suffixes = {

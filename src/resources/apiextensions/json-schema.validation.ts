@@ -1,7 +1,7 @@
 /** Validation of the schemas of custom resources, except for expressions and defaults. */
 import { type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import type { ValidationRule } from '../../types/apiextensions-v1.ts';
-import { asJson, eachOf, oneOf } from '../shared/field-rules.ts';
+import { eachOf, oneOf } from '../shared/field-rules.ts';
 import {
   extensionName,
   extensionsOf,
@@ -50,7 +50,7 @@ function validateRoot(schema: Schema, path: string, names: Names): FieldError[] 
   for (const part of rootParts.split(' ')) allowed.add(part.charAt(0).toLowerCase() + part.slice(1));
   if (Object.keys(schema).every((part) => allowed.has(part))) return [];
   const why = `only [${rootParts}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [fieldError.invalid(path, asJson(schema), why)];
+  return [fieldError.invalid(path, schema, why)];
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -75,7 +75,7 @@ function validateNode(schema: Schema, path: string, names: Names, place: Place):
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     found.push(fieldError.forbidden(`${path}.uniqueItems`, why));
   }
-  if (isSet(asJson(values)) && values !== true && properties !== undefined) {
+  if (isSet(values) && values !== true && properties !== undefined) {
     const why = 'additionalProperties and properties are mutual exclusive';
     found.push(fieldError.forbidden(`${path}.additionalProperties`, why));
   }
@@ -112,7 +112,7 @@ function validateParts(schema: Schema, path: string, names: Names, { noDefault, 
     found.push(fieldError.forbidden(`${path}.default`, `must not be set ${noDefault}`));
   }
   for (const part of unsupported) {
-    if (isSet(asJson(schema[part]))) found.push(fieldError.forbidden(`${path}.${part}`, `${part} is not supported`));
+    if (isSet(schema[part])) found.push(fieldError.forbidden(`${path}.${part}`, `${part} is not supported`));
   }
   if (type === 'null') {
     const why = 'type cannot be set to null, use nullable as an alternative';

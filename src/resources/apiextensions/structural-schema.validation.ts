@@ -3,7 +3,6 @@
  * declares none.
  */
 import { type FieldError, fieldError, jsonEqual, type Names } from '../../meta/index.ts';
-import { asJson } from '../shared/field-rules.ts';
 import {
   extensionName,
   extensionsOf,
@@ -54,7 +53,7 @@ function validateNode(schema: Schema, level: Level, path: string, names: Names):
   for (const [name, property] of propertiesOf(schema)) {
     found.push(...validateNode(property, 'field', `${path}.properties[${name}]`, names));
   }
-  if (isSet(asJson(schema.additionalProperties)) && level === 'root') {
+  if (isSet(schema.additionalProperties) && level === 'root') {
     found.push(fieldError.forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
   }
   if (values !== undefined) found.push(...validateNode(values, 'field', `${path}.additionalProperties`, names));
@@ -81,7 +80,7 @@ function validateType(schema: Schema, level: Level, path: string, names: Names):
   } else if (type === '' && !intOrString && !preserve) {
     found.push(fieldError.required(`${path}.type`, missingType[level]));
   }
-  if (embedded && isSet(asJson(schema.additionalProperties))) {
+  if (embedded && isSet(schema.additionalProperties)) {
     const why = `must not be used if ${own('embedded')} is set`;
     found.push(fieldError.forbidden(`${path}.additionalProperties`, why));
   }
@@ -123,8 +122,8 @@ function isRestriction(schema: Schema): boolean {
   return known && Object.keys(others).length === 0;
 }
 
-const isIntOrString = (schemas: readonly Schema[] | undefined): boolean =>
-  jsonEqual(asJson(schemas), [{ type: 'integer' }, { type: 'string' }]);
+const isIntOrString = (schemas: Schema[] | undefined): boolean =>
+  jsonEqual(schemas, [{ type: 'integer' }, { type: 'string' }]);
 
 /** Validates the junctors. `x-int-or-string` allows two forms that name types. */
 function validateJunctors(schema: Schema, path: string, names: Names, skipsFirst = false): FieldError[] {
@@ -163,12 +162,12 @@ function validateJunctorSchema(schema: Schema, path: string, names: Names, skips
   const refuse = (field: string, state: string) =>
     found.push(fieldError.forbidden(`${path}.${field}`, `must be ${state} to be structural`));
   for (const [field, state] of Object.entries(forbidden)) {
-    if (isSet(asJson(schema[field as keyof typeof forbidden]))) refuse(field, state);
+    if (isSet(schema[field as keyof typeof forbidden])) refuse(field, state);
   }
   const extensions = extensionsOf(schema, names);
   for (const [part, state] of Object.entries(forbiddenExtensions)) {
     const value = extensions[part as keyof typeof forbiddenExtensions];
-    if (isSet(asJson(value)) && value !== false) {
+    if (isSet(value) && value !== false) {
       refuse(extensionName(part as keyof typeof forbiddenExtensions, names), state);
     }
   }

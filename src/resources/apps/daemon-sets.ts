@@ -3,7 +3,6 @@ import {
   fieldError,
   getKey,
   immutable,
-  type Json,
   type ObjectMeta,
   validateSelectorObject,
 } from '../../meta/index.ts';
@@ -70,7 +69,7 @@ export const daemonSets = resource({
       const { spec, status = {} } = set;
       if (!same(status, old.status)) return validateCollisions(status, old.status ?? {});
       const found = validateAgain(set, DaemonSet, validateSpec(set, context), context.names);
-      if (!same(spec?.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec?.selector as Json));
+      if (!same(spec?.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec?.selector));
       return found;
     },
     warnings: ({ spec }, old, { names }) =>
@@ -96,7 +95,7 @@ function countTemplates(metadata: ObjectMeta, count: number): void {
 
 function validateSpec({ spec = {} }: ObjectOf<typeof DaemonSet>, context: StrategyContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const found = validateSelectorObject(selector as Json | undefined, 'spec.selector');
+  const found = validateSelectorObject(selector, 'spec.selector');
   if (found.length === 0) found.push(...validateSelected(selector, template, 'spec.template'));
   if (isEmptySelector(selector)) {
     found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for daemonset'));

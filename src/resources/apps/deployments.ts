@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, immutable, type Json } from '../../meta/index.ts';
+import { type FieldError, fieldError, immutable } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { Deployment, DeploymentStrategy } from '../../types/apps-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
@@ -62,7 +62,7 @@ export const deployments = resource({
     },
     validateUpdate: ({ spec = {}, status = {} }, old) => {
       const found: FieldError[] = [];
-      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
+      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector));
       if (same(status, old.status)) return found;
       return [
         ...found,

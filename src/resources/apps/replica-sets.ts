@@ -1,4 +1,4 @@
-import { immutable, type Json } from '../../meta/index.ts';
+import { immutable } from '../../meta/index.ts';
 import { ReplicaSet } from '../../types/apps-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
 import {
@@ -41,7 +41,7 @@ export const replicaSets = resource({
       const { spec = {}, status = {} } = set;
       if (!same(status, old.status)) return validateCounts(status, parts, 'readyReplicas');
       const found = validateAgain(set, ReplicaSet, validateWorkload(spec, 'ReplicaSet', context), context.names);
-      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector as Json));
+      if (!same(spec.selector, old.spec?.selector)) found.push(immutable('spec.selector', spec.selector));
       return found;
     },
     warnings: (set, old, { names }) => workloadWarnings(set, old, names),

@@ -1,4 +1,4 @@
-import { dns1123Label, type FieldError, fieldError, type Json, validateSelectorObject } from '../../meta/index.ts';
+import { dns1123Label, type FieldError, fieldError, validateSelectorObject } from '../../meta/index.ts';
 import type { StrategyContext } from '../../registry/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import {
@@ -77,10 +77,10 @@ const FIXED =
 
 /** The immutable fields of a spec. */
 const fixed = ({ selector, volumeClaimTemplates, serviceName, podManagementPolicy }: StatefulSetSpec) => ({
-  selector,
+  selector: selector ?? null,
   volumeClaimTemplates: volumeClaimTemplates ?? [],
   serviceName: serviceName ?? '',
-  podManagementPolicy,
+  podManagementPolicy: podManagementPolicy ?? '',
 });
 
 function setDefaults(spec: StatefulSetSpec): void {
@@ -125,12 +125,12 @@ function validateSpec({ metadata, spec = {} }: ObjectOf<typeof StatefulSet>, con
     );
     if (serviceName !== '') found.push(...byRule('spec.serviceName', serviceName, dns1123Label));
   }
-  const broken = validateSelectorObject(selector as Json | undefined, 'spec.selector');
+  const broken = validateSelectorObject(selector, 'spec.selector');
   found.push(...broken);
   if (isEmptySelector(selector)) {
     found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for statefulset'));
   }
-  if (broken.length > 0) found.push(fieldError.invalid('spec.selector', selector as Json, ''));
+  if (broken.length > 0) found.push(fieldError.invalid('spec.selector', selector, ''));
   else {
     found.push(
       ...validateSelected(selector, spec.template ?? {}, 'spec.template'),

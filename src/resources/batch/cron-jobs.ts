@@ -1,4 +1,4 @@
-import { dns1123Subdomain, type FieldError, fieldError, type Json } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError } from '../../meta/index.ts';
 import { AgeCell } from '../../registry/index.ts';
 import { CronJob, type CronJobSpec, type JobSpec } from '../../types/batch-v1.ts';
 import { defaultTemplate } from '../pod-template/pod-spec.defaults.ts';
@@ -88,7 +88,7 @@ function validateJobTemplate(spec: JobSpec, path: string, rules: PodValidationCo
   const { selector, manualSelector } = spec;
   const found = validateJobSpec(spec, path, rules);
   if (selector !== undefined && selector !== null) {
-    found.push(fieldError.invalid(`${path}.selector`, selector as Json, '`selector` will be auto-generated'));
+    found.push(fieldError.invalid(`${path}.selector`, selector, '`selector` will be auto-generated'));
   }
   if (manualSelector === true) found.push(fieldError.notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
   return found;

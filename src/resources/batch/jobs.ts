@@ -4,7 +4,6 @@ import {
   fieldError,
   formatAge,
   getKey,
-  type Json,
   type Names,
   type ObjectMeta,
   selectorFromObject,
@@ -117,7 +116,7 @@ const sorted = (labels: { [key: string]: string }): { [key: string]: string } =>
 
 function validateSpec(spec: JobSpec, rules: PodValidationContext): FieldError[] {
   const { selector, template = {} } = spec;
-  const faults = validateSelectorObject(selector as Json | undefined, 'spec.selector');
+  const faults = validateSelectorObject(selector, 'spec.selector');
   return [
     ...validateJobSpec(spec, 'spec', rules),
     ...(selector === undefined || selector === null ? [fieldError.required('spec.selector')] : []),
@@ -148,9 +147,9 @@ function validateGenerated(metadata: ObjectMeta, spec: JobSpec, names: Names): F
     if (value === undefined) return [fieldError.required(field, `must be '${wanted}'`)];
     return value === wanted ? [] : [fieldError.invalid(field, labels, `must be '${wanted}'`)];
   });
-  const readable = validateSelectorObject(selector as Json, '').length === 0;
-  if (!readable || selectorFromObject(selector as Json).matches(generated)) return found;
-  return [...found, fieldError.invalid('spec.selector', selector as Json, '`selector` not auto-generated')];
+  const readable = validateSelectorObject(selector, '').length === 0;
+  if (!readable || selectorFromObject(selector).matches(generated)) return found;
+  return [...found, fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')];
 }
 
 function jobStatus({ metadata, status }: JobObject): string {

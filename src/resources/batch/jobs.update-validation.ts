@@ -10,7 +10,7 @@ export function validateJobUpdate(spec: JobSpec, old: JobSpec, oldStatus: JobSta
   const keep = (field: keyof JobSpec, shown: Json | undefined) => {
     if (!same(spec[field], old[field])) found.push(immutable(`spec.${field}`, shown));
   };
-  keep('selector', spec.selector as Json | undefined);
+  keep('selector', spec.selector);
   const template = spec.template ?? {};
   // The scheduling directives of a suspended job are mutable until it has started.
   const open = old.suspend === true && oldStatus.startTime === undefined;
@@ -26,7 +26,7 @@ export function validateJobUpdate(spec: JobSpec, old: JobSpec, oldStatus: JobSta
 
 function showTemplate({ metadata, spec }: PodTemplateSpec): Json {
   const shown = Object.entries(metadata ?? {}).filter(([, value]) => value !== null);
-  return { ...Object.fromEntries(shown), Spec: internalForm(spec, PodSpec) } as Json;
+  return { ...Object.fromEntries(shown), Spec: internalForm(spec, PodSpec) };
 }
 
 /** Validates a change of `completions`: an elastic indexed job may change it together with `parallelism`. */

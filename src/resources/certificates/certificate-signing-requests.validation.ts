@@ -15,7 +15,7 @@ import type {
   CertificateSigningRequestStatus,
 } from '../../types/certificates-v1.ts';
 import type { ObjectOf } from '../shared/define.ts';
-import { asJson, eachOf, oneOf, unique } from '../shared/field-rules.ts';
+import { eachOf, oneOf, unique } from '../shared/field-rules.ts';
 import { certificateFault, requestFault } from './x509.ts';
 
 type Request = ObjectOf<typeof CertificateSigningRequest>;
@@ -146,7 +146,7 @@ export function validateStatusUpdate(status: Status, old: Status): FieldError[] 
     if (withType(status, type).length <= withType(old, type).length) continue;
     found.push(fieldError.forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
   }
-  if ((old.certificate ?? '') === '' || jsonEqual(asJson(status.certificate), asJson(old.certificate))) return found;
+  if ((old.certificate ?? '') === '' || jsonEqual(status.certificate, old.certificate)) return found;
   const why = 'updates may not modify existing certificate content';
   return [...found, fieldError.forbidden('status.certificate', why)];
 }

@@ -19,11 +19,17 @@ export const textSize = (bag: Bag | undefined): number =>
 export const bytesSize = (bag: Bag | undefined): number =>
   Object.values(bag ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
 
+interface ImmutableData {
+  readonly immutable?: boolean;
+  readonly data?: { [key: string]: string };
+  readonly binaryData?: { [key: string]: string };
+}
+
 /** Rejects changes of `immutable` and of the fields once `immutable` is true. */
-export function validateImmutable<T extends { immutable?: boolean }>(
-  object: T,
-  old: T,
-  fields: readonly (keyof T & string)[],
+export function validateImmutable(
+  object: ImmutableData,
+  old: ImmutableData,
+  fields: readonly ('data' | 'binaryData')[],
 ): FieldError[] {
   if (old.immutable !== true) return [];
   const changed: string[] = fields.filter((field) => !same(object[field], old[field]));

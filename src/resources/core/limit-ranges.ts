@@ -1,12 +1,8 @@
 import { type FieldError, fieldError, type Names, parseQuantity, qualifiedName } from '../../meta/index.ts';
 import { LimitRange, type LimitRangeItem } from '../../types/core-v1.ts';
-import {
-  compareQuantityTexts,
-  type ResourceList,
-  roundQuantities,
-  withMissing,
-} from '../pod-template/resource-list.ts';
-import { isOvercommittable } from '../pod-template/resource-names.ts';
+import { compareQuantityTexts, type ResourceList } from '../../types/resource-list.ts';
+import { isOvercommittable } from '../../types/resource-names.ts';
+import { roundQuantities, withMissing } from '../pod-template/resource-list.ts';
 import { resource } from '../shared/define.ts';
 import { byRule, eachOf, unique } from '../shared/field-rules.ts';
 import { validateContainerResourceName, validateResourceName } from './quota-resource-names.ts';

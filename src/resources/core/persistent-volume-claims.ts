@@ -1,11 +1,12 @@
 import { PersistentVolumeClaim } from '../../types/core-v1.ts';
+import { storageClassOf } from '../../types/storage-class.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 import { syncDataSources, validateClaimStatus, validateClaimUpdate } from './persistent-volume-claims.validation.ts';
-import { persistentVolumeClaimWarnings, storageClass } from './persistent-volumes.warnings.ts';
+import { persistentVolumeClaimWarnings } from './persistent-volumes.warnings.ts';
 
 export const persistentVolumeClaims = resource({
   group: '',
@@ -23,7 +24,7 @@ export const persistentVolumeClaims = resource({
     ['Volume', ({ spec }) => spec?.volumeName ?? ''],
     ['Capacity', ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.['storage'] ?? '0') : '')],
     ['Access Modes', ({ spec, status }) => (spec?.volumeName ? formatAccessModes(status?.accessModes) : '')],
-    ['StorageClass', (claim, { names }) => storageClass(claim, names)],
+    ['StorageClass', (claim, { names }) => storageClassOf(claim, names)],
     ['VolumeAttributesClass', ({ spec }) => orUnset(spec?.volumeAttributesClassName)],
     age,
     ['VolumeMode', ({ spec }) => orUnset(spec?.volumeMode), 'wide'],

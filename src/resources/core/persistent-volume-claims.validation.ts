@@ -13,16 +13,16 @@ import {
   PersistentVolumeClaimSpec,
   type PersistentVolumeClaimStatus,
 } from '../../types/core-v1.ts';
-import { compareQuantityTexts } from '../pod-template/resource-list.ts';
-import { isNative } from '../pod-template/resource-names.ts';
+import { compareQuantityTexts } from '../../types/resource-list.ts';
+import { isNative } from '../../types/resource-names.ts';
+import { classAnnotation } from '../../types/storage-class.ts';
 import { validateAmount, validateNonNegativeWhole } from '../pod-template/resources.ts';
 import { validateClaimSpec } from '../pod-template/volume-claim-template.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
 import type { ObjectOf } from '../shared/define.ts';
-import { asJson, byRule, oneOf, same } from '../shared/field-rules.ts';
+import { byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalText } from '../shared/internal-go-form.ts';
 import { lineDiff } from '../shared/line-diff.ts';
-import { classAnnotation } from './persistent-volumes.warnings.ts';
 
 type Claim = ObjectOf<typeof PersistentVolumeClaim>;
 type Spec = PersistentVolumeClaimSpec;
@@ -59,7 +59,7 @@ export function validateClaimUpdate(claim: Claim, old: Claim, names: Names): Fie
   const { spec = {}, status = {} } = claim;
   const before = old.spec ?? {};
   const bound = status.phase === 'Bound';
-  const [after, first] = [jsonCopy(asJson(spec) as never) as Spec, jsonCopy(asJson(before) as never) as Spec];
+  const [after, first] = [jsonCopy(spec), jsonCopy(before)];
   if (!first.volumeName && after.volumeName) first.volumeName = after.volumeName;
   const own = validateClaimSpec(spec, 'spec', names, old);
   const found = [...own, ...validateAgain(claim, PersistentVolumeClaim, own, names)];

@@ -1,11 +1,12 @@
 import { formatTime } from '../../meta/index.ts';
 import { PersistentVolume } from '../../types/core-v1.ts';
+import { storageClassOf } from '../../types/storage-class.ts';
 import { roundQuantities } from '../pod-template/resource-list.ts';
 import { validateAgain } from '../pod-template/workloads.validation.ts';
 import { age, formatAccessModes, name, orUnset } from '../shared/columns.ts';
 import { resource } from '../shared/define.ts';
 import { setPhaseTransitionTime, validateVolume, validateVolumeUpdate } from './persistent-volumes.validation.ts';
-import { persistentVolumeWarnings, storageClass } from './persistent-volumes.warnings.ts';
+import { persistentVolumeWarnings } from './persistent-volumes.warnings.ts';
 
 export const persistentVolumes = resource({
   group: '',
@@ -25,7 +26,7 @@ export const persistentVolumes = resource({
       ({ metadata, status }) => (metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'),
     ],
     ['Claim', ({ spec }) => (spec?.claimRef === undefined ? '' : `${spec.claimRef.namespace}/${spec.claimRef.name}`)],
-    ['StorageClass', (volume, { names }) => storageClass(volume, names)],
+    ['StorageClass', (volume, { names }) => storageClassOf(volume, names)],
     ['VolumeAttributesClass', ({ spec }) => orUnset(spec?.volumeAttributesClassName)],
     ['Reason', ({ status }) => status?.reason ?? ''],
     age,

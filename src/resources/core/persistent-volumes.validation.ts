@@ -22,7 +22,7 @@ import {
 import { validateNodeSelector } from '../pod-template/affinity.ts';
 import { renamedLabels } from '../pod-template/node-labels.ts';
 import { validateNonNegativeWhole } from '../pod-template/resources.ts';
-import { asJson, byRule, oneOf, same } from '../shared/field-rules.ts';
+import { byRule, oneOf, same } from '../shared/field-rules.ts';
 import { internalForm, internalText } from '../shared/internal-go-form.ts';
 import { lineDiff } from '../shared/line-diff.ts';
 import { persistentSources, type SourceName, validateSources } from './persistent-volume-sources.ts';
@@ -154,7 +154,7 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, names: Names): Field
     const why = `spec.persistentvolumesource is immutable after creation\n${diff}`;
     found.push(fieldError.forbidden('spec.persistentvolumesource', why));
   }
-  if (!same(spec.volumeMode, old.volumeMode)) found.push(immutable('volumeMode', asJson(spec.volumeMode)));
+  if (!same(spec.volumeMode, old.volumeMode)) found.push(immutable('volumeMode', spec.volumeMode));
   if (
     old.nodeAffinity !== undefined &&
     !same(withRenamedLabels(spec.nodeAffinity, old.nodeAffinity, names), spec.nodeAffinity)

@@ -1,20 +1,9 @@
-/** The storage class of persistent volumes and claims, and the warnings for both. */
+/** The warnings for persistent volumes and claims. */
 import { getKey, type Names, type ObjectMeta } from '../../meta/index.ts';
 import type { PersistentVolumeClaimSpec, PersistentVolumeSpec } from '../../types/core-v1.ts';
+import { classAnnotation } from '../../types/storage-class.ts';
 import { nodeSelectorTermWarnings } from '../pod-template/node-labels.ts';
 import { deprecatedSources, fractionWarnings } from '../pod-template/pod-spec.warnings.ts';
-
-/** The annotation that named the storage class before `storageClassName`. */
-export const classAnnotation = ({ labels }: Names): string => `volume.beta.${labels}/storage-class`;
-
-interface Stored {
-  metadata: ObjectMeta;
-  spec?: { storageClassName?: string };
-}
-
-/** The storage class of a volume or claim: the annotation takes precedence over the field. */
-export const storageClass = ({ metadata, spec }: Stored, names: Names): string =>
-  getKey(metadata.annotations ?? {}, classAnnotation(names)) ?? spec?.storageClassName ?? '';
 
 function classAnnotationWarnings({ annotations = {} }: ObjectMeta, names: Names): string[] {
   const key = classAnnotation(names);

@@ -1,13 +1,13 @@
 import { type ObjectMeta, pathSegmentName, StatusError, statusError } from '../../meta/index.ts';
 import type { CreateHandler } from '../../registry/index.ts';
-import type { Infer } from '../../schema/index.ts';
-import type { Binding, PodCondition } from '../../types/core-v1.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
+import { type Binding, Pod, type PodCondition } from '../../types/core-v1.ts';
 import { neverProbed, withCondition } from '../shared/conditions.ts';
 import type { PodObject } from './pod-object.ts';
 
 /** The create handler of `bindings` and `pods/binding`: sets `nodeName`, once. */
 export const bindPod: CreateHandler = async (posted, { namespace, name, objects, now }) => {
-  const { target = {}, metadata } = posted as unknown as Binding & { metadata: ObjectMeta };
+  const { target = {}, metadata } = posted as ObjectOf<typeof Binding>;
   const { kind = '', name: node = '' } = target;
   // As in the reference server, the error has neither a reason nor details.
   const wrong: string[] = [];
@@ -21,8 +21,7 @@ export const bindPod: CreateHandler = async (posted, { namespace, name, objects,
   if (odd.length > 0) {
     throw statusError.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${odd.join(';')}`);
   }
-  await objects.guaranteedUpdate('pods', namespace, name, (object) => {
-    const pod = object as unknown as PodObject;
+  await objects.guaranteedUpdate(Pod, namespace, name, (pod) => {
     const why = checkMeant(metadata, pod.metadata) ?? checkFree(pod);
     if (why !== undefined) throw statusError.conflict({ group: '', resource: 'pods/binding' }, name, why);
     pod.spec = { ...pod.spec, nodeName: node };

@@ -2,6 +2,7 @@ import { type FieldError, fieldError, statusError } from '../../meta/index.ts';
 import type { ConnectCall, Connection } from '../../registry/index.ts';
 import type { StructSchema } from '../../schema/index.ts';
 import {
+  Pod,
   PodAttachOptions,
   PodExecOptions,
   PodLogOptions,
@@ -11,8 +12,7 @@ import {
 import type { PodObject } from './pod-object.ts';
 import { kubeletOf } from './proxy.ts';
 
-const podOf = async ({ objects, namespace, name }: ConnectCall): Promise<PodObject> =>
-  (await objects.read('pods', namespace, name)) as unknown as PodObject;
+const podOf = ({ objects, namespace, name }: ConnectCall): Promise<PodObject> => objects.read(Pod, namespace, name);
 
 /** The container of a request: the named one, or the only one. @throws StatusError 400 */
 function containerOf({ spec = {} }: PodObject, name: string, wanted = ''): string {

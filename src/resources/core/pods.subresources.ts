@@ -1,12 +1,12 @@
 import { type FieldError, fieldError, getKey, type Json, type Names } from '../../meta/index.ts';
 import type { PartialUpdate } from '../../registry/index.ts';
 import type { Container } from '../../types/core-v1.ts';
+import { isSidecar, qosClass } from '../../types/pod-resources.ts';
+import type { ResourceList } from '../../types/resource-list.ts';
 import { annotationKeys } from '../pod-template/annotations.ts';
 import { validatePod } from '../pod-template/pod-spec.validation.ts';
-import { isSidecar, type ResourceList } from '../pod-template/resource-list.ts';
 import { eachOf, type PodValidationContext, same } from '../shared/field-rules.ts';
 import type { PodObject } from './pod-object.ts';
-import { qosClass } from './pods.qos.ts';
 import { validateEphemeralContainersUpdate, validatePodMetaUpdate } from './pods.update-validation.ts';
 
 /** The field of errors about the object as a whole. */
@@ -155,5 +155,5 @@ function validateInitContainer(container: Container, old: Container, path: strin
 function withoutResizable({ requests = {}, limits = {}, claims = [] }: NonNullable<Resources> = {}): Json {
   const kept = (amounts: ResourceList) =>
     Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== 'cpu' && name !== 'memory'));
-  return { requests: kept(requests), limits: kept(limits), claims } as Json;
+  return { requests: kept(requests), limits: kept(limits), claims };
 }

@@ -1,5 +1,6 @@
 import type { Completion } from '../../registry/index.ts';
 import { Binding, Pod, type PodSpec, type PodStatus } from '../../types/core-v1.ts';
+import { qosClass } from '../../types/pod-resources.ts';
 import { Eviction } from '../../types/policy-v1.ts';
 import { completeSelectors } from '../pod-template/affinity.ts';
 import { adoptProfiles } from '../pod-template/app-armor.ts';
@@ -15,7 +16,6 @@ import type { PodObject } from './pod-object.ts';
 import { bindPod } from './pods.binding.ts';
 import { podStatus, readinessGates, readyCount, restarts } from './pods.columns.ts';
 import { podAttach, podExec, podLog, podPortForward } from './pods.connect.ts';
-import { qosClass } from './pods.qos.ts';
 import { keepObservedGenerations, podStatusWarnings, validatePodStatusUpdate } from './pods.status-validation.ts';
 import { ephemeralContainers, resources } from './pods.subresources.ts';
 import { validatePodMetaUpdate, validatePodSpecUpdate } from './pods.update-validation.ts';

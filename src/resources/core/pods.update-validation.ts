@@ -16,7 +16,7 @@ const changeable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
-const equal = (a: unknown, b: unknown): boolean => jsonEqual(a as Json | undefined, b as Json | undefined);
+const equal = (a: Json | undefined, b: Json | undefined): boolean => jsonEqual(a, b);
 
 /** Validates an update of the metadata of a pod. */
 export function validatePodMetaUpdate(

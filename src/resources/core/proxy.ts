@@ -1,21 +1,20 @@
 import { ipAddress, StatusError, statusError } from '../../meta/index.ts';
 import type { ConnectCall, Connection, Endpoint } from '../../registry/index.ts';
 import {
-  type Endpoints,
-  type Node,
+  Endpoints,
+  Node,
   NodeProxyOptions,
+  Pod,
   PodProxyOptions,
-  type Service,
+  Service,
   ServiceProxyOptions,
 } from '../../types/core-v1.ts';
-import type { ObjectOf } from '../shared/define.ts';
-import type { PodObject } from './pod-object.ts';
 
 const kubeletPort = 10_250;
 
 /** The endpoint of the kubelet of a node. @throws StatusError 404, 500 */
 export async function kubeletOf({ objects, nodeAddresses }: ConnectCall, name: string): Promise<Endpoint> {
-  const { status = {} } = (await objects.read('nodes', '', name)) as unknown as ObjectOf<typeof Node>;
+  const { status = {} } = await objects.read(Node, '', name);
   const addresses = status.addresses ?? [];
   const [host] = nodeAddresses.flatMap((wanted) => addresses.find(({ type }) => type === wanted)?.address ?? []);
   if (host === undefined) {
@@ -48,7 +47,7 @@ export const proxyPod: Connection = {
   options: PodProxyOptions,
   async locate({ namespace, objects, name: spelled }) {
     const { scheme, name, port } = readName(spelled, 'pod');
-    const { spec = {}, status = {} } = (await objects.read('pods', namespace, name)) as unknown as PodObject;
+    const { spec = {}, status = {} } = await objects.read(Pod, namespace, name);
     const host = status.podIPs?.[0]?.ip ?? '';
     if (ipAddress(host).length > 0) throw statusError.badRequest('address not allowed');
     const own = spec.containers?.find(({ ports = [] }) => ports.length > 0)?.ports?.[0]?.containerPort;
@@ -75,9 +74,7 @@ export const proxyService: Connection = {
     const portName = /^[+-]?\d+$/.test(port) ? await nameOfPort(call, name, Number(port)) : port;
     const none = (which: string) =>
       statusError.unavailable(`no endpoints available for service ${JSON.stringify(which)}`);
-    const { subsets = [] } = (await objects.read('endpoints', namespace, name)) as unknown as ObjectOf<
-      typeof Endpoints
-    >;
+    const { subsets = [] } = await objects.read(Endpoints, namespace, name);
     if (subsets.length === 0) throw none(name);
     for (const { addresses = [], ports = [] } of rotatedRandomly(subsets, random)) {
       const target = ports.find(({ name: own = '' }) => own === portName);
@@ -92,7 +89,7 @@ export const proxyService: Connection = {
 };
 
 async function nameOfPort({ namespace, objects }: ConnectCall, name: string, port: number): Promise<string> {
-  const service = (await objects.read('services', namespace, name)) as unknown as ObjectOf<typeof Service>;
+  const service = await objects.read(Service, namespace, name);
   const found = service.spec?.ports?.find((candidate) => candidate.port === port);
   if (found !== undefined) return found.name ?? '';
   throw statusError.unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
@@ -116,7 +113,7 @@ async function isPodAt(
 ): Promise<boolean> {
   if (target?.namespace !== namespace || !target.name) return false;
   try {
-    const { status = {} } = (await objects.read('pods', namespace, target.name)) as unknown as PodObject;
+    const { status = {} } = await objects.read(Pod, namespace, target.name);
     return status.podIPs?.some((address) => address.ip === ip) ?? false;
   } catch (error) {
     if (error instanceof StatusError && error.code === 404) return false;

@@ -3,7 +3,6 @@ import {
   dns1123Subdomain,
   type FieldError,
   fieldError,
-  type Json,
   labelValue,
   qualifiedName,
   validateSelectorObject,
@@ -128,8 +127,8 @@ function validateInterPodAffinity(affinity: Infer<typeof PodAffinity> | undefine
 function validatePodTerm(term: Term, path: string): FieldError[] {
   const { labelSelector, namespaceSelector, namespaces = [], topologyKey = '' } = term;
   return [
-    ...validateSelectorObject(labelSelector as Json | undefined, `${path}.labelSelector`),
-    ...validateSelectorObject(namespaceSelector as Json | undefined, `${path}.namespaceSelector`),
+    ...validateSelectorObject(labelSelector, `${path}.labelSelector`),
+    ...validateSelectorObject(namespaceSelector, `${path}.namespaceSelector`),
     ...namespaces.flatMap((namespace) => byRule(`${path}.namespace`, namespace, dns1123Label)),
     ...validateLabelKeys(term, path),
     ...(topologyKey === '' ? [fieldError.required(`${path}.topologyKey`, 'can not be empty')] : []),

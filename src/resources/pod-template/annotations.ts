@@ -79,7 +79,7 @@ function validateSeccompText(profile: string, path: string): FieldError[] {
 
 /** Requires that a seccomp or AppArmor profile given as both a field and an annotation has the same value in both. */
 export function validateProfilesMatch(
-  metadata: ObjectMeta | undefined,
+  metadata: Pick<ObjectMeta, 'annotations'> | undefined,
   spec: PodSpec,
   path: string,
   names: Names,

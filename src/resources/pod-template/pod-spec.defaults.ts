@@ -7,9 +7,11 @@ import type {
   Probe,
   Volume,
 } from '../../types/core-v1.ts';
+import { aggregateContainers } from '../../types/pod-resources.ts';
+import { encodeResourceList } from '../../types/resource-list.ts';
+import { isHugePages, isPodLevelResource } from '../../types/resource-names.ts';
 import { defaultPullPolicy } from './image.ts';
-import { roundQuantities, sumContainers, withMissing } from './resource-list.ts';
-import { isHugePages, isPodLevelResource } from './resource-names.ts';
+import { roundQuantities, withMissing } from './resource-list.ts';
 
 type Handler = Pick<Probe, 'httpGet'>;
 type Reference = { apiVersion?: string } | undefined;
@@ -72,13 +74,13 @@ function defaultPodResources(spec: PodSpec): void {
   if (resources === undefined) return;
   const { requests = {}, limits = {} } = resources;
   if (Object.keys(requests).length + Object.keys(limits).length > 0) {
-    const huge = Object.entries(sumContainers(spec, 'limits')).filter(
+    const huge = Object.entries(encodeResourceList(aggregateContainers(spec, 'limits'))).filter(
       ([name]) => isHugePages(name) && !Object.hasOwn(requests, name),
     );
     if (huge.length > 0) resources.limits = withMissing(limits, Object.fromEntries(huge));
   }
   if (Object.keys(resources.limits ?? {}).length === 0) return;
-  const wanted = Object.entries(sumContainers(spec, 'requests')).filter(
+  const wanted = Object.entries(encodeResourceList(aggregateContainers(spec, 'requests'))).filter(
     ([name]) => isPodLevelResource(name) && !isHugePages(name),
   );
   const limited = Object.entries(resources.limits ?? {}).filter(([name]) => isPodLevelResource(name));

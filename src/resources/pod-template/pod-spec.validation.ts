@@ -84,7 +84,7 @@ export function validateTemplate(
   return [
     ...validateTemplateMeta(metadata, spec, path, names),
     ...validatePodSpec(spec, at, rules),
-    ...validateProfilesMatch(metadata as ObjectMeta | undefined, spec, at, names),
+    ...validateProfilesMatch(metadata, spec, at, names),
     ...((spec.ephemeralContainers ?? []).length === 0
       ? []
       : [fieldError.forbidden(`${at}.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]),

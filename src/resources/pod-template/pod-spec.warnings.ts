@@ -1,11 +1,11 @@
 import { dns1123Label, type Names, type ObjectMeta, parseQuantity } from '../../meta/index.ts';
 import type { Container, EphemeralContainer, PodSpec, PodTemplateSpec, Volume } from '../../types/core-v1.ts';
+import type { ResourceList } from '../../types/resource-list.ts';
 import { addressWarnings } from '../shared/addresses.ts';
 import { annotationKeys, containersOf } from './annotations.ts';
 import { duplicatePortWarnings } from './duplicate-ports.ts';
 import { deprecatedLabelReason, nodeSelectorTermWarnings } from './node-labels.ts';
 import { overlappingPathWarnings } from './overlapping-paths.ts';
-import type { ResourceList } from './resource-list.ts';
 
 /**
  * The pod spec under warning; warnings for templates also cover annotations that are deprecated in favour of fields.

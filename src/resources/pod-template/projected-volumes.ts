@@ -1,4 +1,4 @@
-import { dns1123Subdomain, type FieldError, fieldError, type Json, validateSelectorObject } from '../../meta/index.ts';
+import { dns1123Subdomain, type FieldError, fieldError, validateSelectorObject } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import {
   ClusterTrustBundleProjection,
@@ -111,12 +111,12 @@ function validateBundle(bundle: Infer<typeof ClusterTrustBundleProjection>, at: 
     }
     if (labelSelector !== undefined) {
       const why = 'labelSelector must be unset if name is specified';
-      found.push(fieldError.invalid(`${at}.labelSelector`, labelSelector as Json, why));
+      found.push(fieldError.invalid(`${at}.labelSelector`, labelSelector, why));
     }
   } else if (signerName !== undefined) {
     if (signerName === '') found.push(fieldError.required(`${at}.signerName`, 'must be a valid signer name'));
     else found.push(...byRule(`${at}.signerName`, signerName.split('/')[0] as string, dns1123Subdomain));
-    found.push(...validateSelectorObject(labelSelector as Json | undefined, `${at}.labelSelector`));
+    found.push(...validateSelectorObject(labelSelector, `${at}.labelSelector`));
   } else found.push(fieldError.required(at, 'either name or signerName must be specified'));
   if (path === '') found.push(fieldError.required(`${at}.path`));
   return [...found, ...localPath(`${at}.path`, path), ...claim(path, path)];

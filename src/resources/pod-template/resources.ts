@@ -1,8 +1,10 @@
 import {
+  compareQuantities,
   dns1123Label,
   dns1123Subdomain,
   type FieldError,
   fieldError,
+  formatQuantity,
   getKey,
   type Names,
   parseQuantity,
@@ -16,9 +18,8 @@ import {
   type ResourceClaim,
   type ResourceRequirements,
 } from '../../types/core-v1.ts';
-import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
-import { internalForm } from '../shared/internal-go-form.ts';
-import { compareQuantityTexts, type ResourceList, sumContainers } from './resource-list.ts';
+import { aggregateContainers } from '../../types/pod-resources.ts';
+import { compareQuantityTexts, type ResourceList } from '../../types/resource-list.ts';
 import {
   isExtended,
   isForContainers,
@@ -29,7 +30,9 @@ import {
   isPodLevelResource,
   isStandard,
   podLevelResources,
-} from './resource-names.ts';
+} from '../../types/resource-names.ts';
+import { byRule, eachOf, type PodSpecContext } from '../shared/field-rules.ts';
+import { internalForm } from '../shared/internal-go-form.ts';
 
 const NANO = 1_000_000_000n;
 const isQualified = (name: string): boolean => qualifiedName(name).length === 0;
@@ -196,13 +199,13 @@ export function validatePodResources(
   }
   found.push(...validateRequirements(resources, path, podResource, claimNames, names));
   for (const kind of ['requests', 'limits'] as const) {
-    for (const [name, amount] of Object.entries(sumContainers(spec, kind))) {
+    for (const [name, amount] of aggregateContainers(spec, kind)) {
       // The limits of containers may exceed the pod's, except for huge pages; resources that the pod does not list are
       // not compared.
       if (kind === 'limits' && !isHugePages(name)) continue;
       const whole = getKey(resources[kind] ?? {}, name);
-      if (whole === undefined || compareQuantityTexts(amount, whole) <= 0) continue;
-      const why = `must be greater than or equal to aggregate container ${kind} of ${amount}`;
+      if (whole === undefined || compareQuantities(amount, parseQuantity(whole)) <= 0) continue;
+      const why = `must be greater than or equal to aggregate container ${kind} of ${formatQuantity(amount)}`;
       found.push(fieldError.invalid(`${path}.${kind}[${name}]`, whole, why));
     }
   }

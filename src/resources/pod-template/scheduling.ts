@@ -1,11 +1,4 @@
-import {
-  type FieldError,
-  fieldError,
-  type Json,
-  labelValue,
-  qualifiedName,
-  validateSelectorObject,
-} from '../../meta/index.ts';
+import { type FieldError, fieldError, labelValue, qualifiedName, validateSelectorObject } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import type { PodReadinessGate, PodSchedulingGate, Toleration, TopologySpreadConstraint } from '../../types/core-v1.ts';
 import { byRule, eachOf, oneOf } from '../shared/field-rules.ts';
@@ -59,7 +52,7 @@ export function validateSpread(constraints: readonly Constraint[] | undefined, p
     return [
       ...found,
       ...validateLabelKeys(constraint, at),
-      ...validateSelectorObject(constraint.labelSelector as Json | undefined, `${at}.labelSelector`),
+      ...validateSelectorObject(constraint.labelSelector, `${at}.labelSelector`),
     ];
   });
 }

@@ -4,7 +4,6 @@ import {
   type FieldError,
   fieldError,
   getKey,
-  type Json,
   type Names,
   parseQuantity,
   validateAnnotations,
@@ -55,7 +54,7 @@ export function validateClaimSpec(
   const found: FieldError[] = [];
   const at = `${path}.accessModes`;
   if (modes.length === 0) found.push(fieldError.required(at, 'at least 1 access mode is required'));
-  found.push(...validateSelectorObject(spec.selector as Json | undefined, `${path}.selector`));
+  found.push(...validateSelectorObject(spec.selector, `${path}.selector`));
   for (const mode of modes) found.push(...oneOf(at, mode, accessModes));
   const shared = modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
   if (shared && modes.includes('ReadWriteOncePod')) {

@@ -27,7 +27,7 @@ export const isEmptySelector = (selector: Selector): boolean =>
 /** Requires that the selector matches the labels of the template. */
 export function validateSelected(selector: Selector, template: PodTemplateSpec, path: string): FieldError[] {
   const { labels } = template.metadata ?? {};
-  if (selectorFromObject(selector as Json | undefined).matches(labels)) return [];
+  if (selectorFromObject(selector).matches(labels)) return [];
   return [fieldError.invalid(`${path}.metadata.labels`, labels, '`selector` does not match template `labels`')];
 }
 
@@ -40,12 +40,12 @@ export function validateWorkload(
   kind: string,
   rules: PodValidationContext,
 ): FieldError[] {
-  const found = validateSelectorObject(selector as Json | undefined, 'spec.selector');
+  const found = validateSelectorObject(selector, 'spec.selector');
   const broken = found.length > 0;
   if (isEmptySelector(selector)) {
     found.push(fieldError.invalid('spec.selector', {}, 'empty selector is invalid for deployment'));
   }
-  if (broken) return [...found, fieldError.invalid('spec.selector', selector as Json, 'invalid label selector')];
+  if (broken) return [...found, fieldError.invalid('spec.selector', selector, 'invalid label selector')];
   return [
     ...found,
     ...validateSelected(selector, template ?? {}, 'spec.template'),
@@ -111,7 +111,7 @@ export function validateCollisions({ collisionCount }: Collisions, old: Collisio
   return [fieldError.invalid('status.collisionCount', collisionCount ?? 0, 'cannot be decremented')];
 }
 
-export const same = (a: unknown, b: unknown): boolean => jsonEqual(a as Json | undefined, b as Json | undefined);
+export const same = (a: Json | undefined, b: Json | undefined): boolean => jsonEqual(a, b);
 
 interface Workload {
   metadata: ObjectMeta;

@@ -3,7 +3,7 @@ import { PodDisruptionBudget, type PodDisruptionBudgetSpec } from '../../types/p
 import { age, name } from '../shared/columns.ts';
 import { validateConditions } from '../shared/conditions.ts';
 import { resource } from '../shared/define.ts';
-import { asJson, nonNegativeOrPercent, selector } from '../shared/field-rules.ts';
+import { nonNegativeOrPercent, selector } from '../shared/field-rules.ts';
 
 export const podDisruptionBudgets = resource({
   group: 'policy',
@@ -39,7 +39,7 @@ function validateSpec(spec: PodDisruptionBudgetSpec): FieldError[] {
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
     const shown = {
       MinAvailable: minAvailable,
-      Selector: asJson(pods) ?? null,
+      Selector: pods ?? null,
       MaxUnavailable: maxUnavailable,
       UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
     };

@@ -1,7 +1,5 @@
 import {
-  type ApiObject,
   formatTime,
-  type Json,
   type JsonObject,
   jsonCopy,
   StatusError,
@@ -9,16 +7,14 @@ import {
   statusError,
 } from '../../meta/index.ts';
 import type { CreateCall, CreateHandler } from '../../registry/index.ts';
-import type { Infer } from '../../schema/index.ts';
-import type { PodCondition } from '../../types/core-v1.ts';
-import type { PodDisruptionBudget } from '../../types/policy-v1.ts';
+import type { Infer, ObjectOf } from '../../schema/index.ts';
+import { Pod, type PodCondition } from '../../types/core-v1.ts';
+import { PodDisruptionBudget } from '../../types/policy-v1.ts';
 import type { PodObject } from '../core/pod-object.ts';
 import { neverProbed, withCondition } from '../shared/conditions.ts';
-import type { ObjectOf } from '../shared/define.ts';
 
 type Budget = ObjectOf<typeof PodDisruptionBudget>;
 
-const budgets = 'poddisruptionbudgets.policy';
 /** Attempts while the pod is modified concurrently. */
 const maxAttempts = 20;
 /** Limit of `disruptedPods` of a budget. */
@@ -44,7 +40,7 @@ class PodModified extends StatusError {}
 
 async function evict(options: JsonObject, call: CreateCall): Promise<void> {
   const { namespace, name, objects } = call;
-  const pod = (await objects.read('pods', namespace, name)) as unknown as PodObject;
+  const pod = await objects.read(Pod, namespace, name);
   if (bypassesBudget(pod)) {
     const ended = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '') || isDeleted(pod);
     await (ended ? remove(options, call) : deleteAsRead(pod, options, call));
@@ -66,12 +62,11 @@ async function evict(options: JsonObject, call: CreateCall): Promise<void> {
       throw error;
     }
   } else {
-    const spend = (found: ApiObject) => {
+    const spend = (found: Budget) => {
       // The delete options may ask for a dry run too: that works on a copy.
-      const tried = isDryRun(options) ? jsonCopy(found as JsonObject) : found;
-      useDisruption(tried as unknown as Budget, name, call.now);
+      useDisruption(isDryRun(options) ? jsonCopy(found) : found, name, call.now);
     };
-    await objects.guaranteedUpdate(budgets, namespace, budget.metadata.name ?? '', spend, 'status');
+    await objects.guaranteedUpdate(PodDisruptionBudget, namespace, budget.metadata.name ?? '', spend, 'status');
     await remove(options, call);
   }
 }
@@ -99,17 +94,16 @@ async function deleteAsRead(pod: PodObject, options: JsonObject, call: CreateCal
 
 /** Sets the `DisruptionTarget` condition and deletes the pod with the given options. */
 async function remove(options: JsonObject, { namespace, name, objects, now }: CreateCall): Promise<void> {
-  if (isDryRun(options)) return objects.delete('pods', namespace, name, options);
+  if (isDryRun(options)) return objects.delete(Pod, namespace, name, options);
   const meant = preconditionsOf(options);
-  const conditionVersion = await objects.guaranteedUpdate('pods', namespace, name, (found) => {
-    checkPreconditions(found, meant);
-    const pod = found as unknown as PodObject;
+  const conditionVersion = await objects.guaranteedUpdate(Pod, namespace, name, (pod) => {
+    checkPreconditions(pod, meant);
     const { status = {} } = pod;
     pod.status = { ...status, conditions: withCondition(status.conditions, disruption, now) };
   });
   // A resourceVersion precondition refers to the version before the condition was set.
   const preconditions = { ...meant, ...(meant.resourceVersion ? { resourceVersion: conditionVersion } : {}) };
-  await objects.delete('pods', namespace, name, { ...options, preconditions });
+  await objects.delete(Pod, namespace, name, { ...options, preconditions });
 }
 
 const disruption: Infer<typeof PodCondition> = {
@@ -125,7 +119,7 @@ type Preconditions = { uid?: string; resourceVersion?: string };
 const preconditionsOf = ({ preconditions }: JsonObject): Preconditions => (preconditions ?? {}) as Preconditions;
 
 /** @throws StatusError 409 when the pod is another one, or has changed */
-function checkPreconditions({ metadata }: ApiObject, meant: Preconditions): void {
+function checkPreconditions({ metadata }: PodObject, meant: Preconditions): void {
   const { name = '', uid = '', resourceVersion = '' } = metadata;
   const other = (field: string, wanted: string, found: string, why: string) =>
     statusError.conflict(
@@ -140,9 +134,9 @@ function checkPreconditions({ metadata }: ApiObject, meant: Preconditions): void
 }
 
 async function budgetsOf(pod: PodObject, { namespace, objects }: CreateCall): Promise<Budget[]> {
-  const all = (await objects.list(budgets, namespace, true)) as readonly ApiObject[] as unknown as readonly Budget[];
+  const all = await objects.list(PodDisruptionBudget, namespace, true);
   return all.filter(({ spec }) => {
-    const selector = selectorFromObject(spec?.selector as Json | undefined);
+    const selector = selectorFromObject(spec?.selector);
     return selector.requirements.length > 0 && selector.matches(pod.metadata.labels ?? {});
   });
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../types/resource-v1beta1.ts';
 import { validateNodeSelector } from '../pod-template/affinity.ts';
 import { validateConditions } from '../shared/conditions.ts';
-import { asJson, oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
+import { oneOf, same, unchanged, unique } from '../shared/field-rules.ts';
 import {
   MAX_CONFIGS,
   validateConfiguration,
@@ -115,7 +115,7 @@ function validateDevice(
   return [
     ...found,
     ...validateConditions(conditions ?? [], `${path}.conditions`),
-    ...(asJson(data) === undefined ? [] : validateParameters(data, `${path}.data`, false)),
+    ...(data === undefined ? [] : validateParameters(data, `${path}.data`, false)),
     ...(networkData === undefined ? [] : validateNetwork(networkData, `${path}.networkData`)),
   ];
 }

@@ -12,7 +12,7 @@ import type {
 } from '../../types/resource-v1beta2.ts';
 import { parseSemver } from '../coordination/semver.ts';
 import { validateNodeSelector } from '../pod-template/affinity.ts';
-import { asJson, byRule, unchanged, unique } from '../shared/field-rules.ts';
+import { byRule, unchanged, unique } from '../shared/field-rules.ts';
 import {
   MAX_TAINTS,
   validateDriver,
@@ -88,7 +88,7 @@ function validatePlaces(spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector, allNodes, perDeviceNodeSelection } = spec;
   const found = validateNodes(spec, 'spec');
   if (nodeSelector !== undefined && nodeSelector.nodeSelectorTerms?.length !== 1) {
-    const terms = asJson(nodeSelector.nodeSelectorTerms) ?? null;
+    const terms = nodeSelector.nodeSelectorTerms ?? null;
     const why = 'must have exactly one node selector term';
     found.push(fieldError.invalid('spec.nodeSelector.nodeSelectorTerms', terms, why));
   }
@@ -164,7 +164,7 @@ function validateAttribute(attribute: Infer<typeof DeviceAttribute>, path: strin
   const values = Object.values(attribute).filter((value) => value !== undefined).length;
   const why = 'exactly one value must be specified';
   if (values === 0) return [...found, fieldError.required(path, why)];
-  return values === 1 ? found : [...found, fieldError.invalid(path, asJson(attribute), why)];
+  return values === 1 ? found : [...found, fieldError.invalid(path, attribute, why)];
 }
 
 function validateConsumption(

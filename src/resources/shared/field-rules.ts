@@ -81,17 +81,14 @@ export const validateNamed = ({ name, generateName }: ObjectMeta, wanted: string
     .filter(([, text]) => (text ?? '') !== '' && text !== wanted)
     .map(([field, text]) => fieldError.invalid(`metadata.${field}`, text as string, why));
 
-/** A value typed by a schema, as JSON. */
-export const asJson = (value: unknown): Json | undefined => value as Json | undefined;
-
-export const same = (a: unknown, b: unknown): boolean => jsonEqual(asJson(a) ?? null, asJson(b) ?? null);
+export const same = (a: Json | undefined, b: Json | undefined): boolean => jsonEqual(a ?? null, b ?? null);
 
 /** The `immutable` error when a field has changed. */
-export const unchanged = (field: string, value: unknown, old: unknown): FieldError[] =>
-  same(value, old) ? [] : [immutable(field, asJson(value))];
+export const unchanged = (field: string, value: Json | undefined, old: Json | undefined): FieldError[] =>
+  same(value, old) ? [] : [immutable(field, value)];
 
 /** Validates a label selector. */
-export const selector = (value: unknown, path: string): FieldError[] => validateSelectorObject(asJson(value), path);
+export const selector = (value: Json | undefined, path: string): FieldError[] => validateSelectorObject(value, path);
 
 /** One error with all messages of a name rule. */
 export function byRuleAsOne(

@@ -5,7 +5,7 @@ import {
   type StorageVersionMigrationStatus,
 } from '../../types/storagemigration-v1alpha1.ts';
 import { resource } from '../shared/define.ts';
-import { asJson, unchanged } from '../shared/field-rules.ts';
+import { unchanged } from '../shared/field-rules.ts';
 
 export const storageVersionMigrations = resource({
   group: 'storagemigration.{domain}',
@@ -54,7 +54,7 @@ function validateStatus(status: StorageVersionMigrationStatus, old: StorageVersi
     [has('Failed', old) && !has('Failed'), 'Failed condition cannot be set to false once it is true'],
   ];
   for (const [isWrong, why] of complaints) {
-    if (isWrong) found.push(fieldError.invalid('status.conditions', asJson(conditions) ?? null, why));
+    if (isWrong) found.push(fieldError.invalid('status.conditions', conditions ?? null, why));
   }
   return found;
 }

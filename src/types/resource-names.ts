@@ -1,5 +1,6 @@
 /** Classes of resource names. */
-import type { Names } from '../../meta/index.ts';
+import type { Names } from '../meta/index.ts';
+import { resourceNames } from './core-v1.ts';
 
 const HUGE_PAGES = 'hugepages-';
 
@@ -7,26 +8,7 @@ const HUGE_PAGES = 'hugepages-';
 const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** Standard resource names. */
-const standardResources = new Set([
-  ...containerResources,
-  'storage',
-  'pods',
-  'services',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-  'services.nodeports',
-  'services.loadbalancers',
-  'requests.cpu',
-  'requests.memory',
-  'requests.storage',
-  'requests.ephemeral-storage',
-  'limits.cpu',
-  'limits.memory',
-  'limits.ephemeral-storage',
-]);
+const standardResources = new Set(resourceNames);
 
 /** Resources with integer quantities. */
 const integerResources = new Set([
@@ -51,12 +33,16 @@ export const isStandard = (name: string): boolean =>
 export const isForContainers = (name: string): boolean => containerResources.has(name) || isHugePages(name);
 
 /** A native resource: without a domain, or under the project's own. */
-export const isNative = (name: string, { labels }: Names): boolean =>
+export const isNative = (name: string, { labels }: Pick<Names, 'labels'>): boolean =>
   !name.includes('/') || name.includes(`${labels}/`);
 
-/** An extended resource: under another domain, and valid as a quota name with the `requests.` prefix. */
+/** Whether containers request this as an extended resource: under another domain. Quotas limit it as `requests.<name>`. */
+export const isExtendedResource = (name: string, names: Pick<Names, 'labels'>): boolean =>
+  !isNative(name, names) && !name.startsWith('requests.');
+
+/** An extended resource whose name is also valid as the name in quotas. */
 export const isExtended = (name: string, names: Names, isQualified: (name: string) => boolean): boolean =>
-  !isNative(name, names) && !name.startsWith('requests.') && isQualified(`requests.${name}`);
+  isExtendedResource(name, names) && isQualified(`requests.${name}`);
 
 /** Whether the sum of limits may exceed what the node has: native resources other than huge pages. */
 export const isOvercommittable = (name: string, names: Names): boolean => isNative(name, names) && !isHugePages(name);

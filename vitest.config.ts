@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const worker = join(import.meta.dirname, 'dist/test/yaml-worker.js');
 
-/** Test files that change, or measure, their whole process: each gets a process of its own. The others share theirs. */
+/** Test files that replace modules or measure their process: each gets a process of its own. The others share theirs. */
 const processWide =
-  /\bvi\.(?:mock|doMock|spyOn|stub\w+|useFakeTimers)\(|\bprocess\.(?:chdir|umask|memoryUsage|cpuUsage)\(|\b(?:LoopWatcher|WorkCounter)\b|setFlagsFromString|monitorEventLoopDelay/;
+  /\bvi\.(?:mock|doMock|useFakeTimers)\(|\bprocess\.(?:memoryUsage|cpuUsage)\(|\b(?:LoopWatcher|WorkCounter)\b|setFlagsFromString|monitorEventLoopDelay/;
 const files = ['src', 'test'].flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
@@ -16,6 +17,31 @@ const files = ['src', 'test'].flatMap((folder) =>
 );
 const isolated = files.filter((file) => processWide.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
 const shared = files.filter((file) => !isolated.includes(file));
+
+/** The test files that take longest, longest first: one that starts last keeps the others waiting. */
+const longest = [
+  'test/abuse.test.ts',
+  'test/replay.test.ts',
+  'test/large-objects.test.ts',
+  'test/watch-checker.test.ts',
+  'test/kubectl-writes.test.ts',
+  'test/kubectl-apply.test.ts',
+  'test/kubectl-nodes.test.ts',
+  'test/kubectl.test.ts',
+  'test/fuzz.test.ts',
+  'src/store/lmdb/crash.test.ts',
+];
+
+/** Starts isolated files first, so that a shared process is not stopped before its queue is empty; then the longest. */
+class LongestFirst extends BaseSequencer {
+  override async sort(specs: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification) => {
+      const place = longest.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return (project.name === 'isolated' ? 0 : longest.length) + (place < 0 ? longest.length : place);
+    };
+    return (await super.sort(specs)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   plugins: [
@@ -40,9 +66,12 @@ export default defineConfig({
     pool: 'forks',
     // One more than cores: several files wait for kubectl, or for timeouts of scenarios.
     maxWorkers: 3,
+    restoreMocks: true,
+    unstubEnvs: true,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'shared', include: shared, isolate: false } },
-      { extends: true, test: { name: 'isolated', include: isolated, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'isolated', include: isolated } },
     ],
   },
 });

@@ -163,3 +163,30 @@ describe('the package', () => {
     expect(runProgram('program.mjs', withObject)).toBe('ended\nADDED\n');
   });
 });
+
+it('the lock file has every optional dependency at the required version, so that `npm ci` passes on every platform', () => {
+  interface Locked {
+    readonly version: string;
+    readonly integrity?: string;
+    readonly optionalDependencies?: { readonly [name: string]: string };
+  }
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: { readonly [path: string]: Locked };
+  };
+  /** The package that a package below `path` loads by this name: its own copy, or that of a folder above. */
+  const resolve = (path: string, name: string): Locked | undefined => {
+    const found = packages[path === '' ? `node_modules/${name}` : `${path}/node_modules/${name}`];
+    if (found !== undefined || path === '') return found;
+    return resolve(path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/'))), name);
+  };
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.entries(optionalDependencies)
+      .filter(([name, required]) => {
+        const { version, integrity } = resolve(path, name) ?? {};
+        return integrity === undefined || (/^\d/.test(required) && version !== required);
+      })
+      .map(([name, required]) => `${path}: ${name}@${required}`),
+  );
+  expect(missing).toEqual([]);
+  expect(Object.values(packages).filter((locked) => 'resolved' in locked)).toEqual([]);
+});

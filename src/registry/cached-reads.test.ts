@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { struct } from '../schema/index.ts';
-import { openMemoryStore, type Store } from '../store/index.ts';
+import { openMemoryStore } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { heldStore } from '../store/testing/held-store.ts';
 import { bench, failure, note, notes } from './testing/fixtures.ts';
 
 it('fails rather than answer from a cache that has not seen every write', async () => {
@@ -57,49 +58,15 @@ it('refuses a consistent list that holds an object that cannot be read', async (
   expect(await objects.list('configmaps', 'ns')).toMatchObject([{ metadata: { name: 'broken' } }]);
 });
 
-/** A store whose watches, once `hold` was called, deliver only when progress is requested. */
-function laggingStore() {
-  const store = openMemoryStore({ clock: drivenClock() });
-  const batches: (() => void)[] = [];
-  let holding = false;
-  const lagging: Store = {
-    revision: () => store.revision(),
-    get: (key, revision) => store.get(key, revision),
-    list: (range) => store.list(range),
-    commit: (compares, writes) => store.commit(compares, writes),
-    compact: (revision) => store.compact(revision),
-    close: () => store.close(),
-    watch: (prefix, after, sink) => {
-      const watch = store.watch(prefix, after, {
-        batch: (revision, changes) => {
-          if (holding) batches.push(() => sink.batch(revision, changes));
-          else sink.batch(revision, changes);
-        },
-        error: (error) => sink.error(error),
-      });
-      const progress = () => {
-        holding = false;
-        for (const deliver of batches.splice(0)) deliver();
-        watch.progress();
-      };
-      return { progress, close: () => watch.close() };
-    },
-  };
-  const hold = () => {
-    holding = true;
-  };
-  return { store, lagging, hold };
-}
-
 /** The objects of a registry whose cache holds the config map `a` and has not yet received `b`, which another server wrote. */
 async function behind() {
-  const { store, lagging, hold } = laggingStore();
-  const own = bench({ store: lagging });
-  const other = bench({ store });
+  const store = heldStore(openMemoryStore({ clock: drivenClock() }), { releaseOnProgress: true });
+  const own = bench({ store });
+  const other = bench({ store: store.under });
   await own.create('configmaps', note('a'));
   const { objects } = own.registry;
   await objects.list('configmaps', 'ns', true);
-  hold();
+  store.hold();
   await other.create('configmaps', note('b'));
   return objects;
 }

@@ -2,49 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { type NamespaceLookup, namespaceLifecycle } from '../admission/index.ts';
 import { openMemoryStore, type Store, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
+import { heldStore } from '../store/testing/held-store.ts';
 import { deleteOptionsOf, type Registry, readWriteOptions } from './index.ts';
 import { bench, failure, merge, names, note, remove, update } from './testing/fixtures.ts';
 
 describe('a store that another server writes to', () => {
-  /** A server whose watch is behind for as long as it is held back. */
+  /** Two servers of one store; the watches of the first can be held back. */
   function pair() {
-    const store = openMemoryStore({ clock: drivenClock() });
-    const waiting: (() => void)[] = [];
-    let held = false;
-    const slow: Store = {
-      revision: () => store.revision(),
-      get: (key, revision) => store.get(key, revision),
-      list: (range) => store.list(range),
-      commit: (compares, writes) => store.commit(compares, writes),
-      compact: (revision) => store.compact(revision),
-      close: () => store.close(),
-      watch: (prefix, after, sink) =>
-        store.watch(prefix, after, {
-          batch: (revision, changes) => {
-            if (held) waiting.push(() => sink.batch(revision, changes));
-            else sink.batch(revision, changes);
-          },
-          error: (error) => sink.error(error),
-        }),
-    };
-    return {
-      here: bench({ store: slow }),
-      there: bench({ store }),
-      hold: () => {
-        held = true;
-      },
-      release: () => {
-        held = false;
-        for (const deliver of waiting.splice(0)) deliver();
-      },
-    };
+    const store = heldStore(openMemoryStore({ clock: drivenClock() }));
+    return { store, here: bench({ store }), there: bench({ store: store.under }) };
   }
 
   it('fails no write because of a stale cache', async () => {
-    const { here, there, hold } = pair();
+    const { store, here, there } = pair();
     const made = await here.create('configmaps', note('one'));
     await here.read('configmaps', 'one');
-    hold();
+    store.hold();
     const changed = await there.change('configmaps', 'one', merge({ data: { a: '2' } }));
     await there.create('configmaps', note('new'));
     expect((await here.change('configmaps', 'one', update({ ...changed, data: { a: '3' } })))['data']).toEqual({
@@ -57,15 +30,15 @@ describe('a store that another server writes to', () => {
   });
 
   it('reads every write before the request, and waits for it', async () => {
-    const { here, there, hold, release } = pair();
+    const { store, here, there } = pair();
     await here.create('configmaps', note('one'));
     await here.read('configmaps', 'one');
-    hold();
+    store.hold();
     await there.change('configmaps', 'one', merge({ data: { a: '2' } }));
     expect((await here.read('configmaps', 'one', { resourceVersion: '0' }))['data']).toEqual({ a: '1' });
     const consistent = here.read('configmaps', 'one');
     await Promise.resolve();
-    release();
+    store.release();
     expect((await consistent)['data']).toEqual({ a: '2' });
   });
 });

@@ -6,9 +6,9 @@ import {
   type ServerOptions,
   type Status,
   type Store,
-  StoreError,
 } from '../../src/server/index.ts';
 import { type DrivenClock, drivenClock } from '../../src/store/testing/driven-clock.ts';
+import { type HeldStore, heldStore } from '../../src/store/testing/held-store.ts';
 
 /** A server in this process with a driven clock, over a store whose watches can be held back. */
 export interface World {
@@ -156,81 +156,6 @@ export async function inTime<T>(world: Pick<World, 'clock'>, work: Promise<T>, m
     if (i > 100_000) throw new Error('it never ends');
   }
   return work;
-}
-
-/** A store whose watches can be delayed or interrupted. */
-export interface HeldStore extends Store {
-  /** The underlying store, without delays. */
-  readonly under: Store;
-  /** Holds the deliveries of watches back until `release`. */
-  hold(): void;
-  release(): void;
-  /** Fails every watch, like a network failure. */
-  cut(): void;
-}
-
-function heldStore(store: Store): HeldStore {
-  let held = false;
-  let queued: (() => void)[] = [];
-  const watches = new Set<{ fail: () => void }>();
-  const tell = (call: () => void) => {
-    if (held) queued.push(call);
-    else call();
-  };
-  const release = () => {
-    held = false;
-    const calls = queued;
-    queued = [];
-    for (const call of calls) call();
-  };
-  return {
-    under: store,
-    revision: () => store.revision(),
-    get: (key, revision) => store.get(key, revision),
-    list: (range) => store.list(range),
-    commit: (compares, writes) => store.commit(compares, writes),
-    compact: (revision) => store.compact(revision),
-    close: () => store.close(),
-    hold: () => {
-      held = true;
-    },
-    release,
-    cut: () => {
-      release();
-      for (const watch of watches) watch.fail();
-    },
-    watch: (prefix, after, sink) => {
-      let open = true;
-      const end = () => {
-        open = false;
-        watches.delete(watch);
-      };
-      const inner = store.watch(prefix, after, {
-        batch: (revision, changes) => tell(() => open && sink.batch(revision, changes)),
-        error: (error) =>
-          tell(() => {
-            if (!open) return;
-            end();
-            sink.error(error);
-          }),
-      });
-      const watch = {
-        fail: () => {
-          inner.close();
-          end();
-          sink.error(new StoreError('unavailable', 'cut off'));
-        },
-      };
-      watches.add(watch);
-      return {
-        progress: () => inner.progress(),
-        close: () => {
-          end();
-          inner.close();
-        },
-      };
-    },
-  };
 }
 
 /** A deterministic random generator: mulberry32. */

@@ -391,7 +391,7 @@ describe('a seat', () => {
   it.each([
     ['HTTP/1.1', { 'x-a': 'line\nline' }, 'ERR_INVALID_CHAR'],
     ['HTTP/2', { connection: 'close' }, 'ERR_HTTP2_INVALID_CONNECTION_HEADERS'],
-  ])('is given back when an answer cannot be sent over %s', async (protocol, bad, code) => {
+  ])('is released when a response cannot be sent over %s', async (protocol, bad, code) => {
     const { server, port } = await changed((response) => ({ ...response, headers: bad as { [name: string]: string } }));
     if (protocol === 'HTTP/2') {
       const { stream } = get2(connect2(port), list);
@@ -411,7 +411,7 @@ describe('a seat', () => {
   it.each([
     ['without an error', http2.constants.NGHTTP2_NO_ERROR],
     ['as cancelled', http2.constants.NGHTTP2_CANCEL],
-  ])('is given back when the client resets the stream %s', async (_, code) => {
+  ])('is released when the client resets the stream %s', async (_, code) => {
     const { server, port } = await changed((response) => response);
     const session = connect2(port, { initialWindowSize: 0 });
     const asked = [

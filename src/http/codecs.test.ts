@@ -23,15 +23,15 @@ describe.each(codecs.all.map((codec) => [codec.mediaTypes[0], codec] as const))(
     expect(await decode(bytes(codec.encodeValue(object)))).toEqual(object);
   });
 
-  it('encodes an object of many fields as it does a small one', async () => {
+  it('encodes a large stored object as encodeValue does, asynchronously unless it is JSON', async () => {
     const data = Object.fromEntries(Array.from({ length: 30_000 }, (_unused, i) => [`k${i}`, 'value']));
     const large = { ...object, data };
     const encoding = codec.encodeObject(stored(large));
     expect(encoding instanceof Promise).toBe(codec !== codecs.json);
-    expect(bytes(await encoding)).toEqual(bytes(codec.encodeValue(large)));
+    expect(Buffer.compare(bytes(await encoding), bytes(codec.encodeValue(large)))).toBe(0);
   });
 
-  it('reports a body that is none', async () => {
+  it('rejects an invalid body', async () => {
     await expect((async () => decode(Buffer.from([0x7b, 0x00])))()).rejects.toMatchObject({ code: 400 });
   });
 });

@@ -28,12 +28,12 @@ const others = [
   ...['2600::1', 'fd00::1', 'fec0::1', '::ffff:10.0.0.1', '::10.0.0.1', '64:ff9b::8.8.8.8', '2002:a00:1::1'],
 ];
 
-describe('a guarded connection', () => {
+describe('a connection to a global unicast address only', () => {
   it.each(refused)('is refused to "%s"', (host) => {
     expect(() => begin(host, true)).toThrow('address not allowed');
   });
 
-  it.each(others)('is begun to %s', (host) => {
+  it.each(others)('is opened to %s', (host) => {
     expect(() => begin(host, true)).not.toThrow();
   });
 });

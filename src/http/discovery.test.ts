@@ -23,7 +23,7 @@ afterAll(() => server.close());
 
 describe('discovery', () => {
   const documents = recorded.filter(({ step }) => /^GET \/apis?\/[a-z0-9.]+(\/v[0-9]+)?$/.test(step));
-  it('knows enough recorded documents', () => {
+  it('has recorded documents to compare', () => {
     expect(documents.length).toBeGreaterThan(20);
   });
 
@@ -44,7 +44,7 @@ describe('discovery', () => {
     },
   );
 
-  it('tells by a hash where and as what objects are stored', async () => {
+  it('has a storageVersionHash', async () => {
     const { resources } = (await server.send('GET', '/api/v1')).json() as { resources: { [field: string]: unknown }[] };
     const hash = (name: string) => resources.find((r) => r['name'] === name)?.['storageVersionHash'];
     // The first eight bytes of SHA-256 of "/v1/Pod".
@@ -52,7 +52,7 @@ describe('discovery', () => {
     expect([hash('pods/status'), hash('bindings')]).toEqual([undefined, undefined]);
   });
 
-  it('lists groups in the order in which clients look for a name', async () => {
+  it('lists groups by priority', async () => {
     const { groups } = (await server.send('GET', '/apis')).json() as { groups: { name: string }[] };
     const names = groups.map((group) => group.name);
     expect(names.slice(0, 4)).toEqual(['apiregistration.k8s.io', 'apps', 'events.k8s.io', 'authentication.k8s.io']);
@@ -68,7 +68,7 @@ describe('discovery', () => {
   it.each([
     ['/api', 'pods', 'aggregated core'],
     ['/apis', 'deployments', 'aggregated groups'],
-  ])('%s tells everything at once, as recorded', async (path, plural, step) => {
+  ])('%s has the recorded aggregated discovery', async (path, plural, step) => {
     const answer = await server.send('GET', path, { headers: { accept: `${aggregated},application/json` } });
     expect(answer.headers['content-type']).toBe(aggregated);
     const body = answer.json() as {
@@ -80,7 +80,7 @@ describe('discovery', () => {
     expect(found).toEqual(expected['res'] ?? expected['apps']);
   });
 
-  it('tells it in v2beta1 too, and gives the plain form to whoever takes it instead of an unknown version', async () => {
+  it('serves aggregated discovery in v2beta1 too, and the unaggregated form instead of an unknown version', async () => {
     const ask = (accept: string, path = '/apis') => server.send('GET', path, { headers: { accept } });
     const of = (version: string) => aggregated.replace('v=v2', `v=${version}`);
     for (const path of ['/api', '/apis']) {
@@ -95,17 +95,20 @@ describe('discovery', () => {
     expect((await ask(of('v9'))).status).toBe(406);
   });
 
-  it.each(['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1'])('%s has lines for people', async (path) => {
-    const compact = await server.send('GET', path);
-    expect(compact.text).toBe(`${JSON.stringify(compact.json())}\n`);
-    const lines = JSON.stringify(compact.json(), undefined, 2);
-    expect((await server.send('GET', `${path}?pretty=true`)).text).toBe(lines);
-    const curl = { 'user-agent': 'curl/8.0' };
-    expect((await server.send('GET', path, { headers: curl })).text).toBe(lines);
-    expect((await server.send('GET', `${path}?pretty=0`, { headers: curl })).text).toBe(compact.text);
-  });
+  it.each(['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1'])(
+    '%s is indented for curl and with pretty=true',
+    async (path) => {
+      const compact = await server.send('GET', path);
+      expect(compact.text).toBe(`${JSON.stringify(compact.json())}\n`);
+      const lines = JSON.stringify(compact.json(), undefined, 2);
+      expect((await server.send('GET', `${path}?pretty=true`)).text).toBe(lines);
+      const curl = { 'user-agent': 'curl/8.0' };
+      expect((await server.send('GET', path, { headers: curl })).text).toBe(lines);
+      expect((await server.send('GET', `${path}?pretty=0`, { headers: curl })).text).toBe(compact.text);
+    },
+  );
 
-  it.each(['/version', '/'])('%s has lines for everybody', async (path) => {
+  it.each(['/version', '/'])('%s is always indented', async (path) => {
     const { text, json } = await server.send('GET', `${path}?pretty=0`);
     expect(text).toBe(JSON.stringify(json(), undefined, 2));
   });
@@ -116,7 +119,7 @@ describe('discovery', () => {
     ['/apis', 'APIGroupList'],
     ['/apis/apps', 'APIGroup'],
     ['/apis/apps/v1', 'APIResourceList'],
-  ])('%s is there in every form', async (path, kind) => {
+  ])('%s is served in every media type', async (path, kind) => {
     const ask = (accept: string, method = 'GET') => server.send(method, path, { headers: { accept } });
     const yaml = await ask('text/html, application/yaml');
     expect([yaml.headers['content-type'], yaml.text]).toEqual([
@@ -129,13 +132,13 @@ describe('discovery', () => {
       expect.stringContaining(kind),
     ]);
     expect((await ask('text/html')).status).toBe(406);
-    // The groups are told by a handler of their own, which looks at no method and knows what stands for any type.
+    // As in the reference server, the handlers of these paths ignore the method and accept any media range.
     const own = path === '/apis' || path === '/apis/apps';
     expect((await ask('*/*', 'POST')).status).toBe(own ? 200 : 405);
     expect((await ask('application/*')).status).toBe(own ? 200 : 406);
   });
 
-  it('sends a document only to those who do not have it', async () => {
+  it('is 304 for a matching ETag', async () => {
     const first = await server.send('GET', '/apis/apps/v1');
     const tag = String(first.headers['etag']);
     const again = await server.send('GET', '/apis/apps/v1', { headers: { 'if-none-match': `"other", ${tag}` } });
@@ -144,7 +147,7 @@ describe('discovery', () => {
     expect(changed.status).toBe(200);
   });
 
-  it('speaks for the domain that is set', async () => {
+  it('has the groups of the configured domain', async () => {
     const own = await makeFixture({ domain: 'orch.io' });
     const { groups } = (await own.send('GET', '/apis')).json() as { groups: { name: string }[] };
     expect(groups.map((group) => group.name)).toContain('networking.orch.io');
@@ -153,7 +156,7 @@ describe('discovery', () => {
   });
 });
 
-it('orders versions as clients prefer them', () => {
+it('orders versions by Kubernetes version priority', () => {
   const sorted = ['foo', 'v1alpha1', 'v11', 'v2beta1', 'v1', 'v2', 'v1beta10', 'v1beta2', 'v11alpha2', 'v01'];
   // Released before beta before alpha, each by number; what is no version comes last, by name.
   expect(sorted.sort(compareVersions)).toEqual([

@@ -152,7 +152,7 @@ describe('bodies and options, as recorded', () => {
     ['[]', `json: cannot unmarshal array into Go value of type ${typeFields} (5b5d)`],
     ['"x"', `json: cannot unmarshal string into Go value of type ${typeFields} (227822)`],
     ['{"kind":1}', 'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":1})'],
-  ])('tells what is wrong with %j', async (body, fault) => {
+  ])('reports the error of %j', async (body, fault) => {
     const message = `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: ${fault}`;
     expect((await post(body)).json()).toEqual(failure(400, 'BadRequest', message));
   });
@@ -180,7 +180,7 @@ describe('bodies and options, as recorded', () => {
       'fieldValidation',
       'Unsupported value: "Nonsense": supported values: "", "Ignore", "Strict", "Warn"',
     ],
-  ])('refuses ?%s', async (query, field, message) => {
+  ])('rejects ?%s', async (query, field, message) => {
     const answer = await post({ metadata: { name: 'x' } }, `?${query}`);
     expect(answer.json()).toEqual(
       failure(422, 'Invalid', `CreateOptions.meta.k8s.io "" is invalid: ${field}: ${message}`, {

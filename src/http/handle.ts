@@ -220,7 +220,7 @@ function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
   return (request, { started, info, user, series = metrics.series(info, undefined) }, status, size, error) => {
     const milliseconds = clock.now() - started;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
-    if (error !== undefined) log.error('answer broke off', { method: request.method, path: info.path, error });
+    if (error !== undefined) log.error('response aborted', { method: request.method, path: info.path, error });
     log.request?.({
       method: request.method,
       path: info.path,

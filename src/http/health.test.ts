@@ -4,7 +4,7 @@ import { makeFixture } from './testing/fixture.ts';
 const everywhere = ['healthz', 'livez', 'readyz'] as const;
 const ok = (name: string) => ({ name, check: () => {}, endpoints: everywhere });
 
-it('answers like the recorded exchanges when all is well', async () => {
+it('responds as recorded when all checks pass', async () => {
   const { send, close } = await makeFixture({ checks: [ok('ping'), ok('log')] });
   for (const path of ['/healthz', '/livez', '/readyz', '/livez/ping', '/readyz/ping', '/livez?exclude=absent']) {
     const answer = await send('GET', path);
@@ -26,7 +26,7 @@ it('answers like the recorded exchanges when all is well', async () => {
   await close();
 });
 
-it('fails with the name of the check and not with its reason, which goes to the log', async () => {
+it('fails with the name of the check; the reason is logged only', async () => {
   const secret = new Error('password hunter2');
   const broken = { name: 'store', check: () => Promise.reject(secret), endpoints: ['readyz'] as const };
   const { send, errors, close } = await makeFixture({ checks: [ok('ping'), broken] });
@@ -44,7 +44,7 @@ it('fails with the name of the check and not with its reason, which goes to the 
   await close();
 });
 
-it('counts how each check ended at each endpoint', async () => {
+it('counts the results of each check by endpoint', async () => {
   let broken = true;
   const check = () => {
     if (broken) throw new Error('not yet');

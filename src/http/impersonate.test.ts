@@ -41,18 +41,18 @@ async function speak(headers: Sent, denied = '') {
 }
 
 describe('impersonation', () => {
-  it('is asked for by any of its headers', () => {
+  it('is requested by any of its headers', () => {
     expect(impersonates({ accept: '*/*' })).toBe(false);
     expect(impersonates({ 'impersonate-group': 'g' })).toBe(true);
   });
 
-  it('makes the request the request of the named user, who is authenticated', async () => {
+  it('replaces the user of the request, and adds the group system:authenticated', async () => {
     const { user, asked } = await speak({ 'impersonate-user': 'ann' });
     expect(user).toEqual({ name: 'ann', groups: ['system:authenticated'], extra: {} });
     expect(asked).toEqual(['impersonate /users/ /ann']);
   });
 
-  it('takes a right for each group, uid and extra value', async () => {
+  it('is authorized for the user and each group, uid and extra value', async () => {
     const { user, asked } = await speak({
       'impersonate-user': 'ann',
       'impersonate-group': ['dev', 'ops'],
@@ -74,7 +74,7 @@ describe('impersonation', () => {
     ]);
   });
 
-  it('gives a service account its groups', async () => {
+  it('adds the groups of a service account', async () => {
     const { user, asked } = await speak({ 'impersonate-user': 'system:serviceaccount:shop:worker' });
     expect(user.groups).toEqual(['system:serviceaccounts', 'system:serviceaccounts:shop', 'system:authenticated']);
     expect(asked).toEqual(['impersonate /serviceaccounts/ shop/worker']);
@@ -85,7 +85,7 @@ describe('impersonation', () => {
   });
 
   // As the reference server does (apiserver/pkg/endpoints/filters/impersonation).
-  it('takes the first user and uid, and every group and extra value as it is', async () => {
+  it('uses the first user and uid, and every group and extra value unchanged', async () => {
     const { user, asked } = await speak({
       'impersonate-user': ['ann', 'root'],
       'impersonate-uid': ['u1', 'u2'],
@@ -122,7 +122,7 @@ describe('impersonation', () => {
     { 'impersonate-user': ['', 'root'] },
     { 'impersonate-role': 'root' },
     { 'impersonate-groups': 'system:masters', 'impersonate-extra': 'x' },
-  ])('is not asked for by %j', async (headers) => {
+  ])('is not requested by %j', async (headers) => {
     expect(await speak(headers)).toEqual({ user: sender, asked: [] });
   });
 
@@ -132,13 +132,16 @@ describe('impersonation', () => {
     ['system:anonymous', ['system:authenticated'], ['system:authenticated', 'system:unauthenticated']],
     ['system:anonymous', ['system:unauthenticated'], ['system:unauthenticated']],
     ['system:serviceaccount:shop:worker', ['dev'], ['dev', 'system:authenticated']],
-  ])('adds to %s in %j the group of those who are authenticated, or are not', async (name, asked, groups) => {
-    const { user } = await speak({ 'impersonate-user': name, 'impersonate-group': asked });
-    expect(user.groups).toEqual(groups);
-  });
+  ])(
+    'of %s in %j adds system:authenticated or system:unauthenticated where it is missing',
+    async (name, asked, groups) => {
+      const { user } = await speak({ 'impersonate-user': name, 'impersonate-group': asked });
+      expect(user.groups).toEqual(groups);
+    },
+  );
 
   it.each(['shop', 'shop:', ':worker', 'Shop:worker', 'shop:wor_ker', 'shop:worker:more', `${'s'.repeat(64)}:worker`])(
-    'takes system:serviceaccount:%s for a user like any other',
+    'treats system:serviceaccount:%s as an ordinary user',
     async (rest) => {
       const name = `system:serviceaccount:${rest}`;
       const { user, asked } = await speak({ 'impersonate-user': name });
@@ -147,14 +150,14 @@ describe('impersonation', () => {
     },
   );
 
-  it('is refused as a whole when one right is missing', async () => {
+  it('is 403 when one of the checks is denied', async () => {
     await expect(speak({ 'impersonate-user': 'ann', 'impersonate-group': 'dev' }, 'groups')).rejects.toMatchObject({
       code: 403,
     });
   });
 
-  it('names a user or is no request', async () => {
-    // As recorded, and the rest as the platform prints it.
+  it('without a user name is 400', async () => {
+    // The first messages are recorded; the others have the format of Go.
     await expect(speak({ 'impersonate-group': '' })).rejects.toMatchObject({ code: 400 });
     await expect(speak({ 'impersonate-extra-': 'x' })).rejects.toMatchObject({ code: 400 });
     await expect(speak({ 'impersonate-group': 'x' })).rejects.toMatchObject({
@@ -189,7 +192,7 @@ describe('impersonation over sockets', () => {
   const sent = {
     authorization: 'Bearer admin',
     'content-type': 'application/json',
-    // A text in UTF-8, as the bytes that go over the wire.
+    // UTF-8 bytes, as they are sent.
     'impersonate-user': [Buffer.from('jörg').toString('latin1'), 'root'],
     'impersonate-group': ['a,b', 'c'],
     'impersonate-extra-scope': ['x,y', 'z'],
@@ -212,7 +215,7 @@ describe('impersonation over sockets', () => {
   it.each([
     ['HTTP/1.1', over1],
     ['HTTP/2', over2],
-  ])('tells repeated headers from commas over %s', async (_, send) => {
+  ])('does not split header values at commas over %s', async (_, send) => {
     const { status } = JSON.parse(await text(await send()));
     expect(status.userInfo).toEqual({
       username: 'jörg',

@@ -9,7 +9,7 @@ import { makeFixture, realClock } from './testing/fixture.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
-it('counts requests by kind and code under the names of the field', async () => {
+it('counts requests by verb, resource and code', async () => {
   const { send, close } = await makeFixture();
   await send('GET', `${configMaps}/absent`);
   await send('GET', `${configMaps}/absent`);
@@ -32,7 +32,7 @@ it('counts requests by kind and code under the names of the field', async () => 
   await close();
 });
 
-it('has every metric that dashboards look for, from the first request on', async () => {
+it('has all metrics from the first request on', async () => {
   const { send, close } = await makeFixture();
   const { text } = await send('GET', '/metrics');
   const wanted = [
@@ -53,7 +53,7 @@ it('has every metric that dashboards look for, from the first request on', async
   await close();
 });
 
-it('tells how stable each metric is', async () => {
+it('states the stability of each metric in its help', async () => {
   const { send, close } = await makeFixture();
   const { text } = await send('GET', '/metrics');
   const helps = text.match(/^# HELP .*/gm) ?? [];
@@ -68,7 +68,7 @@ it('tells how stable each metric is', async () => {
   await close();
 });
 
-it('labels what is not declared with nothing that a client sent', async () => {
+it('has no text of a client in the labels of unknown requests', async () => {
   const { send, close } = await makeFixture();
   const series = async () =>
     (await send('GET', '/metrics')).text.match(/^apiserver_request_total.*(?= )/gm)?.sort() ?? [];
@@ -117,7 +117,7 @@ function seriesAt(metrics: Metrics, registry: Registry, method: string, url: str
   return metrics.series(info, registry.find(group, version, resource));
 }
 
-it('counts status codes that HTTP does not register by their class', async () => {
+it('counts unregistered status codes by their class', async () => {
   const { registry, close } = await makeFixture();
   const series = metricsOf(registry).series(identify('GET', '/x'), undefined);
   await close();
@@ -128,7 +128,7 @@ it('counts status codes that HTTP does not register by their class', async () =>
   expect([...series.codes.values()].reduce((sum, count) => sum + count)).toBe(900);
 });
 
-it('makes no series for what clients make up', async () => {
+it('has no series for names that clients invent', async () => {
   const { send, close } = await makeFixture();
   const series = async () => (await send('GET', '/metrics')).text.match(/^apiserver_request_total/gm)?.length ?? 0;
   await send('GET', '/made-up-0');
@@ -163,7 +163,7 @@ function* everyRequest({ resources }: Registry): Generator<readonly [method: str
   }
 }
 
-it('writes every series that there can be, each line once, in pieces with a pause between them', async () => {
+it('writes every possible series once, in chunks with a pause between them', async () => {
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const [method, url] of everyRequest(registry)) {
@@ -183,7 +183,7 @@ it('writes every series that there can be, each line once, in pieces with a paus
   await close();
 });
 
-it('adds up the events of watches of one resource', async () => {
+it('sums the events of all watches of a resource', async () => {
   const { registry, close } = await makeFixture();
   const metrics = metricsOf(registry);
   for (const url of ['/api/v1/pods?watch=1', '/api/v1/namespaces/a/pods?watch=1', '/api/v1/watch/pods?dryRun=All']) {

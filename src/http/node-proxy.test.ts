@@ -202,21 +202,21 @@ describe.skipIf(address === undefined)('a proxied request', () => {
     ['https://elsewhere.example/login', 'https://elsewhere.example/login'],
     [`${prefix}/login`, `${prefix}/login`],
     ['?page=2', '?page=2'],
-  ])('is led on through the proxy: %s', async (location, expected) => {
+  ])('has a redirect to %s resolved through the proxy', async (location, expected) => {
     answer = (_, response) =>
       response.writeHead(302, { location: location.replace('HERE', `${address}:${port}`) }).end();
     const { status, headers } = await proxy(requestOf('GET', '/', { headers: { host: 'cluster.example' } }), '/');
     expect([status, headers['location']]).toEqual([302, expected]);
   });
 
-  it('cannot upgrade a request that asked for none', async () => {
+  it('fails when the response upgrades without a request for it', async () => {
     answer = (request) =>
       request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
     await expect(proxy(get, '/')).rejects.toMatchObject({ message: 'error trying to reach service: EOF' });
     await expect(relay.text(get, agent('/log'), 'web')).rejects.toMatchObject({ code: 500 });
   });
 
-  it('is reported when it does not respond', async () => {
+  it('fails when the server does not respond', async () => {
     const path = { prefix, there: '/' };
     await expect(relay.proxy(get, { ...there(), port: '1' }, path)).rejects.toMatchObject({
       code: 503,
@@ -243,7 +243,7 @@ it.each([
   '2130706433',
   '2852039166',
   '0',
-])('never leads to %s', async (host) => {
+])('a proxied request never connects to %s', async (host) => {
   const refused = { code: 400, reason: 'BadRequest', message: 'address not allowed' };
   await expect(relay.proxy(get, { ...there(), host }, { prefix, there: '/' })).rejects.toMatchObject(refused);
   await expect(relay.upgrade(get, { ...there(), host }, '/', true)).rejects.toMatchObject(refused);

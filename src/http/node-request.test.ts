@@ -29,7 +29,7 @@ function start(bodyMs: number) {
   return { message, request, span, timers };
 }
 
-it('a body that keeps its rate is read however many spans of time it takes', async () => {
+it('a body that arrives at the minimum rate is read over any number of intervals', async () => {
   const { message, request, span, timers } = start(60_000);
   const body = request.body(1_000_000);
   for (let i = 0; i < 20; i++) expect(await span(1_000)).toBe(100);
@@ -38,7 +38,7 @@ it('a body that keeps its rate is read however many spans of time it takes', asy
   expect(timers).toEqual([]);
 });
 
-it('a body is given up in the first span of time that brings too little of it', async () => {
+it('a body is aborted in the first interval below the minimum rate', async () => {
   const { request, span } = start(60_000);
   const body = request.body(1_000_000);
   const outcome = expect(body).rejects.toMatchObject({ code: 408 });
@@ -48,7 +48,7 @@ it('a body is given up in the first span of time that brings too little of it', 
   await outcome;
 });
 
-it('a body is given up when it takes too long in all', async () => {
+it('a body is aborted when it takes too long in total', async () => {
   const { request, span } = start(250);
   const body = request.body(1_000_000);
   const outcome = expect(body).rejects.toMatchObject({ code: 408 });

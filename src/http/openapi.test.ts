@@ -33,7 +33,7 @@ it('has the recorded paths of a group version, watches included', async () => {
   expect(Object.keys(paths)).toEqual(expected['paths']);
 });
 
-it('refers to nothing that is not there', async () => {
+it('has no dangling references', async () => {
   const { paths } = await get('/openapi/v3');
   expect(Object.keys(paths)).toContain('apis/apps/v1');
   for (const path of Object.keys(paths)) {
@@ -47,7 +47,7 @@ it('refers to nothing that is not there', async () => {
   expect(references(v2).filter((ref) => !(ref.slice('#/definitions/'.length) in v2.definitions))).toEqual([]);
 });
 
-it('gives every operation an id of its own', async () => {
+it('has unique operation ids', async () => {
   const { paths } = await get('/openapi/v2');
   const ids = Object.values(paths).flatMap((item) =>
     Object.values(item).flatMap((operation) =>
@@ -67,7 +67,7 @@ it('gives every operation an id of its own', async () => {
   );
 });
 
-it('tells clients what an operation does and that the server validates fields', async () => {
+it('declares the action of an operation and the parameter fieldValidation', async () => {
   const { paths } = await get('/openapi/v3/api/v1');
   const patch = paths['/api/v1/namespaces/{namespace}/pods/{name}']?.['patch'] as unknown as {
     parameters: { name: string }[];
@@ -78,14 +78,14 @@ it('tells clients what an operation does and that the server validates fields', 
   expect(patch.parameters.map(({ name }) => name)).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force']);
 });
 
-it('serves the whole as version 2, as recorded', async () => {
+it('serves OpenAPI 2.0, as recorded', async () => {
   const { swagger, paths } = await get('/openapi/v2');
   const expected = bodyOf('GET /openapi/v2') as { some: [string, string[]][] };
   expect(swagger).toBe('2.0');
   for (const [path, methods] of expected.some) expect(Object.keys(paths[path] ?? {}).sort()).toEqual(methods);
 });
 
-it('names each document by its hash, and lets it be kept under that name', async () => {
+it('serves each document under a URL with its hash, which may be cached', async () => {
   const { paths } = (await get('/openapi/v3')) as unknown as { paths: { [gv: string]: { serverRelativeURL: string } } };
   const url = paths['apis/apps/v1']?.serverRelativeURL ?? '';
   const answer = await server.send('GET', url);
@@ -97,7 +97,7 @@ it('names each document by its hash, and lets it be kept under that name', async
   expect((await server.send('GET', '/openapi/v3/apis/apps/v1')).headers['cache-control']).toBe('no-cache, private');
 });
 
-describe('version 3 in protobuf', () => {
+describe('OpenAPI 3.0 in protobuf', () => {
   const type = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
   const ask = (accept: string, path = '/openapi/v3/apis/apps/v1') => server.send('GET', path, { headers: { accept } });
 
@@ -107,19 +107,19 @@ describe('version 3 in protobuf', () => {
     [`application/json;q=0.5,${type}`, type],
     ['application/json', 'application/json'],
     ['*/*', 'application/json'],
-  ])('is what a client gets or not that accepts %s', async (accept, expected) => {
+  ])('is negotiated by Accept: %s', async (accept, expected) => {
     const { status, headers } = await ask(accept);
     expect([status, headers['content-type'], headers['vary']]).toEqual([200, expected, 'Accept']);
   });
 
-  it('is refused, as is JSON, to a client that takes neither; the list of documents is for everybody', async () => {
+  it('is 406 when neither it nor JSON is accepted; the list of documents is always JSON', async () => {
     const { status, json } = await ask('text/html');
     expect(status).toBe(406);
     expect(json()).toMatchObject({ message: expect.stringContaining(type) as string });
     expect((await ask('text/html', '/openapi/v3')).status).toBe(200);
   });
 
-  it('goes by the hash of the JSON, and says the same', async () => {
+  it('has the hash of the JSON document, and decodes to it', async () => {
     const url = String((await server.send('GET', '/openapi/v3/apis/apps/v1?hash=OLD')).headers['location']);
     const [text, binary] = [await ask('application/json', url), await ask(type, url)];
     expect(binary.headers['etag']).toBe(text.headers['etag']);
@@ -138,7 +138,7 @@ describe('version 3 in protobuf', () => {
   });
 });
 
-describe('version 2 in protobuf', () => {
+describe('OpenAPI 2.0 in protobuf', () => {
   const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
   const ask = (accept: string, more = {}) => server.send('GET', '/openapi/v2', { headers: { accept, ...more } });
 
@@ -150,18 +150,18 @@ describe('version 2 in protobuf', () => {
     [`text/html,${type}`, type],
     ['*/*', 'application/json'],
     ['application/*', 'application/json'],
-  ])('is what a client gets or not that accepts %s', async (accept, expected) => {
+  ])('is negotiated by Accept: %s', async (accept, expected) => {
     const { status, headers } = await ask(accept);
     expect([status, headers['content-type'], headers['vary']]).toEqual([200, expected, 'Accept']);
   });
 
-  it('is refused, as is JSON, to a client that takes neither', async () => {
+  it('is 406 when neither it nor JSON is accepted', async () => {
     const { status, json } = await ask('text/html');
     expect(status).toBe(406);
     expect(json()).toMatchObject({ message: expect.stringContaining(type) as string });
   });
 
-  it('has a tag of its own', async () => {
+  it('has its own ETag', async () => {
     const tags = await Promise.all(
       [type, 'application/json'].map(async (accept) => (await ask(accept)).headers['etag']),
     );
@@ -171,7 +171,7 @@ describe('version 2 in protobuf', () => {
   });
 
   // The numbers are those of openapi.v2.Document.
-  it('says what JSON says', async () => {
+  it('decodes to the JSON document', async () => {
     const { paths, definitions } = await get('/openapi/v2');
     const document = Buffer.concat((await ask(type)).pieces);
     const textAt = (message: Buffer, ...numbers: number[]) => valuesAt(message, ...numbers).map(String);

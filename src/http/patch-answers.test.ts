@@ -93,7 +93,7 @@ describe('a malformed patch', () => {
     expect(await send(format, body)).toMatchObject({ status: 200, body: before as JsonObject });
   });
 
-  it.each<Format>(['json', 'merge', 'strategic'])('is not looked at where there is no object: %s', async (format) => {
+  it.each<Format>(['json', 'merge', 'strategic'])('is 404 when the object is missing: %s', async (format) => {
     const { status, body } = await send(format, '[{', '', 'absent');
     expect([status, body['message']]).toEqual([404, 'configmaps "absent" not found']);
   });
@@ -113,10 +113,10 @@ describe('unknown and duplicate fields', () => {
     const { status, warnings } = await send(format, body);
     expect([status, warnings]).toEqual([200, odd.map((text) => `299 - ${JSON.stringify(text)}`)]);
   });
-  it.each(cases)('are kept silent about when asked to: %s %s', async (format, body) => {
+  it.each(cases)('are ignored with fieldValidation=Ignore: %s %s', async (format, body) => {
     expect(await send(format, body, '?fieldValidation=Ignore')).toMatchObject({ status: 200, warnings: [] });
   });
-  it.each(cases)('refuse a strict %s %s', async (format, body, odd) => {
+  it.each(cases)('are rejected with fieldValidation=Strict: %s %s', async (format, body, odd) => {
     const { status, body: answer } = await send(format, body, '?fieldValidation=Strict');
     expect([status, answer['reason']]).toEqual([422, 'Invalid']);
     const { details, message } = answer as { details: { causes: JsonObject[] }; message: string };

@@ -31,7 +31,7 @@ describe('profiles', () => {
   it.each([
     ['profile', 'nodes', 'profile.cpuprofile'],
     ['heap', 'head', 'heap.heapprofile'],
-  ])('of %s are those of V8, over the seconds that were asked for', async (name, part, file) => {
+  ])('of %s are V8 profiles over the requested seconds', async (name, part, file) => {
     const clock = clockByHand();
     const answer = createProfiler(clock).serve(`/debug/pprof/${name}`, query('seconds=7'), never);
     const { ms, run } = await clock.next();
@@ -57,7 +57,7 @@ describe('profiles', () => {
     expect((await again)?.status).toBe(200);
   });
 
-  it('end when the client goes', async () => {
+  it('end when the client disconnects', async () => {
     const clock = clockByHand();
     const profiler = createProfiler(clock);
     const gone = new AbortController();
@@ -70,12 +70,12 @@ describe('profiles', () => {
     expect((await again)?.status).toBe(200);
   });
 
-  it.each(['0', '301', '-1', '1.5', '', 'x', '1e2'])('take no time like %j', async (seconds) => {
+  it.each(['0', '301', '-1', '1.5', '', 'x', '1e2'])('reject the duration %j', async (seconds) => {
     const answer = createProfiler(clockByHand()).serve('/debug/pprof/profile', query(`seconds=${seconds}`), never);
     await expect(answer).rejects.toMatchObject({ code: 400 });
   });
 
-  it('are listed, and others are not there', async () => {
+  it('are listed, and others are 404', async () => {
     const profiler = createProfiler(clockByHand());
     for (const path of ['/debug/pprof', '/debug/pprof/']) {
       const { status, body } = (await profiler.serve(path, query(), never)) as ApiResponse;

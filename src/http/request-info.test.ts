@@ -47,7 +47,7 @@ describe('identify', () => {
     '*',
     'constructor',
     '__proto__',
-  ])('reads no verb from the method %s', (method) => {
+  ])('has no verb for the method %s', (method) => {
     const pod = '/api/v1/namespaces/a/pods/x';
     expect(told(method, pod)).toBe(' /v1 a pods x - -');
     expect(told(method, '/api/v1/pods?watch=1')).toBe(' /v1 - pods - - -');
@@ -67,7 +67,7 @@ describe('identify', () => {
     ['/api/v1/watch/pods', 'watch /v1 - pods - - -'],
     ['/api/v1/watch/namespaces/a/pods/x', 'watch /v1 a pods x - -'],
     ['/apis/apps/v1/watch/deployments', 'watch apps/v1 - deployments - - -'],
-  ])('tells a watch: %s', (url, expected) => {
+  ])('recognises a watch or not: %s', (url, expected) => {
     expect(told('GET', url)).toBe(expected);
   });
 
@@ -82,7 +82,7 @@ describe('identify', () => {
     '/apis/apps/v1/',
     '/healthz',
     '/nope/a/b/c',
-  ])('finds no resource in %s', (url) => {
+  ])('has no resource for %s', (url) => {
     expect(told('GET', url)).toBe('get no resource');
   });
 
@@ -91,18 +91,18 @@ describe('identify', () => {
     expect(told('GET', '//api/v1/pods')).toBe('get no resource');
   });
 
-  it('leaves what follows a subresource as it is', () => {
+  it('keeps the path after a subresource unchanged', () => {
     expect(told('GET', '/api/v1/namespaces/a/pods/x/proxy//b//c')).toBe('get /v1 a pods x proxy /b//c');
     expect(told('GET', '/api/v1/namespaces/a/pods/x//b')).toBe('get no resource');
   });
 
-  it('decodes the path before it cuts it, as authorization sees it', () => {
+  it('decodes the path before it is split', () => {
     expect(told('GET', '/api/v1/namespaces/a%2Fpods/x')).toBe('get /v1 a pods x - -');
     expect(identify('GET', '/%68ealthz').path).toBe('/healthz');
     expect(() => identify('GET', '/api/v1/pods/%ff')).toThrow(StatusError);
   });
 
-  it('reads the absolute form that proxies use (RFC 9112, 3.2.2)', () => {
+  it('accepts the absolute form (RFC 9112, 3.2.2)', () => {
     expect(told('GET', 'https://example.com:6443/api/v1/pods?watch=1')).toBe('watch /v1 - pods - - -');
     expect(identify('GET', 'https://example.com').path).toBe('/');
   });
@@ -120,7 +120,7 @@ describe('selectedName', () => {
     ['GET', of('spec.nodeName=n,metadata.name=x'), 'x'],
     ['GET', of('metadata.name!=y,metadata.name=x'), 'x'],
     ['GET', of('metadata.name=a\\,b\\=c'), 'a,b=c'],
-  ])('%s %s is about one object', (method, url, name) => {
+  ])('%s %s selects one object', (method, url, name) => {
     expect(selectedName(identify(method, url))).toBe(name);
   });
 
@@ -162,7 +162,7 @@ describe('splitAtRest', () => {
     ['/api/v1/namespaces/a%2Fpods/x/proxy/b', '/api/v1/namespaces/a%2Fpods/x/proxy', '/b'],
     ['/api/v1/nodes/n/%70roxy/b', '/api/v1/nodes/n/%70roxy', '/b'],
     ['https://example.com/api/v1/nodes/n/proxy/b', '/api/v1/nodes/n/proxy', '/b'],
-  ])('cuts %s', (url, before, rest) => {
+  ])('splits %s', (url, before, rest) => {
     expect(splitAtRest(url, identify('GET', url))).toEqual({ before, rest });
   });
 });

@@ -18,7 +18,7 @@ async function told(method: string, url: string, body?: Json) {
   return [code, message];
 }
 
-describe('the options of a deletion', () => {
+describe('DeleteOptions', () => {
   const unreadable = "couldn't get version/kind; json parse error: json: cannot unmarshal";
   const typeFields =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
@@ -55,7 +55,7 @@ describe('the options of a deletion', () => {
     expect(await told('DELETE', configMaps, body)).toEqual([400, message]);
   });
 
-  it('may be in the query too, what is expected of the object among them', async () => {
+  it('may be query parameters, preconditions included', async () => {
     const [code, message] = await told('DELETE', `${configMaps}/kept?uid=other`);
     expect([code, message]).toEqual([
       409,
@@ -67,7 +67,7 @@ describe('the options of a deletion', () => {
     ]);
   });
 
-  it('none at all are fine', async () => {
+  it('may be absent', async () => {
     expect((await server.send('DELETE', `${configMaps}/kept?dryRun=All`, { body: null })).status).toBe(200);
   });
 });

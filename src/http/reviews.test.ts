@@ -43,7 +43,7 @@ describe('selfsubjectreviews', () => {
     return answer;
   };
 
-  it('tell who asks', async () => {
+  it('return the user of the request', async () => {
     expect(await whoami({ token: 'jane' })).toEqual({
       kind: 'SelfSubjectReview',
       apiVersion: 'authentication.k8s.io/v1',
@@ -52,7 +52,7 @@ describe('selfsubjectreviews', () => {
     });
   });
 
-  it('tell of whom a request speaks for', async () => {
+  it('return the impersonated user', async () => {
     const headers = {
       'impersonate-user': 'jane',
       'impersonate-group': 'devs',
@@ -79,17 +79,17 @@ describe('tokenreviews', () => {
   const jane = { username: 'jane', groups: ['system:authenticated'] };
   const wrong = { user: {}, error: 'invalid bearer token' };
 
-  it('tell whose token it is', async () => {
+  it('return the user of a token', async () => {
     expect(await statusOf(path, { token: 'jane' })).toEqual({ authenticated: true, user: jane, audiences: ['here'] });
   });
 
-  it('tell of a token that is wrong', async () => {
+  it('return an error for an invalid token', async () => {
     const [code, answer] = await post(path, { spec: { token: 'garbage' } });
     expect(code).toBe(201);
     expect(answer).toMatchObject({ kind: 'TokenReview', spec: { token: 'garbage' }, status: wrong });
   });
 
-  it('hold a token against the audiences that are asked about', async () => {
+  it('check the audiences of a token', async () => {
     expect(await statusOf(path, { token: 'jane', audiences: ['there', 'here'] })).toEqual({
       authenticated: true,
       user: jane,
@@ -98,12 +98,12 @@ describe('tokenreviews', () => {
     expect(await statusOf(path, { token: 'jane', audiences: ['there'] })).toEqual(wrong);
   });
 
-  it('need a token', async () => {
+  it('require a token', async () => {
     const [code, { message }] = await post(path, { spec: {} });
     expect([code, message]).toEqual([400, 'token is required for TokenReview in authentication']);
   });
 
-  it('are not for everyone', async () => {
+  it('are forbidden for an ordinary user', async () => {
     expect((await post(path, { spec: { token: 'jane' } }, { token: 'jane' }))[0]).toBe(403);
   });
 });
@@ -112,7 +112,7 @@ describe('selfsubjectaccessreviews', () => {
   const path = `${authorization}/selfsubjectaccessreviews`;
   const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
 
-  it('decide for who asks', async () => {
+  it('decide for the user of the request', async () => {
     expect(await post(path, { spec: { resourceAttributes } })).toEqual([
       201,
       {
@@ -128,14 +128,14 @@ describe('selfsubjectaccessreviews', () => {
     expect(await statusOf(path, { resourceAttributes }, { headers })).toEqual({ allowed: false });
   });
 
-  it('decide on paths', async () => {
+  it('decide on non-resource paths', async () => {
     const allowed = (asked: string) =>
       statusOf(path, { nonResourceAttributes: { path: asked, verb: 'get' } }, { token: 'jane' });
     expect(await allowed('/healthz')).toEqual({ allowed: true });
     expect(await allowed('/metrics')).toEqual({ allowed: false });
   });
 
-  it('need exactly one question', async () => {
+  it('require exactly one of resourceAttributes and nonResourceAttributes', async () => {
     expect(await post(path, { spec: {} })).toEqual([
       422,
       refusal(
@@ -164,14 +164,14 @@ describe('subjectaccessreviews', () => {
   const path = `${authorization}/subjectaccessreviews`;
   const resourceAttributes = { verb: 'delete', resource: 'nodes' };
 
-  it('decide for the user and the groups that are named', async () => {
+  it('decide for the given user and groups', async () => {
     expect(await statusOf(path, { user: 'x', groups: ['system:masters'], resourceAttributes })).toEqual({
       allowed: true,
     });
     expect(await statusOf(path, { user: 'admin', resourceAttributes })).toEqual({ allowed: false });
   });
 
-  it('need a user or a group', async () => {
+  it('require a user or a group', async () => {
     expect(await post(path, { spec: { resourceAttributes } })).toEqual([
       422,
       refusal('spec.user', 'Invalid value: "": at least one of user or group must be specified'),
@@ -179,7 +179,7 @@ describe('subjectaccessreviews', () => {
     expect(await statusOf(path, { groups: ['system:masters'], resourceAttributes })).toEqual({ allowed: true });
   });
 
-  it('may name selectors, which must say something', async () => {
+  it('may have selectors, which must not be empty', async () => {
     const select = (fieldSelector: JsonObject) =>
       post(path, { spec: { user: 'x', resourceAttributes: { verb: 'list', resource: 'pods', fieldSelector } } });
     expect((await select({ rawSelector: 'spec.nodeName=n1' }))[1]['status']).toEqual({ allowed: false });
@@ -208,7 +208,7 @@ describe('localsubjectaccessreviews', () => {
     expect(answer).toMatchObject({ metadata: { namespace: 'default' }, spec: asked, status: { allowed: true } });
   });
 
-  it('have no word on others', async () => {
+  it('reject another namespace', async () => {
     const asked = spec({ resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'other' } });
     expect(await post(path, { spec: asked })).toEqual([
       422,
@@ -221,7 +221,7 @@ describe('localsubjectaccessreviews', () => {
     ]);
   });
 
-  it('have no word on paths', async () => {
+  it('reject non-resource attributes', async () => {
     const asked = spec({ nonResourceAttributes: { path: '/x', verb: 'get' } });
     expect(await post(path, { spec: asked })).toEqual([
       422,
@@ -236,7 +236,7 @@ describe('localsubjectaccessreviews', () => {
 describe('selfsubjectrulesreviews', () => {
   const path = `${authorization}/selfsubjectrulesreviews`;
 
-  it('list everything for those who may do everything', async () => {
+  it('list all rights of system:masters', async () => {
     expect(await statusOf(path, { namespace: 'default' })).toMatchObject({
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, {}, {}],
       nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }, {}],
@@ -244,7 +244,7 @@ describe('selfsubjectrulesreviews', () => {
     });
   });
 
-  it('list what every authenticated user may do', async () => {
+  it('list the rights of every authenticated user', async () => {
     expect(await statusOf(path, { namespace: 'default' }, { token: 'jane' })).toEqual({
       resourceRules: [
         { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
@@ -267,13 +267,13 @@ describe('selfsubjectrulesreviews', () => {
     });
   });
 
-  it('need a namespace', async () => {
+  it('require a namespace', async () => {
     const [code, { message }] = await post(path, { spec: {} });
     expect([code, message]).toEqual([400, 'no namespace on request']);
   });
 });
 
-it('keeps no review', async () => {
+it('stores no review', async () => {
   const version = async () => {
     const list = (await fixture.send('GET', '/api/v1/namespaces')).json() as { metadata: JsonObject };
     return list.metadata['resourceVersion'];
@@ -283,7 +283,7 @@ it('keeps no review', async () => {
   expect(await version()).toBe(before);
 });
 
-describe('what is created but never read', () => {
+describe('the response to a create', () => {
   const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   const review = { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } };
   beforeAll(async () => {
@@ -298,7 +298,7 @@ describe('what is created but never read', () => {
     [`${authentication}/selfsubjectreviews`, {}],
     [`${authorization}/selfsubjectaccessreviews`, review],
     ['/api/v1/namespaces/default/pods/p/eviction', { metadata: { name: 'p' } }],
-  ])('has no table: %s', async (path, body) => {
+  ])('is no Table for a resource that cannot be read: %s', async (path, body) => {
     const ask = (accept: string) => fixture.send('POST', `${path}?dryRun=All`, { body, headers: { accept } });
     const refused = await ask(table);
     expect(refused.status).toBe(406);
@@ -308,7 +308,7 @@ describe('what is created but never read', () => {
     expect(plain.json()).not.toMatchObject({ kind: 'Table' });
   });
 
-  it('is not what can be read', async () => {
+  it('is a Table for a resource that can be read', async () => {
     const path = '/api/v1/namespaces/default/configmaps?dryRun=All';
     const shown = await fixture.send('POST', path, { body: { metadata: { name: 'c' } }, headers: { accept: table } });
     expect([shown.status, (shown.json() as JsonObject)['kind']]).toEqual([201, 'Table']);

@@ -103,7 +103,7 @@ const cases: Case[] = [
   },
 ];
 
-describe('status', () => {
+describe('a write of status owns its fields only', () => {
   it.each(cases)('of $kind', async ({ kind, apiVersion, plural, spec, owns, keepsLabels }) => {
     const name = kind === 'APIService' ? 'v1.example.com' : 'o';
     const type = { apiVersion, kind };
@@ -117,12 +117,12 @@ describe('status', () => {
   });
 });
 
-describe('a request for a certificate', () => {
+describe('a certificate signing request', () => {
   const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' };
   const spec = { request: certificateRequest, signerName: 'example.com/s', usages: ['client auth'] };
 
-  it('is owned by nobody, its approval by who approves', async () => {
+  it('has a spec that no field manager owns, and an approval owned by its approver', async () => {
     const made = await ask('POST', collection, { ...type, metadata: { name: 'r', ...labels('1') }, spec });
     expect(owners(made)).toEqual({ maker: { 'f:metadata': { 'f:labels': { '.': {}, 'f:l': {} } } } });
     const conditions = [{ type: 'Approved', status: 'True', reason: 'R', message: 'm' }];
@@ -140,14 +140,14 @@ describe('a request for a certificate', () => {
 });
 
 describe('a namespace', () => {
-  it('keeps the finalizers of its spec, which its makers do not own', async () => {
+  it('has spec.finalizers, which no field manager owns', async () => {
     const intent = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' }, spec: { finalizers: ['e.com/f'] } };
     const made = await ask('PATCH', '/api/v1/namespaces/n?fieldManager=m', intent, 'application/apply-patch+yaml');
     expect(owners(made)['m']).toBeUndefined();
   });
 });
 
-describe('parts of a pod', () => {
+describe('subresources of a pod', () => {
   const url = '/api/v1/namespaces/default/pods';
   const container = { name: 'c', image: 'i', resources: { requests: { cpu: '1' } } };
   const intent = (name: string, spec: JsonObject) => ({
@@ -157,7 +157,7 @@ describe('parts of a pod', () => {
     spec,
   });
 
-  it('containers for a look are owned, and nothing beside them', async () => {
+  it('an apply of ephemeralcontainers owns nothing else', async () => {
     await ask('POST', url, { metadata: { name: 'look', ...labels('1') }, spec: { containers: [container] } });
     const ephemeralContainers = [{ name: 'd', image: 'sh' }];
     const after = await ask(
@@ -172,7 +172,7 @@ describe('parts of a pod', () => {
     expect((after['metadata'] as JsonObject)['labels']).toEqual({ l: '1' });
   });
 
-  it('the amounts of a container are owned, and nothing beside them', async () => {
+  it('an apply of resize owns the resources of a container and nothing else', async () => {
     await ask('POST', url, { metadata: { name: 'size' }, spec: { containers: [container] } });
     const after = await ask(
       'PATCH',
@@ -186,7 +186,7 @@ describe('parts of a pod', () => {
   });
 });
 
-describe('what the server writes itself', () => {
+describe('the managed fields of writes of the server', () => {
   it('an eviction spends of the budget in its name, a binding in nobody’s', async () => {
     const ns = '/api/v1/namespaces/default';
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';

@@ -144,8 +144,8 @@ describe('scale', () => {
 });
 
 describe('a new object with a resourceVersion', () => {
-  // Version 0 is none, and any other is looked at only when the object is kept.
-  it.each(['0', '5'])('is judged as a new one: %s', async (resourceVersion) => {
+  // 0 means no version; any other is rejected only when the object is stored.
+  it.each(['0', '5'])('is validated before the resourceVersion is checked: %s', async (resourceVersion) => {
     const answer = await ask('POST', `${ns}/persistentvolumeclaims`, { metadata: { name: 'v', resourceVersion } });
     expect(answer.status).toBe(422);
     expect(answer.body['message']).toContain('spec.accessModes: Required value: at least 1 access mode is required');
@@ -451,13 +451,13 @@ describe('deletion of pods', () => {
     }
   });
 
-  it('has only begun for who wants the dependents gone as well', async () => {
+  it('is 202 with orphanDependents=false while the pod remains', async () => {
     await make(pods, pod('begun', { nodeName: 'n' }));
     expect((await remove('begun', '?orphanDependents=false')).status).toBe(202);
     expect((await remove('begun', '?orphanDependents=false&gracePeriodSeconds=0')).status).toBe(200);
   });
 
-  it('waits for finalizers whatever the time', async () => {
+  it('waits for finalizers beyond the grace period', async () => {
     await make(pods, { ...pod('held'), metadata: { name: 'held', finalizers: ['example.com/f'] } });
     expect((await remove('held', '?gracePeriodSeconds=0')).body['metadata']).toMatchObject({
       deletionGracePeriodSeconds: 0,
@@ -473,7 +473,7 @@ describe('namespaces', () => {
   const finalize = (name: string, finalizers: string[]) =>
     ask('PUT', `${url}/${name}/finalize`, { metadata: { name }, spec: { finalizers } });
 
-  it('are marked, and stay until nothing in their spec holds them', async () => {
+  it('are marked, and stay until spec.finalizers is empty', async () => {
     await make(url, { metadata: { name: 'short' } });
     const { status, body } = await ask('DELETE', `${url}/short`);
     expect(status).toBe(200);
@@ -493,7 +493,7 @@ describe('namespaces', () => {
     expect((await ask('GET', `${url}/short`)).status).toBe(404);
   });
 
-  it('that nothing in their spec holds are still marked first', async () => {
+  it('without spec.finalizers are still marked first', async () => {
     await make(url, { metadata: { name: 'bare' } });
     await finalize('bare', []);
     expect((await ask('GET', `${url}/bare`)).status).toBe(200);
@@ -502,7 +502,7 @@ describe('namespaces', () => {
     expect((await ask('GET', `${url}/bare`)).status).toBe(404);
   });
 
-  it('are told apart by the preconditions of their own', async () => {
+  it('have preconditions checked', async () => {
     await make(url, { metadata: { name: 'meant' } });
     const { body } = await ask('DELETE', `${url}/meant`, { preconditions: { resourceVersion: '1' } });
     expect(body['message']).toMatch(
@@ -512,7 +512,7 @@ describe('namespaces', () => {
 });
 
 describe('a token of a service account', () => {
-  it('is not to be had here', async () => {
+  it('is not served', async () => {
     await make(`${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
     const answer = await ask('POST', `${ns}/serviceaccounts/sa/token`, { metadata: {}, spec: {} });
     expect([answer.status, answer.body['message']]).toEqual([
@@ -522,8 +522,8 @@ describe('a token of a service account', () => {
   });
 });
 
-describe('the approval of a certificate request', () => {
-  it('changes its conditions alone, and tells when', async () => {
+describe('the approval of a certificate signing request', () => {
+  it('changes conditions only, and sets their times', async () => {
     const url = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const spec = { request: certificateRequest, signerName: 'example.com/s', usages: ['client auth'] };
     await make(url, { metadata: { name: 'r' }, spec });
@@ -544,7 +544,7 @@ describe('the approval of a certificate request', () => {
 });
 
 describe('deprecated versions', () => {
-  it("name what to use instead in this server's own words", async () => {
+  it('name their replacement in a warning', async () => {
     const { headers } = await server.send('GET', `${ns}/endpoints`);
     expect(headers['warning']).toEqual([
       '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',

@@ -116,7 +116,7 @@ const echo = (socket: Socket, head: Buffer) => {
 };
 const idle = () => expect.poll(() => server.inFlight.counts.proxied).toBe(0);
 
-it('asks the agent in the words of the client, but not with its credentials', async () => {
+it('an upgrade is forwarded to the kubelet without the credentials of the client', async () => {
   behave = echo;
   const client = connect(`${pods}/web/exec?command=a&command=b%20c&stdout=1&stdin=true&tty=false`, {
     headers: 'X-Stream-Protocol-Version: v4.channel\r\nX-Stream-Protocol-Version: v3.channel\r\nContent-Length: 0\r\n',
@@ -145,7 +145,7 @@ it.each([
   ['attach?container=c&stdin=1', '/attach/default/web/c?input=1'],
   ['portforward?ports=80,443&ports=8080', '/portForward/default/web?port=80%2C443%2C8080'],
   ['portforward', '/portForward/default/web'],
-])('leads %s to %s', async (path, url) => {
+])('%s is forwarded to %s', async (path, url) => {
   behave = (socket) => socket.end();
   const client = connect(`${pods}/web/${path}`, { method: 'GET' });
   expect(await answered(client)).toMatch(/ 101 /);
@@ -154,19 +154,19 @@ it.each([
   await idle();
 });
 
-it('keeps what comes with the first bytes of either side', async () => {
+it('data sent together with the upgrade request or response is forwarded', async () => {
   behave = (socket, head) => {
-    socket.write('from the agent,');
+    socket.write('from the kubelet,');
     echo(socket, head);
   };
   const client = connect(`${pods}/web/exec`, { after: 'from the client' });
   await answered(client);
-  expect((await read(client, 30)).toString()).toBe('from the agent,from the client');
+  expect((await read(client, 32)).toString()).toBe('from the kubelet,from the client');
   client.destroy();
   await idle();
 });
 
-it('brings every byte to a slow reader, and none faster than it is taken', async () => {
+it('a slow client receives every byte', async () => {
   behave = echo;
   const client = connect(`${pods}/web/exec`);
   await answered(client);
@@ -182,7 +182,7 @@ it('brings every byte to a slow reader, and none faster than it is taken', async
   await idle();
 });
 
-it('holds back an agent whose client takes nothing', async () => {
+it('a kubelet is held back while its client does not read', async () => {
   const much = 256 * 1024 * 1024;
   let wrote = 0;
   let full = false;
@@ -216,11 +216,11 @@ it('holds back an agent whose client takes nothing', async () => {
 });
 
 it.each([
-  ['the client breaks off', (client: Socket) => client.destroy()],
+  ['the client is destroyed', (client: Socket) => client.destroy()],
   ['the client ends', (client: Socket) => client.end()],
-  ['the agent breaks off', (_: Socket, far: Socket) => far.destroy()],
-  ['the agent ends', (_: Socket, far: Socket) => far.end()],
-])('leaves nothing behind when %s', async (_, end) => {
+  ['the kubelet is destroyed', (_: Socket, far: Socket) => far.destroy()],
+  ['the kubelet ends', (_: Socket, far: Socket) => far.end()],
+])('both connections are closed when %s', async (_, end) => {
   let far: Socket | undefined;
   behave = (socket) => {
     far = socket;
@@ -237,7 +237,7 @@ it.each([
   await idle();
 });
 
-it('passes the refusal of an agent on, and ends', async () => {
+it('a kubelet that refuses the upgrade: its response is forwarded', async () => {
   const got = (await read(connect(`${pods}/web/exec`, { upgrade: 'unknown' }))).toString();
   expect(got).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n.*\r\n\r\nno$/s);
   await idle();
@@ -245,36 +245,30 @@ it('passes the refusal of an agent on, and ends', async () => {
 
 it.each([
   [
-    'who may not',
+    'without permission',
     `${pods}/web/exec`,
     { token: 'jane' },
     403,
     'pods \\"web\\" is forbidden: User \\"jane\\" cannot create',
   ],
-  ['who asks for no such pod', `${pods}/none/exec`, {}, 404, 'pods \\"none\\" not found'],
-  ['who names no such container', `${pods}/web/exec?container=z`, {}, 400, 'container z is not valid for pod web'],
+  ['for a missing pod', `${pods}/none/exec`, {}, 404, 'pods \\"none\\" not found'],
+  ['for a missing container', `${pods}/web/exec?container=z`, {}, 400, 'container z is not valid for pod web'],
   [
-    'who names no port',
+    'with an invalid port',
     `${pods}/web/portforward?ports=x`,
     {},
     400,
     'cannot convert to []int32: strconv.ParseUint: parsing \\"x\\"',
   ],
-  [
-    'who sends a body',
-    `${pods}/web/exec`,
-    { headers: 'Content-Length: 2\r\n', after: '{}' },
-    400,
-    'cannot have a body',
-  ],
-  ['who sends many headers', `${pods}/web/exec`, { headers: 'X-A: 1\r\n'.repeat(120) }, 431, 'Too many header fields'],
-] as const)('answers %s in the first protocol', async (_, path, sent, status, message) => {
+  ['with a body', `${pods}/web/exec`, { headers: 'Content-Length: 2\r\n', after: '{}' }, 400, 'cannot have a body'],
+  ['with too many headers', `${pods}/web/exec`, { headers: 'X-A: 1\r\n'.repeat(120) }, 431, 'Too many header fields'],
+] as const)('an upgrade %s gets an HTTP error', async (_, path, sent, status, message) => {
   const got = (await read(connect(path, sent))).toString();
   expect(got).toContain(`HTTP/1.1 ${status} `);
   expect(got).toContain(message.replaceAll('\\"', got.includes('{') ? '\\"' : '"'));
 });
 
-it('is nothing to those who can speak no other protocol', async () => {
+it('exec without an upgrade is 400, also over HTTP/2, which has none', async () => {
   const message = 'Upgrade request required';
   const plain = await server.send('POST', `${pods}/web/exec`);
   expect(plain).toMatchObject({ status: 400 });
@@ -290,7 +284,7 @@ it('is nothing to those who can speak no other protocol', async () => {
   session.close();
 });
 
-it('may be offered to any path, and need not be taken', async () => {
+it('an offered upgrade is ignored by a list', async () => {
   for (let i = 0; i < 40; i++) {
     const data = { text: 'x'.repeat(100_000) };
     await server.send('POST', '/api/v1/namespaces/default/configmaps', { body: { metadata: { name: `c${i}` }, data } });
@@ -304,7 +298,7 @@ it('may be offered to any path, and need not be taken', async () => {
   expect(got.length).toBeGreaterThan(text.length);
 });
 
-it('is broken off with the server', async () => {
+it('an upgraded connection ends with the server', async () => {
   behave = (socket) => socket.resume();
   const client = connect(`${pods}/web/exec`);
   await answered(client);

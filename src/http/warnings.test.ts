@@ -8,7 +8,7 @@ it('quotes a text as recorded', () => {
   expect(warningsOf(['duplicate field "metadata.name"'])).toEqual(['299 - "duplicate field \\"metadata.name\\""']);
 });
 
-it('escapes what would end the quoted string, and lets no text make a header of its own', () => {
+it('escapes quotes and line breaks, so that a text adds no header', () => {
   expect(warningsOf(['a\\b"c\r\nx-evil: 1'])).toEqual(['299 - "a\\\\b\\"c x-evil: 1"']);
 });
 
@@ -16,12 +16,12 @@ it('sends text beyond ASCII as UTF-8 bytes', () => {
   expect(Buffer.from((warningsOf(['zu groß']) as string[])[0] as string, 'latin1').toString()).toBe('299 - "zu groß"');
 });
 
-it('says the same thing once and adds no header for nothing', () => {
+it('adds no header for a duplicate or an empty text', () => {
   expect(warningsOf(['a', 'a', 'b'])).toEqual(['299 - "a"', '299 - "b"']);
   expect(warningsOf([])).toBeUndefined();
 });
 
-it('cuts long texts when all together exceed 4096 characters, and drops what is still too much', () => {
+it('shortens long texts when the total exceeds 4096 characters, and drops the rest', () => {
   const texts = Array.from({ length: 30 }, (_, i) => String(i).padStart(2, '0').repeat(200));
   const kept = warningsOf(texts) as string[];
   // 16 texts of 256 characters are 4096.
@@ -31,7 +31,7 @@ it('cuts long texts when all together exceed 4096 characters, and drops what is 
   expect(whole[0]).toHaveLength(4000 + '299 - ""'.length);
 });
 
-it('tells the one that goes beyond the limit, and counts characters as Unicode does', () => {
+it('includes the text that exceeds the limit, and counts Unicode characters', () => {
   expect(warningsOf(Array.from({ length: 20 }, (_, i) => `${String(i).padEnd(250)}x`))).toHaveLength(17);
   const faces = (count: number) => '\u{1F600}'.repeat(count);
   const [whole] = warningsOf([faces(4096)]) as [string];
@@ -40,7 +40,7 @@ it('tells the one that goes beyond the limit, and counts characters as Unicode d
   expect(Buffer.from(cut, 'latin1').toString()).toBe(`299 - "${faces(256)}"`);
 });
 
-it('looks at no more texts than could fit', () => {
+it('reads no more texts than could fit', () => {
   let asked = 0;
   const texts = new Set(Array.from({ length: 100_000 }, (_, i) => String(i)));
   const counting = new Proxy(texts, {

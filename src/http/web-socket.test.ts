@@ -217,7 +217,7 @@ describe('a watch', () => {
     expect(value).toMatchObject({ metadata: { name: 'first' } });
   });
 
-  it('ends with status 1000', async () => {
+  it('closes with status 1000', async () => {
     const client = connect(`${configMaps}?watch=true&timeoutSeconds=1`);
     await client.head();
     await client.event();
@@ -225,7 +225,7 @@ describe('a watch', () => {
     expect(server.inFlight.counts).toMatchObject({ longRunning: 0, unread: 0 });
   });
 
-  it('is refused in HTTP', async () => {
+  it('that fails before the upgrade gets an HTTP error', async () => {
     expect(await connect(`${configMaps}?watch=true`, { authorization: 'Bearer jane' }).head()).toContain(' 403 ');
     expect(await connect(`${configMaps}?watch=true&labelSelector=!!`).head()).toContain(' 400 ');
     expect(await connect('/api/v1/nothing?watch=true').head()).toContain(' 404 ');
@@ -236,20 +236,20 @@ describe('a watch', () => {
     ['no key', { 'sec-websocket-key': '' }, ' 400 bad request', ''],
     ['a short key', { 'sec-websocket-key': 'eHl6' }, ' 400 bad request', ''],
     ['several subprotocols', { 'sec-websocket-protocol': 'a, b' }, ' 400 bad request', ''],
-  ])('refuses a handshake with %s', async (_, headers, status, line) => {
+  ])('rejects a handshake with %s', async (_, headers, status, line) => {
     const head = await connect(`${configMaps}?watch=true`, { ...admin, ...headers }).head();
     expect(head).toContain(status);
     expect(head).toContain(line);
     await expect.poll(watching).toBe(0);
   });
 
-  it('echoes the one subprotocol that is offered', async () => {
+  it('selects the offered subprotocol', async () => {
     const client = connect(`${configMaps}?watch=true`, { ...admin, 'sec-websocket-protocol': 'base64.binary.k8s.io' });
     expect(await client.head()).toContain('\r\nsec-websocket-protocol: base64.binary.k8s.io\r\n');
     expect(await client.event()).toMatchObject({ type: 'ADDED' });
   });
 
-  it('is an ordinary one for who asks for another protocol', async () => {
+  it('is sent over HTTP when another upgrade is offered', async () => {
     const head = await connect(`${configMaps}?watch=true`, { ...admin, upgrade: 'h2c' }).head();
     expect(head).toContain(' 200 ok');
     expect(head).toContain('content-type: application/json');
@@ -264,7 +264,7 @@ describe('control frames', () => {
     return client;
   };
 
-  it('answers a ping, however it is cut, and passes over messages', async () => {
+  it('pings are answered, also when split into bytes, and messages are ignored', async () => {
     const client = await watch();
     client.socket.write(clientFrame(0x81, 'hello'));
     client.socket.write(clientFrame(0x01, 'a'.repeat(200)));
@@ -278,25 +278,29 @@ describe('control frames', () => {
 
   it.each([
     ['a close frame, with its status', clientFrame(0x88, closing(1001)), 1001],
-    ['one of its own', clientFrame(0x88, Buffer.concat([closing(4000), Buffer.from('bye')])), 4000],
+    [
+      'a close frame with a private status',
+      clientFrame(0x88, Buffer.concat([closing(4000), Buffer.from('bye')])),
+      4000,
+    ],
     ['a close frame without a status', clientFrame(0x88, ''), 1000],
     ['a close frame with half a status', clientFrame(0x88, 'x'), 1002],
-    ['a status that is never sent', clientFrame(0x88, closing(1006)), 1002],
+    ['a reserved status', clientFrame(0x88, closing(1006)), 1002],
     ['a frame that is not masked', clientFrame(0x81, 'x', false), 1002],
     ['an extension', clientFrame(0xc1, 'x'), 1002],
     ['an unknown opcode', clientFrame(0x83, 'x'), 1002],
-    ['a control frame in parts', clientFrame(0x09, 'x'), 1002],
+    ['a fragmented control frame', clientFrame(0x09, 'x'), 1002],
     ['a long control frame', clientFrame(0x89, 'x'.repeat(126)), 1002],
-    ['the rest of no message', clientFrame(0x80, 'x'), 1002],
-    ['a message within another', Buffer.concat([clientFrame(0x01, 'x'), clientFrame(0x81, 'x')]), 1002],
+    ['a continuation frame without a message', clientFrame(0x80, 'x'), 1002],
+    ['a message within a fragmented one', Buffer.concat([clientFrame(0x01, 'x'), clientFrame(0x81, 'x')]), 1002],
     ['a large message', clientFrame(0x82, 'x'.repeat(4_097)), 1009],
-    ['a huge one', clientFrame(0x82, 'x'.repeat(70_000)), 1009],
+    ['a message with a 64-bit length', clientFrame(0x82, 'x'.repeat(70_000)), 1009],
     [
-      'a large one in parts',
+      'a large fragmented message',
       Buffer.concat([clientFrame(0x02, 'x'.repeat(4_000)), clientFrame(0x80, 'x'.repeat(97))]),
       1009,
     ],
-  ])('closes after %s', async (_, bytes, code) => {
+  ])('the server closes after %s', async (_, bytes, code) => {
     const client = await watch();
     client.socket.write(bytes);
     expect(await client.closed()).toBe(code);
@@ -304,7 +308,7 @@ describe('control frames', () => {
     await expect.poll(() => listener.connections).toBe(0);
   });
 
-  it('keep one answer only for who does not read', async () => {
+  it('pings of a client that does not read are not all queued', async () => {
     let taken = () => {};
     const written: Buffer[] = [];
     const socket = new Duplex({
@@ -335,7 +339,7 @@ describe('control frames', () => {
     socket.destroy();
   });
 
-  it('a client that takes nothing is cut off', async () => {
+  it('a client that does not read is disconnected', async () => {
     const impatient = await listen({
       handler: server.handler,
       address: '127.0.0.1',
@@ -364,8 +368,8 @@ describe('control frames', () => {
 
   it.each([
     ['ends', (client: Client) => client.socket.end()],
-    ['breaks off', (client: Client) => client.socket.destroy()],
-  ])('leaves nothing behind when the client %s', async (_, leave) => {
+    ['is destroyed', (client: Client) => client.socket.destroy()],
+  ])('the watch and its connection end when the client %s', async (_, leave) => {
     const client = await watch();
     expect(watching()).toBe(1);
     leave(client);
@@ -381,7 +385,7 @@ describe('the frames of a client', () => {
       close: (code) => void events.push(`close ${code}`),
     });
 
-  it('are read the same however they are cut', () => {
+  it('are read alike in chunks of any size', () => {
     const bytes = Buffer.concat([
       clientFrame(0x01, 'x'.repeat(300)),
       clientFrame(0x89, 'one'),
@@ -398,7 +402,7 @@ describe('the frames of a client', () => {
     }
   });
 
-  it('may be anything: one close at most, and no error', () => {
+  it('may be random bytes: at most one close, and no error', () => {
     for (let i = 0; i < 2_000; i++) {
       events.length = 0;
       const frames = reader();
@@ -408,7 +412,7 @@ describe('the frames of a client', () => {
   });
 });
 
-it('messages that break off have no close frame', async () => {
+it('a body that fails has no close frame', async () => {
   const broken = (async function* () {
     yield Buffer.from('a');
     throw new Error('broken');
@@ -420,11 +424,11 @@ it('messages that break off have no close frame', async () => {
   expect(closeFrame(1000).toString('hex')).toBe('880203e8');
 });
 
-describe('the token in a subprotocol', () => {
+describe('a bearer token in a subprotocol', () => {
   const watch = `${configMaps}?watch=true`;
   const offer = (...protocols: string[]) => ({ 'sec-websocket-protocol': protocols.join(', ') });
 
-  it('says who asks, and is not echoed', async () => {
+  it('authenticates, and is not selected as the subprotocol', async () => {
     const head = await connect(watch, offer(bearer('admin'), 'base64.binary.k8s.io')).head();
     expect(head).toContain(' 101 ');
     expect(head).toContain('\r\nsec-websocket-protocol: base64.binary.k8s.io\r\n');
@@ -435,26 +439,26 @@ describe('the token in a subprotocol', () => {
   it.each([
     ['is wrong', offer(bearer('nobody'), 'x')],
     ['is offered alone', offer(bearer('admin'))],
-    ['is there twice', offer(bearer('admin'), bearer('admin'), 'x')],
+    ['is offered twice', offer(bearer('admin'), bearer('admin'), 'x')],
     ['is padded', offer(`${bearer('adminx')}=`, 'x')],
     ['is empty', offer(bearer(''), 'x')],
-  ])('counts for nothing when it %s', async (_, headers) => {
+  ])('is 401 when it %s', async (_, headers) => {
     expect(await connect(watch, headers).head()).toContain(' 401 ');
   });
 
-  it('of another domain, or beside another protocol than WebSocket, is none', async () => {
+  it('is ignored for another domain, and beside another upgrade than WebSocket', async () => {
     expect(await connect(watch, offer(bearer('admin', 'example.com'), 'x')).head()).toContain(' 403 ');
     expect(await connect(watch, { ...offer(bearer('admin'), 'x'), upgrade: 'h2c' }).head()).toContain(' 403 ');
   });
 
-  it('stands back behind an Authorization header', async () => {
+  it('is ignored beside an Authorization header', async () => {
     const head = await connect(watch, { ...offer(bearer('nobody')), ...admin }).head();
     expect(head).toContain(' 101 ');
     expect(head).not.toContain('sec-websocket-protocol');
   });
 });
 
-describe('what a node answers', () => {
+describe('a response of a kubelet', () => {
   beforeAll(async () => {
     agent = https.createServer({ cert, key }, (_, response) => {
       response.write('line one\n');
@@ -480,14 +484,14 @@ describe('what a node answers', () => {
     ['', 2, (payload: Buffer) => payload.toString()],
     ['binary.k8s.io', 2, (payload: Buffer) => payload.toString()],
     ['base64.binary.k8s.io', 1, (payload: Buffer) => Buffer.from(payload.toString(), 'base64').toString()],
-  ])('is a log in messages of the subprotocol "%s"', async (protocol, opcode, read) => {
+  ])('to log is sent in messages of the subprotocol "%s"', async (protocol, opcode, read) => {
     const offered = protocol === '' ? '' : `unknown, ${protocol}`;
     const client = connect(`${pods}/web/log`, { ...admin, 'sec-websocket-protocol': offered });
     const head = await client.head();
     expect(head).toContain(' 101 ');
     if (protocol === '') expect(head).not.toContain('sec-websocket-protocol');
     else expect(head).toContain(`\r\nsec-websocket-protocol: ${protocol}\r\n`);
-    // The first message says that the log begins.
+    // The first message is empty.
     expect(await client.frame()).toEqual({ opcode, final: true, payload: Buffer.alloc(0) });
     let text = '';
     while (!text.endsWith('ü\n')) {
@@ -500,12 +504,12 @@ describe('what a node answers', () => {
     await expect.poll(() => server.inFlight.counts.proxied).toBe(0);
   });
 
-  it('is no log in a subprotocol that nobody knows', async () => {
+  it('to log is 403 with an unknown subprotocol', async () => {
     const client = connect(`${pods}/web/log`, { ...admin, 'sec-websocket-protocol': 'unknown' });
     expect(await client.head()).toContain(' 403 ');
   });
 
-  it.each(['k8s.io', 'example.com'])('it answers without having seen a token for %s', async (domain) => {
+  it.each(['k8s.io', 'example.com'])('to exec is requested without the token for %s', async (domain) => {
     const protocols = `v5.channel.k8s.io, ${bearer('admin', domain)}, v4.channel.k8s.io`;
     const client = connect(`${pods}/web/exec?command=a`, { ...admin, 'sec-websocket-protocol': protocols });
     expect(await client.head()).toContain(' 101 ');
@@ -515,7 +519,7 @@ describe('what a node answers', () => {
   });
 });
 
-describe('what goes wrong with a watch', () => {
+describe('an error of a watch', () => {
   it.each([
     ['text', false],
     ['protobuf', true],
@@ -528,7 +532,7 @@ describe('what goes wrong with a watch', () => {
     const options = { stream, target: unused, view: { as: 'object' }, series: unused, log: unused, codec } as const;
     const shown = async (separate: boolean) => (await new WatchBody({ ...options, separate }).next()).value as Chunk;
     const [alone, framed] = [await shown(true), await shown(false)];
-    // Outside of WebSocket, what is in protobuf has its length before it.
+    // Over HTTP a protobuf frame has a length prefix.
     if (inProtobuf) expect(Buffer.from(framed as Uint8Array).readUInt32BE()).toBe(alone.length);
     expect(Buffer.from(alone as string).toString()).toBe(
       Buffer.from(framed as string)

@@ -40,8 +40,8 @@ const refusal = async (read: Promise<ParsedBody>): Promise<StatusError> => {
   throw new Error('not refused', { cause: error });
 };
 
-describe('a document', () => {
-  it('is read as in this thread', async () => {
+describe('a YAML document', () => {
+  it('is parsed as by parseYaml', async () => {
     useParser();
     const text = 'a: 12345678901234567890\n__proto__: {b: yes}\nc: [1.5, ~, "é\\n"]\nc: 2\n';
     expect(await parse(text)).toEqual(parseYaml(Buffer.from(text)));
@@ -52,13 +52,13 @@ describe('a document', () => {
     ]);
   });
 
-  it('that is nothing but faults costs little memory: reading ends at the first one', async () => {
+  it('full of errors is parsed in 64 MB, because parsing ends at the first error', async () => {
     useParser({ heapMb: 64 });
     const { message } = await refusal(parse(`a: "${'\\q'.repeat(1_500_000)}"`));
     expect(message).toBe('error converting YAML to JSON: yaml: line 1: Invalid escape sequence \\q');
   });
 
-  it('that takes too much memory is refused, and the next one is read', async () => {
+  it('that takes too much memory is rejected, and the next one is parsed', async () => {
     useParser({ heapMb: 64 });
     const { code, message } = await refusal(parse(`a: |+\n  x\n${'\n'.repeat(3_000_000)}`));
     expect([code, message]).toEqual([
@@ -68,7 +68,7 @@ describe('a document', () => {
     expect((await parse('a: 1')).value).toEqual({ a: 1 });
   });
 
-  it('that is as deep as allowed is read, the next level is refused, however it nests', async () => {
+  it('of the maximum depth is parsed, a deeper one is rejected', async () => {
     useParser();
     for (const [open, close] of [
       ['- ', ''],
@@ -81,8 +81,8 @@ describe('a document', () => {
   });
 });
 
-describe('documents that wait', () => {
-  it('are read small ones first, those of one size in the order in which they came', async () => {
+describe('waiting documents', () => {
+  it('are parsed by size, those of one size in the order of arrival', async () => {
     useThread();
     const read: string[] = [];
     const sent = ['dddd', 'bb', 'ccc', 'a', 'BB'];
@@ -93,7 +93,7 @@ describe('documents that wait', () => {
   it.each<[Partial<YamlLimits>, string]>([
     [{ waiting: 2 }, 'in number'],
     [{ waitingBytes: 12 }, 'in size'],
-  ])('have a limit (%o): the largest one is refused %s', async (limits) => {
+  ])('above the limit %o (%s) are rejected, the largest first', async (limits) => {
     useThread(limits);
     const large = refusal(parse('large document'));
     const read = Promise.all([textOf('small'), textOf('tiny')]);
@@ -104,7 +104,7 @@ describe('documents that wait', () => {
     expect(await read).toEqual(['small', 'tiny']);
   });
 
-  it('are refused when the server ends', async () => {
+  it('are rejected when the server ends', async () => {
     useThread();
     const left = [refusal(parse('a')), refusal(parse('b'))];
     thread.close();
@@ -112,8 +112,8 @@ describe('documents that wait', () => {
   });
 });
 
-describe('the thread', () => {
-  /** Timers that fire when a test says so. */
+describe('the YAML thread', () => {
+  /** A clock whose timers fire when a test calls `fire`. */
   const heldTimers = () => {
     const timers: { readonly ms: number; readonly task: () => void }[] = [];
     const clock: Clock = {
@@ -136,7 +136,7 @@ describe('the thread', () => {
     return { clock, fire };
   };
 
-  it('is replaced when a document takes too long, and the others are read', async () => {
+  it('is replaced when a document takes too long, and the other documents are parsed', async () => {
     const { clock, fire } = heldTimers();
     useThread({ baseMs: 100, msPerMib: 2 ** 20 }, simpleWorker, clock);
     const before = await threadOf('before');
@@ -151,7 +151,7 @@ describe('the thread', () => {
     expect(after[0]).not.toBe(before);
   });
 
-  it('is ended when there is nothing to read, and started again', async () => {
+  it('ends when it is idle, and starts again', async () => {
     const { clock, fire } = heldTimers();
     useThread({ idleMs: 77 }, simpleWorker, clock);
     const first = await threadOf('a');
@@ -160,7 +160,7 @@ describe('the thread', () => {
     expect(await threadOf('c')).not.toBe(first);
   });
 
-  it.each(['fail', 'leave'])('that ends of itself (%s) fails the one document that it read', async (text) => {
+  it.each(['fail', 'leave'])('that ends by itself (%s) fails only the document that it was parsing', async (text) => {
     useThread();
     const [failed, ...read] = await Promise.all([refusal(parse(text)), textOf('longer'), textOf('longest')]);
     expect([failed.code, failed.message, failed.cause]).toEqual([
@@ -171,7 +171,7 @@ describe('the thread', () => {
     expect(read).toEqual(['longer', 'longest']);
   });
 
-  it('that does not start fails the documents that wait for it', async () => {
+  it('that does not start in time fails the waiting documents', async () => {
     const { clock, fire } = heldTimers();
     useThread({ startMs: 55 }, new URL('data:text/javascript,setInterval(() => {}, 1000)'), clock);
     const failures = [refusal(parse('a')), refusal(parse('b'))];

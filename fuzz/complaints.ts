@@ -9,7 +9,7 @@ export function complaintsOf(server: TestedServer): string[] {
 /** Expected: proxied backends are unreachable or close the connection. */
 const isExpected = (line: string): boolean =>
   /"msg":"(?:error dialing backend|error trying to reach service)/.test(line) ||
-  (line.includes('"msg":"answer broke off"') && /"code":"(?:ECONNRESET|HPE_[A-Z_]+)"/.test(line));
+  (line.includes('"msg":"response aborted"') && /"code":"(?:ECONNRESET|HPE_[A-Z_]+)"/.test(line));
 
 /** A log line, with the first lines of the stack of its error. */
 function textOf(line: string): string {

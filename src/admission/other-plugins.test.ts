@@ -141,7 +141,10 @@ describe('certificate plugins', () => {
 
   it('reject requests for the group system:masters', async () => {
     const ask = (signerName: string, organizations: readonly string[] | undefined) => {
-      const plugin = certificateSubjectRestriction({ ...fakeInitializer(), organizationsOf: () => organizations });
+      const plugin = certificateSubjectRestriction({
+        ...fakeInitializer(),
+        requestedOrganizations: () => organizations,
+      });
       return outcome(plugin, requestFor(resource, { spec: { signerName, request: '' } }));
     };
     const signer = 'kubernetes.io/kube-apiserver-client';

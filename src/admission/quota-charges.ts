@@ -43,7 +43,7 @@ export interface QuotaCharges {
   release(namespace: string, entries: readonly ChargeEntry[]): Promise<void>;
 }
 
-type Initializer = Pick<PluginInitializer, 'objects' | 'chargeQuota'>;
+type Initializer = Pick<PluginInitializer, 'objects' | 'updateQuotaStatus'>;
 
 interface Waiting {
   readonly charge: Charge | undefined;
@@ -228,10 +228,10 @@ async function writeQuotas(
   const written: { readonly quota: Quota; readonly before: Quota; readonly epoch: number }[] = [];
   for (const state of states) {
     if (!state.changed) continue;
-    const quota = await initializer.chargeQuota(state.quota, encodeResourceList(state.used));
+    const quota = await initializer.updateQuotaStatus(state.quota, encodeResourceList(state.used));
     if (quota === undefined) {
       for (const { quota: later, before, epoch } of written) {
-        const back = await initializer.chargeQuota(later, before.status?.used ?? {});
+        const back = await initializer.updateQuotaStatus(later, before.status?.used ?? {});
         if (back !== undefined) rememberVersion(queue, epoch, back);
       }
       return false;

@@ -26,7 +26,7 @@ function quotaStore(quotas: JsonObject[], pause: () => Promise<unknown> = () => 
       get: () => undefined,
       list: (resource, _, latest) => (latest ? Promise.resolve(list(resource)) : list(resource)),
     } as ObjectLookup,
-    chargeQuota: async (quota, used) => {
+    updateQuotaStatus: async (quota, used) => {
       await pause();
       const now = stored.get(quota.metadata.name ?? '');
       if (now === undefined || now.metadata.resourceVersion !== quota.metadata.resourceVersion) return undefined;

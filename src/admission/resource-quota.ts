@@ -6,7 +6,7 @@ import { evaluatorFor, handlesQuota, matchesQuota, type QuotaEvaluator } from '.
 import { forbidden } from './request.ts';
 import type { AdmissionPlugin, AdmissionRequest, PluginInitializer } from './types.ts';
 
-type Initializer = Pick<PluginInitializer, 'names' | 'objects' | 'chargeQuota'>;
+type Initializer = Pick<PluginInitializer, 'names' | 'objects' | 'updateQuotaStatus'>;
 
 /**
  * Rejects writes that would exceed a quota of the namespace. The usage is added to the quota before the object is

@@ -133,11 +133,11 @@ export interface PluginInitializer {
    * Replaces `status.used` of a quota at the given resourceVersion, and returns the updated quota; undefined on a
    * conflict, and when the quota has been deleted.
    */
-  readonly chargeQuota: (quota: Quota, used: ResourceList) => Promise<Quota | undefined>;
+  readonly updateQuotaStatus: (quota: Quota, used: ResourceList) => Promise<Quota | undefined>;
   /** Creates a namespace. @throws StatusError 409 when it exists */
   readonly createNamespace: (name: string) => Promise<void>;
   /** Default toleration seconds of pods for the not-ready and unreachable taints. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
   /** The organizations of the subject of a certificate signing request (PEM); undefined when it cannot be parsed. */
-  readonly organizationsOf: (request: string) => readonly string[] | undefined;
+  readonly requestedOrganizations: (request: string) => readonly string[] | undefined;
 }

@@ -43,7 +43,7 @@ export function writeHttp2(response: ApiResponse, stream: ServerHttp2Stream, opt
  * would make the partial body look complete.
  */
 export function breakOff(sink: Sink): void {
-  if ('rstCode' in sink) sink.destroy(new Error('the answer broke off'));
+  if ('rstCode' in sink) sink.destroy(new Error('the response was aborted'));
   else sink.destroy();
 }
 

@@ -123,7 +123,7 @@ async function findState(
   if (revision === undefined || !exact || latest.revision === revision) {
     return { revision: latest.revision, snapshot: latest };
   }
-  return { revision, snapshot: resource.history?.at(revision) };
+  return { revision, snapshot: resource.listSnapshots?.at(revision) };
 }
 
 async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot: Snapshot): Promise<ObjectList> {
@@ -135,7 +135,7 @@ async function listSnapshot(registry: RegistryContext, plan: ListPlan, snapshot:
   const page = await gather(items, selection.matches, limit + 1);
   if (page.length <= limit) return whole(revision, page);
   page.pop();
-  resource.history?.keep(snapshot);
+  resource.listSnapshots?.keep(snapshot);
   return cut(registry, plan, page, (last) => snapshot.count(rangeOf(resource, selection), last));
 }
 

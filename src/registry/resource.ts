@@ -35,7 +35,7 @@ export interface Resource {
   /** Created on first use. */
   readonly cache: WatchCache;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
-  readonly history: ListSnapshots | undefined;
+  readonly listSnapshots: ListSnapshots | undefined;
   /** The encoding of stored objects. */
   readonly format: ObjectFormat;
   readonly storageVersion: CompiledVersion;
@@ -87,7 +87,7 @@ export interface CompiledVersion {
 /** What definitions that share their objects have in common. */
 interface Storage {
   readonly format: ObjectFormat;
-  readonly history: ListSnapshots | undefined;
+  readonly listSnapshots: ListSnapshots | undefined;
   /** Undefined until the first use. */
   cache: WatchCache | undefined;
   readonly createCache: () => WatchCache;
@@ -125,9 +125,9 @@ export function makeResources(
   return {
     resources,
     close: () => {
-      for (const { cache, history } of storages.values()) {
+      for (const { cache, listSnapshots } of storages.values()) {
         cache?.close();
-        history?.clear();
+        listSnapshots?.clear();
       }
     },
   };
@@ -198,7 +198,7 @@ function makeStorage(
   });
   return {
     format,
-    history: features.ListFromCacheSnapshot ? new ListSnapshots(clock) : undefined,
+    listSnapshots: features.ListFromCacheSnapshot ? new ListSnapshots(clock) : undefined,
     cache: undefined,
     createCache: () =>
       createWatchCache({
@@ -243,7 +243,7 @@ function makeResource(
       storage.cache ??= storage.createCache();
       return storage.cache;
     },
-    history: storage.history,
+    listSnapshots: storage.listSnapshots,
     format,
     storageVersion,
     get gated() {

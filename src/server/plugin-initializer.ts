@@ -1,8 +1,8 @@
 import type { KindPlace, PluginInitializer } from '../admission/index.ts';
 import type { Authorizer } from '../auth/index.ts';
 import { formatGroupVersion, type Names, type Random, StatusError } from '../meta/index.ts';
+import { requestedOrganizations } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { requestedOrganizations } from '../resources/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { Namespace, ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
@@ -46,8 +46,8 @@ export function pluginInitializer({
       unreachable: settings.defaultUnreachableTolerationSeconds,
     },
     createNamespace: (name) => createNamespace(registry(), name),
-    chargeQuota: (quota, used) => writeUsed(registry(), quota, used),
-    organizationsOf: requestedOrganizations,
+    updateQuotaStatus: (quota, used) => writeUsed(registry(), quota, used),
+    requestedOrganizations,
   };
 }
 

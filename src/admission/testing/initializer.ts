@@ -73,10 +73,10 @@ export function fakeInitializer(
             resource: `${kind.toLowerCase()}s`,
             namespaced: kind !== 'Node',
           },
-    chargeQuota: () => Promise.resolve(undefined),
+    updateQuotaStatus: () => Promise.resolve(undefined),
     createNamespace: () => Promise.resolve(),
     tolerationSeconds: { notReady: 300, unreachable: 300 },
-    organizationsOf: () => [],
+    requestedOrganizations: () => [],
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import { type Authorizer, reviewHandlers } from '../auth/index.ts';
+import { type Authorizer, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -34,6 +34,7 @@ import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
+import { followRoles, roleChecks } from './rbac.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
@@ -47,6 +48,8 @@ export interface ServerComponents {
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
   readonly handler: Handler;
+  /** Resolves when requests can be authorized by roles. */
+  readonly rolesLoaded: Promise<void>;
 }
 
 /** The state of the server that its components read. */
@@ -69,7 +72,8 @@ export async function compose(
   const serves = resourceFilter(settings.runtimeConfig, names);
   const features = featuresOf(settings.featureGates, log);
   const authenticate = await authenticatorOf(settings, names);
-  const authorize = authorizerOf(names);
+  const roles = new RbacIndex();
+  const authorize = authorizerOf(settings, roles, names, log);
   const trust = await kubeletTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
@@ -88,18 +92,16 @@ export async function compose(
     observer: createObserver(metrics, log),
     ...registrySettings(settings),
     reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: [] }),
+    writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: makePlugins(
-      pluginInitializer({ settings, names, random, authorize, registry: () => registry }),
-      settings.enableAdmissionPlugins,
-      settings.disableAdmissionPlugins,
-    ),
+    admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
   });
+  const rolesLoaded = followRoles(registry, roles, names);
   const checks = [
     ...healthChecks(names, store),
     ...state.hooks.checks(clock, settings.livezGracePeriod),
-    ...readinessChecks(names, store, registry, state),
+    ...readinessChecks(names, store, registry, roles, state),
   ];
   const nonResource = createNonResourceHandler({
     registry,
@@ -128,8 +130,13 @@ export async function compose(
     nodeProxy,
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  return { store, registry, inFlight, nodeProxy, yaml, handler };
+  return { store, registry, inFlight, nodeProxy, yaml, handler, rolesLoaded };
 }
+
+const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
+  return makePlugins(pluginInitializer(options), on, off);
+};
 
 const registrySettings = (settings: ServerSettings) => ({
   garbageCollector: settings.enableGarbageCollector,
@@ -252,10 +259,17 @@ function healthChecks(names: Names, store: Store): HealthCheck[] {
   ];
 }
 
-function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
+function readinessChecks(
+  names: Names,
+  store: Store,
+  registry: Registry,
+  roles: RbacIndex,
+  state: ServerState,
+): HealthCheck[] {
   // NamespaceLifecycle reads the namespace of every written object from the cache.
   const namespaces = registry.resources.find(({ definition }) => definition.plural === 'namespaces');
   const synced = () => {
+    if (!roles.loaded) throw new Error('the roles and bindings are not loaded yet');
     if (namespaces === undefined || namespaces.cache.revision > 0) return;
     namespaces.cache.ready().catch(() => {});
     throw new Error('the namespaces are not loaded yet');

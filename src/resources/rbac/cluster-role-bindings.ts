@@ -9,7 +9,6 @@ export const clusterRoleBindings = resource({
   plural: 'clusterrolebindings',
   kind: 'ClusterRoleBinding',
   schema: ClusterRoleBinding,
-  notYet: 'this server does not authorize requests by roles yet',
   namespaced: false,
   columns: bindingColumns,
   strategy: {

@@ -1,11 +1,11 @@
 import { type Names, quote, type User } from '../../meta/index.ts';
-import { type Attributes, type Authorizer, noOpinion, type ResourceRule, type Rules } from '../types.ts';
+import { type Attributes, type Authorizer, type Decision, noOpinion, type ResourceRule, type Rules } from '../types.ts';
 import type { Binding, RbacIndex } from './rbac-index.ts';
 import { pathAction, resourceAction } from './rules.ts';
 
 /** Allows what the roles grant that are bound to the user or to one of the user's groups. Has no opinion of the rest. */
 export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
-  const authorize = ({ user, verb, resource, path }: Attributes) => {
+  const authorize = ({ user, verb, resource, path }: Attributes): Decision => {
     if (!index.loaded) return notLoaded;
     const namespace = resource?.namespace ?? '';
     const action =
@@ -13,7 +13,7 @@ export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
         ? pathAction(verb, path)
         : resourceAction(verb, resource.group, resource.resource, resource.subresource, resource.name);
     const grant = index.findGrant(user, namespace, action);
-    if (grant !== undefined) return { allowed: true, reason: `RBAC: allowed by ${describe(grant, user, index)}` };
+    if (grant !== undefined) return new Granted(grant, user, index);
     const missing = unresolvedRoles(index, user, namespace, (kind) => kind.toLowerCase(), names);
     return missing === '' ? noOpinion : { allowed: false, reason: `RBAC: ${missing}` };
   };
@@ -32,6 +32,24 @@ export function rbacAuthorizer(index: RbacIndex, names: Names): Authorizer {
       };
     },
   });
+}
+
+/** Most requests need no reason: its text takes longer than the decision. */
+class Granted implements Decision {
+  readonly allowed = true;
+  readonly #binding: Binding;
+  readonly #user: User;
+  readonly #index: RbacIndex;
+
+  constructor(binding: Binding, user: User, index: RbacIndex) {
+    this.#binding = binding;
+    this.#user = user;
+    this.#index = index;
+  }
+
+  get reason(): string {
+    return `RBAC: allowed by ${describe(this.#binding, this.#user, this.#index)}`;
+  }
 }
 
 const notLoaded = { allowed: false, reason: 'RBAC: the roles and bindings are not loaded yet' };

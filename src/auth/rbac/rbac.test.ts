@@ -163,7 +163,7 @@ describe('texts', () => {
       binding('', 'x', clusterRole, ops, { kind: 'Group', name: 'dev' }, { kind: 'User', name: 'jane' }),
     ]);
     const to = (subject: string) => `RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "y" to ${subject}`;
-    expect(decide(wide, getPods('jane'))).toEqual({ allowed: true, reason: to('User "jane"') });
+    expect(decide(wide, getPods('jane')).reason).toBe(to('User "jane"'));
     expect(decide(wide, getPods('jane', 'dev')).reason).toBe(to('Group "dev"'));
     expect(decide(wide, getPods('jane', 'dev', 'ops')).reason).toBe(to('Group "ops"'));
     const bot = { kind: 'ServiceAccount', name: 'bot' };

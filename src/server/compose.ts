@@ -97,11 +97,10 @@ export async function compose(
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
   });
-  const rolesLoaded = followRoles(registry, roles, names);
   const checks = [
     ...healthChecks(names, store),
     ...state.hooks.checks(clock, settings.livezGracePeriod),
-    ...readinessChecks(names, store, registry, roles, state),
+    ...readinessChecks(names, store, registry, state),
   ];
   const nonResource = createNonResourceHandler({
     registry,
@@ -130,7 +129,7 @@ export async function compose(
     nodeProxy,
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  return { store, registry, inFlight, nodeProxy, yaml, handler, rolesLoaded };
+  return { store, registry, inFlight, nodeProxy, yaml, handler, rolesLoaded: followRoles(registry, roles, names) };
 }
 
 const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {
@@ -259,17 +258,10 @@ function healthChecks(names: Names, store: Store): HealthCheck[] {
   ];
 }
 
-function readinessChecks(
-  names: Names,
-  store: Store,
-  registry: Registry,
-  roles: RbacIndex,
-  state: ServerState,
-): HealthCheck[] {
+function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
   // NamespaceLifecycle reads the namespace of every written object from the cache.
   const namespaces = registry.resources.find(({ definition }) => definition.plural === 'namespaces');
   const synced = () => {
-    if (!roles.loaded) throw new Error('the roles and bindings are not loaded yet');
     if (namespaces === undefined || namespaces.cache.revision > 0) return;
     namespaces.cache.ready().catch(() => {});
     throw new Error('the namespaces are not loaded yet');

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { systemClock } from './clock.ts';
+import { silentLog } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 
 const apiDomain = 'k8s.io';
@@ -273,6 +274,13 @@ describe('--authorization-mode', () => {
     expect(await statusOf('AlwaysDeny', '')).toBe('200 ');
     expect(await statusOf('AlwaysDeny,AlwaysAllow', 'u')).toBe('200 ');
     expect(await statusOf('Node,RBAC', 'u')).toBe(`403 ${denied}`);
+  });
+
+  it('accepts Node with a warning', async () => {
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (text: string) => warnings.push(text) };
+    await (await createServer({ authorizationMode: ['Node', 'RBAC'] }, { log })).close();
+    expect(warnings).toEqual([expect.stringContaining('the authorization mode Node has no opinion yet')]);
   });
 
   it.each([

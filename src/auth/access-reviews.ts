@@ -70,11 +70,12 @@ export function selfRulesReview({ rulesFor }: Authorizer): ReviewHandler {
     if (namespace === '') throw statusError.badRequest('no namespace on request');
     const rules = await rulesFor?.(requester, namespace);
     const { resourceRules = [], nonResourceRules = [], incomplete = true } = rules ?? {};
+    const { evaluationError = incomplete ? 'not every authorizer can list its rules' : '' } = rules ?? {};
     const status: JsonObject = {
       resourceRules: resourceRules.map(copyLists),
       nonResourceRules: nonResourceRules.map(copyLists),
       incomplete,
-      ...(incomplete ? { evaluationError: 'not every authorizer can list its rules' } : {}),
+      ...(evaluationError === '' ? {} : { evaluationError }),
     };
     return { ...posted, spec: {}, status };
   };
@@ -89,8 +90,9 @@ async function withDecision(
   user: User,
   authorize: Authorizer,
 ): Promise<ApiObject> {
-  const { allowed, reason } = await authorize({ user, ...attributesOf(spec) });
-  return { ...posted, status: { allowed, ...(reason === '' ? {} : { reason }) } };
+  const { allowed, denied = false, reason } = await authorize({ user, ...attributesOf(spec) });
+  const status = { allowed, ...(denied ? { denied } : {}), ...(reason === '' ? {} : { reason }) };
+  return { ...posted, status };
 }
 
 function attributesOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec) {

@@ -45,9 +45,9 @@ describe('authorizers', () => {
       (reason: string): Authorizer =>
       () => ({ allowed: false, reason });
     const attributes = { user: { name: 'u', groups: [] }, verb: 'get', resource: undefined, path: '/' };
-    expect(await unionAuthorizer([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a, b' });
+    expect(await unionAuthorizer([no('a'), no(''), no('b')])(attributes)).toEqual({ allowed: false, reason: 'a\nb' });
     const later = unionAuthorizer([async () => no('a')(attributes), no('b'), async () => no('')(attributes)]);
-    expect(await later(attributes)).toEqual({ allowed: false, reason: 'a, b' });
+    expect(await later(attributes)).toEqual({ allowed: false, reason: 'a\nb' });
   });
 });
 

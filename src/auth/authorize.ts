@@ -1,9 +1,8 @@
 import type { Names, User } from '../meta/index.ts';
 import { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
-import type { Attributes, Authorizer, Decision, ResourceRule, Rules } from './types.ts';
+import { type Attributes, type Authorizer, type Decision, noOpinion, type ResourceRule, type Rules } from './types.ts';
 
 const allowed: Decision = { allowed: true, reason: '' };
-const noOpinion: Decision = { allowed: false, reason: '' };
 
 const emptyRules: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };
 const incompleteRules: Rules = { ...emptyRules, incomplete: true };
@@ -19,6 +18,15 @@ const isInMasters = ({ groups }: User) => groups.includes(systemMasters);
 export const mastersAuthorizer: Authorizer = Object.assign(
   ({ user }: Attributes) => (isInMasters(user) ? allowed : noOpinion),
   { rulesFor: (user: User) => (isInMasters(user) ? allRulesGranted : emptyRules) },
+);
+
+/** The authorization mode `AlwaysAllow`. */
+export const alwaysAllowAuthorizer: Authorizer = Object.assign(() => allowed, { rulesFor: () => allRulesGranted });
+
+/** The authorization mode `AlwaysDeny`. It does not prevent another authorizer from allowing, as in the reference server. */
+export const alwaysDenyAuthorizer: Authorizer = Object.assign(
+  (): Decision => ({ allowed: false, reason: 'Everything is forbidden.' }),
+  { rulesFor: () => emptyRules },
 );
 
 /** Exact paths, or path prefixes with a trailing `*`. */
@@ -78,7 +86,10 @@ function matchesPath(patterns: readonly string[], path: string): boolean {
   return patterns.some((p) => (p.endsWith('*') ? path.startsWith(p.slice(0, -1)) : p === path));
 }
 
-/** Allows if one of the authorizers allows, asked in order; otherwise the reasons are joined. Rules are concatenated. */
+/**
+ * The first authorizer in order that allows or denies decides; without one there is no opinion, and the reasons are
+ * joined. Rules are concatenated.
+ */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   // Synchronous unless an authorizer returns a promise.
   const authorizeFrom = (
@@ -90,10 +101,10 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
     for (let i = index; i < authorizers.length; i++) {
       const decision = authorizers[i]?.(attributes) ?? noOpinion;
       if (decision instanceof Promise) return continueWith(decision, i + 1, attributes, reasons);
-      if (decision.allowed) return decision;
+      if (decision.allowed || decision.denied === true) return decision;
       if (decision.reason !== '') reasons = [...reasons, decision.reason];
     }
-    return reasons.length === 0 ? noOpinion : { allowed: false, reason: reasons.join(', ') };
+    return reasons.length === 0 ? noOpinion : { allowed: false, reason: reasons.join('\n') };
   };
   const continueWith = async (
     pending: Promise<Decision>,
@@ -102,7 +113,7 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
     reasons: readonly string[],
   ): Promise<Decision> => {
     const decision = await pending;
-    if (decision.allowed) return decision;
+    if (decision.allowed || decision.denied === true) return decision;
     return authorizeFrom(attributes, index, decision.reason === '' ? reasons : [...reasons, decision.reason]);
   };
   return Object.assign(authorizeFrom, {
@@ -114,9 +125,11 @@ async function unionRules(authorizers: readonly Authorizer[], user: User, namesp
   const all = await Promise.all(
     authorizers.map(async ({ rulesFor }) => rulesFor?.(user, namespace) ?? incompleteRules),
   );
+  const errors = all.flatMap(({ evaluationError = '' }) => (evaluationError === '' ? [] : [evaluationError]));
   return {
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
     incomplete: all.some(({ incomplete }) => incomplete),
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join(', ') }),
   };
 }

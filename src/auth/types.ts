@@ -45,11 +45,16 @@ export interface Attributes {
   readonly path: string;
 }
 
+/** Neither allowed nor denied: no opinion. */
 export interface Decision {
   readonly allowed: boolean;
+  /** An explicit deny: no later authorizer is asked. Never set when allowed. */
+  readonly denied?: boolean;
   /** For the log and the message of the 403; may be empty. */
   readonly reason: string;
 }
+
+export const noOpinion: Decision = { allowed: false, reason: '' };
 
 export interface Authorizer {
   (attributes: Attributes): Decision | Promise<Decision>;
@@ -63,6 +68,8 @@ export interface Rules {
   readonly nonResourceRules: readonly NonResourceRule[];
   /** Not all authorizers can enumerate their rules. */
   readonly incomplete: boolean;
+  /** Why rules may be missing. */
+  readonly evaluationError?: string;
 }
 
 /** `*` in a list matches everything; without `resourceNames` the rule applies to every object. */
@@ -81,6 +88,21 @@ export interface NonResourceRule {
 
 /** Answers a review, which has been decoded against its schema. Rejects it by throwing a StatusError. */
 export type ReviewHandler = (posted: ApiObject, call: ReviewCall) => ApiObject | Promise<ApiObject>;
+
+/** Refuses a create or update of an object by throwing a StatusError. */
+export type WriteCheck = (write: CheckedWrite) => void | Promise<void>;
+
+export interface CheckedWrite {
+  readonly requester: User;
+  /** Empty at cluster scope. */
+  readonly namespace: string;
+  /** The name in the URL; empty for a create. */
+  readonly requestName: string;
+  /** After mutating admission, before validation. */
+  readonly object: ApiObject;
+  /** The stored object; undefined when there is none. */
+  readonly oldObject: ApiObject | undefined;
+}
 
 export interface ReviewCall {
   /** The user of the request, after impersonation. */

@@ -70,9 +70,17 @@ export interface WatchCache {
    * that it needs is compacted, and without an error when the subscriber is too slow.
    */
   subscribe(options: SubscribeOptions): Subscription;
+  /**
+   * From now on `listener` is called with every object that is written or deleted, within the change: before anybody who
+   * waits for its revision goes on. It must not throw.
+   */
+  listen(listener: ChangeListener): void;
   /** Stops the list-watch. Every subscription ends without an error once its buffered events are taken. */
   close(): void;
 }
+
+/** `object` is the last state of a deleted object. */
+export type ChangeListener = (object: CachedObject, deleted: boolean) => void;
 
 export interface Snapshot {
   readonly revision: number;

@@ -7,7 +7,15 @@ import { Directory } from './directory.ts';
 import { type Feed, Feeder } from './feeder.ts';
 import { HistoryReader } from './history.ts';
 import { type Hub, Subscriber } from './subscriber.ts';
-import type { CachedObject, CacheOptions, Snapshot, SubscribeOptions, Subscription, WatchCache } from './types.ts';
+import type {
+  CachedObject,
+  CacheOptions,
+  ChangeListener,
+  Snapshot,
+  SubscribeOptions,
+  Subscription,
+  WatchCache,
+} from './types.ts';
 import { Waiters } from './waiters.ts';
 import { EventWindow, tooOld } from './window.ts';
 
@@ -27,6 +35,7 @@ class Cache implements WatchCache {
   readonly #requests: Waiters;
   readonly #feeder: Feeder;
   readonly #hub: Hub;
+  readonly #listeners: ChangeListener[] = [];
   #tree = new BTree<CachedObject>();
   #revision = 0;
   #snapshot: Snapshot | undefined;
@@ -109,6 +118,10 @@ class Cache implements WatchCache {
     return subscriber;
   }
 
+  listen(listener: ChangeListener): void {
+    this.#listeners.push(listener);
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -139,7 +152,9 @@ class Cache implements WatchCache {
    */
   #load(tree: BTree<CachedObject>, revision: number): void {
     const back = revision < this.#revision;
+    const before = this.#tree;
     this.#tree = tree;
+    if (this.#listeners.length > 0) this.#tellDifference(before, tree);
     this.#window.reset(revision);
     for (const subscriber of [...this.#hub.open]) {
       if (back) subscriber.end(tooOld(subscriber.revision, revision));
@@ -158,10 +173,19 @@ class Cache implements WatchCache {
       const change = new Change(revision, time, current, previous, describeDeleted);
       this.#window.append(change);
       this.#hub.directory.offer(change);
+      for (const listener of this.#listeners) listener(change.current ?? change.previous!, current === undefined);
     }
     // A progress notification may be older than the last commit.
     this.#advance(Math.max(revision, this.#revision));
     if (changes.length === 0) this.#progressed();
+  }
+
+  #tellDifference(before: BTree<CachedObject>, after: BTree<CachedObject>): void {
+    const tell: ChangeListener = (object, deleted) => {
+      for (const listener of this.#listeners) listener(object, deleted);
+    };
+    for (const object of before.snapshot().range('')) if (after.get(object.key) === undefined) tell(object, true);
+    for (const object of after.snapshot().range('')) if (before.get(object.key) !== object) tell(object, false);
   }
 
   #advance(revision: number): void {

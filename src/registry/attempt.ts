@@ -7,6 +7,7 @@ import { allocate } from './allocate.ts';
 import { checkSize, commit, type Outcome, resultOf } from './commit.ts';
 import { partialWriteOf } from './convert.ts';
 import { reconcileValidation } from './declarative-validation.ts';
+import type { CheckedWrite, WriteCheck } from './definition.ts';
 import { isUnchanged, trackManagedFields } from './field-management.ts';
 import { findErrors } from './find-errors.ts';
 import { dedupeOwnerReferences } from './owner-references.ts';
@@ -64,6 +65,8 @@ async function attempt(
   if (!deletes) dedupeOwnerReferences(pending, request.options, 'admission');
   // Plugins may have added what needs defaults.
   if (mutated) strategy.defaults?.(pending.object, context);
+  const check = deletes ? undefined : writeCheckOf(request);
+  if (check !== undefined) await check(checkedWrite(request, pending, old));
   if (pause) await pause();
   completeProjection(request, pending);
   completePendingObject(request, pending, old);
@@ -92,6 +95,22 @@ async function attempt(
   if (pause) await pause();
   return commit(request, pending, old, held, allocations, pause);
 }
+
+const writeCheckOf = ({ registry, target }: WriteRequest): WriteCheck | undefined =>
+  target.subresource === '' ? registry.writeChecks.get(target.resource) : undefined;
+
+/** A generated name is not shown. */
+const checkedWrite = (
+  { target, options: { requester } }: WriteRequest,
+  { object, generated }: PendingObject,
+  oldObject: ApiObject | undefined,
+): CheckedWrite => ({
+  requester,
+  namespace: target.namespace,
+  requestName: target.name,
+  object: generated ? { ...object, metadata: { ...object.metadata, name: '' } } : object,
+  oldObject,
+});
 
 /** @throws StatusError 403 when the requester may not create the object that its update or patch would make */
 async function authorizeCreate({ registry, options: { requester: user, attributes } }: WriteRequest): Promise<void> {

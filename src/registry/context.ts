@@ -2,7 +2,7 @@ import type { AdmissionChain, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import type { CachedReads, OpenAllocations, ReviewHandler, VirtualList } from './definition.ts';
+import type { CachedReads, OpenAllocations, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import type { FindResource } from './find-resource.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
@@ -20,6 +20,8 @@ export interface RegistryContext {
   readonly authorize: ResourceAuthorizer;
   /** By virtual resource, such as `reviews.example.org`. */
   readonly reviewHandlers: ReadonlyMap<string, ReviewHandler>;
+  /** The checks of creates and updates. */
+  readonly writeChecks: ReadonlyMap<Resource, WriteCheck>;
   /** By virtual resource. */
   readonly virtualLists: ReadonlyMap<string, VirtualList>;
   /** Undefined: kinds allocate nothing. */

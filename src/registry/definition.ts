@@ -173,6 +173,21 @@ export interface CreateCall extends WriteContext {
 /** Answers a create of a virtual resource with the object to return. @throws StatusError */
 export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject | Promise<ApiObject>;
 
+/** Refuses a create or update of an object by throwing a StatusError. */
+export type WriteCheck = (write: CheckedWrite) => void | Promise<void>;
+
+export interface CheckedWrite {
+  readonly requester: User;
+  /** Empty at cluster scope. */
+  readonly namespace: string;
+  /** The name in the URL; empty for a create. */
+  readonly requestName: string;
+  /** After mutating admission, before validation. */
+  readonly object: ApiObject;
+  /** The stored object; undefined when there is none. */
+  readonly oldObject: ApiObject | undefined;
+}
+
 /** Returns the current objects of a virtual resource, each with a name and no namespace. */
 export type VirtualList = () => Promise<readonly ApiObject[]>;
 

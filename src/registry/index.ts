@@ -48,6 +48,7 @@ export type {
   Mismatch,
   NewEntry,
   ObjectBody,
+  ObjectFollower,
   ObjectList,
   Observer,
   PatchFormat,

@@ -1,13 +1,22 @@
 import { type AdmissionPlugin, createChain, type ResourceAuthorizer } from '../admission/index.ts';
-import { type Clock, defaultFeatures, type Features, type Names, type Random } from '../meta/index.ts';
+import {
+  type Clock,
+  defaultFeatures,
+  type Features,
+  formatGroupResource,
+  type Names,
+  type Random,
+  statusError,
+} from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
 import { cachedReads } from './cached-reads.ts';
 import { connect } from './connect.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { encode } from './convert.ts';
-import type { OpenAllocations, ResourceDefinition, ReviewHandler, VirtualList } from './definition.ts';
+import type { OpenAllocations, ResourceDefinition, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { resourceFinder } from './find-resource.ts';
+import { follow } from './follow.ts';
 import { get, list } from './read.ts';
 import { makeResources, type Resource } from './resource.ts';
 import { newEntry, serverObjects } from './server-objects.ts';
@@ -33,6 +42,8 @@ export interface RegistryOptions {
    * one nor a create handler fails with 501.
    */
   readonly reviewHandlers?: ReadonlyMap<string, ReviewHandler>;
+  /** Checks of creates and updates by resource, such as `roles.rbac.authorization.example.org`. Dry runs are checked too. */
+  readonly writeChecks?: ReadonlyMap<string, WriteCheck>;
   /** The objects of virtual resources that can be read, by resource. */
   readonly virtualLists?: ReadonlyMap<string, VirtualList>;
   /** Opens the allocators of addresses and ports. Default: none, and nothing is allocated. */
@@ -129,6 +140,11 @@ export function createRegistry(options: RegistryOptions): Registry {
     objects: serverObjects(registry),
     features,
     encode,
+    follow: async (id, follower) => {
+      const resource = resources.find((one) => formatGroupResource(one.id) === id);
+      if (resource === undefined) throw statusError.noSuchResource();
+      return withStatusErrors(follow(resource, follower));
+    },
     close: made.close,
   };
 }
@@ -145,6 +161,7 @@ function contextOf(
     admission: createChain(admission, { clock, timer: made.observer.admission }),
     authorize,
     reviewHandlers: given.reviewHandlers ?? new Map(),
+    writeChecks: writeChecksOf(made.resources, given.writeChecks),
     virtualLists: given.virtualLists ?? new Map(),
     openAllocations: given.openAllocations,
     tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
@@ -156,6 +173,18 @@ function contextOf(
     nodeAddresses: given.nodeAddresses ?? ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
     ...made,
   };
+}
+
+function writeChecksOf(
+  resources: readonly Resource[],
+  checks: RegistryOptions['writeChecks'] = new Map(),
+): ReadonlyMap<Resource, WriteCheck> {
+  const found = new Map<Resource, WriteCheck>();
+  for (const resource of resources) {
+    const check = checks.get(formatGroupResource(resource.id));
+    if (check !== undefined) found.set(resource, check);
+  }
+  return found;
 }
 
 /** The served resources by group, version and plural name. */

@@ -1,6 +1,15 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
-import type { ByteString, Features, FieldErrorReason, Json, JsonObject, ResourcePlace, User } from '../meta/index.ts';
+import type {
+  ApiObject,
+  ByteString,
+  Features,
+  FieldErrorReason,
+  Json,
+  JsonObject,
+  ResourcePlace,
+  User,
+} from '../meta/index.ts';
 import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { CorruptReport } from './stored/format.ts';
@@ -165,9 +174,18 @@ export interface Registry {
   readonly features: Features;
   /** The object in the version of the request: the stored bytes where that is the storage version. */
   encode(target: Target, object: CachedObject): ByteString;
+  /**
+   * Tells `follower` every object of a resource, named `pods` or `ingresses.networking.example.org`, and from then on
+   * every change as the watch cache applies it: a write by this server before it is answered. Resolves once all objects
+   * have been told. @throws StatusError when the registry is closed before
+   */
+  follow(resource: string, follower: ObjectFollower): Promise<void>;
   /** Ends every watch cleanly and stops watching the store. */
   close(): void;
 }
+
+/** Receives an object as it is now: undefined when it has been deleted or is corrupt. It must not throw. */
+export type ObjectFollower = (namespace: string, name: string, object: ApiObject | undefined) => void;
 
 export interface NewEntry {
   readonly key: string;

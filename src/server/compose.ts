@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import { type Authorizer, reviewHandlers } from '../auth/index.ts';
+import { type Authorizer, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -34,6 +34,7 @@ import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
+import { followRoles, roleChecks } from './rbac.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
@@ -47,6 +48,8 @@ export interface ServerComponents {
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
   readonly handler: Handler;
+  /** Resolves when requests can be authorized by roles. */
+  readonly rolesLoaded: Promise<void>;
 }
 
 /** The state of the server that its components read. */
@@ -69,7 +72,8 @@ export async function compose(
   const serves = resourceFilter(settings.runtimeConfig, names);
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const authenticate = await authenticatorOf(settings, names);
-  const authorize = authorizerOf(names);
+  const roles = new RbacIndex();
+  const authorize = authorizerOf(settings, roles, names, log);
   const trust = await kubeletTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
@@ -88,13 +92,10 @@ export async function compose(
     observer: createObserver(metrics, log),
     ...registrySettings(settings),
     reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: [] }),
+    writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: makePlugins(
-      pluginInitializer({ settings, names, random, authorize, registry: () => registry }),
-      settings.enableAdmissionPlugins,
-      settings.disableAdmissionPlugins,
-    ),
+    admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
   });
   const checks = [
     ...healthChecks(names, store),
@@ -128,8 +129,13 @@ export async function compose(
     nodeProxy,
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  return { store, registry, inFlight, nodeProxy, yaml, handler };
+  return { store, registry, inFlight, nodeProxy, yaml, handler, rolesLoaded: followRoles(registry, roles, names) };
 }
+
+const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {
+  const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
+  return makePlugins(pluginInitializer(options), on, off);
+};
 
 const registrySettings = (settings: ServerSettings) => ({
   garbageCollector: settings.enableGarbageCollector,

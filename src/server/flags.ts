@@ -1,5 +1,6 @@
 import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
+import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
 import { checkGate } from './feature-gates.ts';
 import * as type from './flag-types.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
@@ -62,6 +63,12 @@ const flags = {
     type.boolean,
     true,
     'Requests without credentials are made by the user `system:anonymous` of the group `system:unauthenticated`, instead of refused.',
+  ),
+  authorizationMode: flag(
+    'Identity',
+    modesType,
+    ['RBAC'] as readonly AuthorizationMode[],
+    `Authorizers, asked in this order until one allows or denies: ${code(authorizationModes)}. What none of them allows is denied. \`RBAC\` allows what roles grant. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed.`,
   ),
 
   apiDomain: flag(

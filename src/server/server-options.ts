@@ -56,6 +56,14 @@ export interface ServerOptions {
    */
   readonly anonymousAuth?: boolean | undefined;
   /**
+   * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `RBAC`, `Node`. What none
+   * of them allows is denied. `RBAC` allows what roles grant. `Node` has no opinion yet: kubelets may do what roles
+   * grant them. Members of `system:masters` are always allowed.
+   *
+   * A list of names, or a text with commas between them. `RBAC` by default. The flag `--authorization-mode`.
+   */
+  readonly authorizationMode?: string | readonly string[] | undefined;
+  /**
    * Domain of API groups, labels and annotations. `k8s.io` serves kubectl and other existing clients.
    *
    * A text such as 'example.org'. `orch.io` by default. The flag `--api-domain`.

@@ -73,6 +73,7 @@ export async function startServer(
   });
   try {
     await createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]);
+    await components.rolesLoaded;
     hooks.done(
       'start-system-namespaces-controller',
       'scheduling/bootstrap-system-priority-classes',

@@ -4,9 +4,9 @@ import { createServer } from './server.ts';
 const server = await createServer({ apiDomain: 'k8s.io' });
 afterAll(() => server.close());
 
-const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles';
+const flowSchemas = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas';
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
-const warning = '299 - "Role: this server does not authorize requests by roles yet"';
+const warning = '299 - "FlowSchema: this server does not queue requests by flow schemas yet"';
 
 /** The status and the warnings of a response. */
 async function send(method: string, url: string, body?: object, type = 'application/json') {
@@ -21,23 +21,23 @@ async function send(method: string, url: string, body?: object, type = 'applicat
 
 describe('the unimplemented text of a kind', () => {
   it('is a warning of each create, update, patch and apply, and of no get, list or delete', async () => {
-    const role = { metadata: { name: 'x' }, rules: [] };
-    const applied = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', ...role };
-    expect(await send('POST', `${roles}?dryRun=All`, role)).toEqual([201, [warning]]);
-    expect(await send('POST', roles, role)).toEqual([201, [warning]]);
-    expect(await send('PUT', `${roles}/x`, role)).toEqual([200, [warning]]);
+    const schema = { metadata: { name: 'x' }, spec: { priorityLevelConfiguration: { name: 'exempt' } } };
+    const applied = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', kind: 'FlowSchema', ...schema };
+    expect(await send('POST', `${flowSchemas}?dryRun=All`, schema)).toEqual([201, [warning]]);
+    expect(await send('POST', flowSchemas, schema)).toEqual([201, [warning]]);
+    expect(await send('PUT', `${flowSchemas}/x`, schema)).toEqual([200, [warning]]);
     const patch = { metadata: { labels: { a: 'b' } } };
-    expect(await send('PATCH', `${roles}/x`, patch, 'application/merge-patch+json')).toEqual([200, [warning]]);
+    expect(await send('PATCH', `${flowSchemas}/x`, patch, 'application/merge-patch+json')).toEqual([200, [warning]]);
     const apply = await send(
       'PATCH',
-      `${roles}/y?fieldManager=m`,
+      `${flowSchemas}/y?fieldManager=m`,
       { ...applied, metadata: { name: 'y' } },
       'application/apply-patch+yaml',
     );
     expect(apply).toEqual([201, [warning]]);
-    expect(await send('GET', `${roles}/x`)).toEqual([200, []]);
-    expect(await send('GET', roles)).toEqual([200, []]);
-    expect(await send('DELETE', `${roles}/x`)).toEqual([200, []]);
+    expect(await send('GET', `${flowSchemas}/x`)).toEqual([200, []]);
+    expect(await send('GET', flowSchemas)).toEqual([200, []]);
+    expect(await send('DELETE', `${flowSchemas}/x`)).toEqual([200, []]);
   });
 
   it('is absent from a kind whose controller runs in another process', async () => {

@@ -9,7 +9,6 @@ export const clusterRoleBindings = resource({
   plural: 'clusterrolebindings',
   kind: 'ClusterRoleBinding',
   schema: ClusterRoleBinding,
-  unimplemented: 'this server does not authorize requests by roles yet',
   namespaced: false,
   columns: bindingColumns,
   strategy: {

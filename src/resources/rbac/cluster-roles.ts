@@ -10,7 +10,6 @@ export const clusterRoles = resource({
   plural: 'clusterroles',
   kind: 'ClusterRole',
   schema: ClusterRole,
-  unimplemented: 'this server does not authorize requests by roles yet',
   namespaced: false,
   strategy: {
     metadataChecks: [2, 1],

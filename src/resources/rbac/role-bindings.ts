@@ -27,7 +27,6 @@ export const roleBindings = resource({
   plural: 'rolebindings',
   kind: 'RoleBinding',
   schema: RoleBinding,
-  unimplemented: 'this server does not authorize requests by roles yet',
 
   columns: bindingColumns,
   strategy: {

@@ -8,7 +8,6 @@ export const roles = resource({
   plural: 'roles',
   kind: 'Role',
   schema: Role,
-  unimplemented: 'this server does not authorize requests by roles yet',
 
   strategy: {
     metadataChecks: [2, 1],

@@ -1,0 +1,42 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CachedObject } from '../cache/index.ts';
+import type { ApiObject } from '../meta/index.ts';
+import type { Resource } from './resource.ts';
+import { isCorrupt, readObject } from './stored/read.ts';
+import type { ObjectFollower } from './types.ts';
+
+/** So many objects are told in one turn of the event loop. */
+const objectsPerTurn = 256;
+
+/** The object; undefined when it is corrupt. */
+function readable(format: Resource['format'], held: CachedObject): ApiObject | undefined {
+  if (isCorrupt(held)) return undefined;
+  try {
+    return readObject(format, held);
+  } catch {
+    format.report(held.key, held.revision);
+    return undefined;
+  }
+}
+
+/** See `Registry.follow`. Starts the cache of the resource, which then runs until the registry is closed. */
+export async function follow({ cache, format, keyPrefix }: Resource, follower: ObjectFollower): Promise<void> {
+  const tell = (held: CachedObject, deleted: boolean) => {
+    const { namespace, name } = held;
+    follower(namespace, name, deleted ? undefined : readable(format, held));
+  };
+  await cache.ready();
+  // A change during the first pass is told at once, and told again when the pass comes to the object.
+  cache.listen(tell);
+  for (let after = ''; ; ) {
+    let told = 0;
+    for (const held of cache.snapshot().range(keyPrefix, after)) {
+      tell(held, false);
+      after = held.key;
+      told += 1;
+      if (told === objectsPerTurn) break;
+    }
+    if (told < objectsPerTurn) return;
+    await nextTurn();
+  }
+}

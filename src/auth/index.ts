@@ -1,6 +1,8 @@
 /** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
 export { anonymous, certificateAuthenticator, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
 export { discoveryAuthorizer, mastersAuthorizer, selfReviewAuthorizer, unionAuthorizer } from './authorize.ts';
+export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
+export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
 export { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
 export { reviewHandlers } from './reviews.ts';
 export { parseTokenFile } from './token-file.ts';

@@ -4,6 +4,7 @@ import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
+import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
@@ -71,8 +72,9 @@ export async function startServer(
     interfaces: networkInterfaces,
     port: () => port,
   });
+  const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   try {
-    await createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]);
+    await Promise.all([createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
     hooks.done(
       'start-system-namespaces-controller',
       'scheduling/bootstrap-system-priority-classes',
@@ -85,7 +87,7 @@ export async function startServer(
     await components.store.close();
     throw error;
   }
-  const stop = startControllers(components, { reconcileService, register, hooks }, injected);
+  const stop = startControllers(components, { reconcileService, register, ensurePolicy, hooks }, injected);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -146,9 +148,11 @@ async function shutDown(
   await store.close();
 }
 
-/** Intervals of the service reconciler and of the repair loop of cluster IPs and node ports (ms). */
+/** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
 const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
+/** When the default policy is attempted again that could not be ensured at startup (ms). */
+const policyRetryMs = 10_000;
 /** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
@@ -156,13 +160,14 @@ const firstRegistrationMs = 1_000;
 interface Controllers {
   readonly reconcileService: () => Promise<void>;
   readonly register: () => Promise<void>;
+  readonly ensurePolicy: () => Promise<void>;
   readonly hooks: PostStartHooks;
 }
 
 /** Starts the periodic controllers of the server. The result stops them. */
 function startControllers(
   { registry, store }: ServerComponents,
-  { reconcileService, register, hooks }: Controllers,
+  { reconcileService, register, ensurePolicy, hooks }: Controllers,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
@@ -182,6 +187,7 @@ function startControllers(
     repeat(clock, reconcileMs, reconcileService),
     repeat(clock, registrationMs, register, firstRegistrationMs),
     repeat(clock, repairMs, repairOnce, 0),
+    repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call only waits for those in progress.
   return () => Promise.all([...stops.map((stop) => stop()), register()]);

@@ -72,7 +72,7 @@ const rbacGroup = ({ domain }: Names) => `rbac.authorization.${domain}`;
 
 async function storedPolicy({ registry, names }: BootstrapPolicyOptions): Promise<PolicyObject[]> {
   const lists = await Promise.all(
-    Object.values(plurals).map((resource) =>
+    Object.values(plurals).map(async (resource) =>
       registry.objects.list(formatGroupResource({ group: rbacGroup(names), resource }), '', true),
     ),
   );

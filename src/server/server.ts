@@ -6,6 +6,7 @@ import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
 import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
+import { aggregationController, ClusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
@@ -72,6 +73,7 @@ export async function startServer(
     interfaces: networkInterfaces,
     port: () => port,
   });
+  const aggregation = aggregationOf(settings, shared);
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   try {
     await Promise.all([createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
@@ -80,14 +82,15 @@ export async function startServer(
       'scheduling/bootstrap-system-priority-classes',
       'priority-and-fairness-config-producer',
     );
-    await reconcileService();
+    await Promise.all([reconcileService(), aggregation?.start()]);
     hooks.done('bootstrap-controller');
   } catch (error) {
     components.registry.close();
     await components.store.close();
     throw error;
   }
-  const stop = startControllers(components, { reconcileService, register, ensurePolicy, hooks }, injected);
+  const controllers = { reconcileService, register, ensurePolicy, aggregation, hooks };
+  const stop = startControllers(components, controllers, injected);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -116,6 +119,19 @@ export async function startServer(
       return closed;
     },
   };
+}
+
+/** The controller of aggregated cluster roles; undefined when it is off or cluster roles are not served. */
+function aggregationOf(
+  { controllers }: ServerSettings,
+  { registry, handler, names, clock, log }: ServerComponents & Dependencies & { readonly names: Names },
+): ClusterRoleAggregation | undefined {
+  const served = registry.resources.some(({ definition }) => definition.plural === 'clusterroles');
+  if (!served || !controllers.has(aggregationController)) return undefined;
+  const commonName = `system:serviceaccount:${names.systemNamespace}:${aggregationController}`;
+  const subject = { commonName, organizations: ['system:masters'] };
+  const client = createClient({ transport: inProcessTransport(handler, { subject, background: true }) });
+  return new ClusterRoleAggregation({ client, names, clock, log });
 }
 
 async function shutDown(
@@ -161,13 +177,14 @@ interface Controllers {
   readonly reconcileService: () => Promise<void>;
   readonly register: () => Promise<void>;
   readonly ensurePolicy: () => Promise<void>;
+  readonly aggregation: ClusterRoleAggregation | undefined;
   readonly hooks: PostStartHooks;
 }
 
 /** Starts the periodic controllers of the server. The result stops them. */
 function startControllers(
   { registry, store }: ServerComponents,
-  { reconcileService, register, ensurePolicy, hooks }: Controllers,
+  { reconcileService, register, ensurePolicy, aggregation, hooks }: Controllers,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
@@ -190,5 +207,5 @@ function startControllers(
     repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call only waits for those in progress.
-  return () => Promise.all([...stops.map((stop) => stop()), register()]);
+  return () => Promise.all([...stops.map((stop) => stop()), aggregation?.stop(), register()]);
 }

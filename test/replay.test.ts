@@ -58,6 +58,7 @@ beforeAll(async () => {
     '--api-domain=k8s.io',
     '--service-cluster-ip-range=10.0.0.0/24',
     '--feature-gates=WatchList=true',
+    '--controllers=-*',
   ]);
 });
 afterAll(() => server.stop());

@@ -8,6 +8,8 @@ export {
   selfReviewAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
+export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
+export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
 export { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
 export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';

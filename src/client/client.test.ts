@@ -44,6 +44,7 @@ describe('createClient', () => {
     await client.update({ ...configMaps, name: 'a', subresource: 'status' }, object);
     await client.patch({ ...configMaps, name: 'a' }, 'json', [{ op: 'remove', path: '/data' }]);
     await client.patch({ ...configMaps, name: 'a' }, 'merge', { data: null });
+    await client.apply({ ...configMaps, name: 'a' }, object, { fieldManager: 'me', force: true });
     await client.delete({ ...configMaps, name: 'a' }, { propagationPolicy: 'Orphan' });
     await client.delete({ apiVersion: 'v1', resource: 'namespaces', name: 'x' });
     expect(seen.map(({ method, url, headers, body }) => [method, url, headers['content-type'], body])).toEqual([
@@ -63,6 +64,12 @@ describe('createClient', () => {
         '[{"op":"remove","path":"/data"}]',
       ],
       ['PATCH', '/api/v1/namespaces/default/configmaps/a', 'application/merge-patch+json', '{"data":null}'],
+      [
+        'PATCH',
+        '/api/v1/namespaces/default/configmaps/a?fieldManager=me&force=true',
+        'application/apply-patch+yaml',
+        JSON.stringify(object),
+      ],
       ['DELETE', '/api/v1/namespaces/default/configmaps/a', 'application/json', '{"propagationPolicy":"Orphan"}'],
       ['DELETE', '/api/v1/namespaces/x', undefined, ''],
     ]);

@@ -72,6 +72,12 @@ export interface Client {
   /** Replaces the object. With a `metadata.resourceVersion` that is not the latest it is a conflict. */
   update<T extends ApiObject>(place: Place, object: T, options?: ItemOptions): Promise<T>;
   patch<T extends ApiObject>(place: Place, format: 'json' | 'merge', patch: Json, options?: ItemOptions): Promise<T>;
+  /** Server-side apply. With `force` it takes over fields of other managers, which are a conflict otherwise. */
+  apply<T extends ApiObject>(
+    place: Place,
+    object: ApiObject,
+    options: ItemOptions & { readonly fieldManager: string; readonly force?: boolean },
+  ): Promise<T>;
   /** The object when its deletion is pending (finalizers, grace period); otherwise the Status of the deletion. */
   delete<T extends ApiObject>(place: Place, deleteOptions?: Json, options?: ItemOptions): Promise<T | Status>;
   /** Resolves as soon as the server has accepted the watch. */
@@ -116,6 +122,9 @@ export function createClient({ transport, baseHeaders = {} }: ClientOptions): Cl
     create: (place, object, options) => item('POST', place, { type: 'application/json', value: object }, options),
     update: (place, object, options) => item('PUT', place, { type: 'application/json', value: object }, options),
     patch: (place, format, value, options) => item('PATCH', place, { type: patchTypes[format], value }, options),
+    // JSON is YAML.
+    apply: (place, object, options) =>
+      item('PATCH', place, { type: 'application/apply-patch+yaml', value: object }, options),
     delete: (place, value, options) =>
       item('DELETE', place, value === undefined ? undefined : { type: 'application/json', value }, options),
     list: async <T extends ApiObject>(place: Place, { signal, ...query }: ListOptions = {}) =>

@@ -24,10 +24,15 @@ type Chunk = ByteString | Uint8Array;
 export interface InProcessOptions {
   /** The subject of a verified client certificate; absent: no certificate. */
   readonly subject?: Subject;
+  /** Waiting for a response does not keep the process alive. */
+  readonly background?: boolean;
 }
 
 /** Calls a handler in the same process, without a socket. Response chunks are copied at most once. */
-export function inProcessTransport(handler: InProcessHandler, { subject }: InProcessOptions = {}): Transport {
+export function inProcessTransport(
+  handler: InProcessHandler,
+  { subject, background = false }: InProcessOptions = {},
+): Transport {
   const peer = { address: '', certificate: subject };
   return async (request): Promise<ClientResponse> => {
     const body = request.body ?? new Uint8Array();
@@ -45,14 +50,18 @@ export function inProcessTransport(handler: InProcessHandler, { subject }: InPro
     for (const [name, value] of Object.entries(response.headers)) {
       headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ');
     }
-    return { status: response.status, headers, body: buffers(response.body) };
+    return { status: response.status, headers, body: buffers(response.body, background) };
   };
 }
 
-async function* buffers(body: Chunk | AsyncIterable<Chunk>): AsyncGenerator<Uint8Array> {
+async function* buffers(body: Chunk | AsyncIterable<Chunk>, background = true): AsyncGenerator<Uint8Array> {
   if (typeof body === 'string') yield bufferOf(body);
   else if (body instanceof Uint8Array) yield body;
-  else for await (const chunk of keepingAlive(body)) yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
+  else {
+    for await (const chunk of background ? body : keepingAlive(body)) {
+      yield typeof chunk === 'string' ? bufferOf(chunk) : chunk;
+    }
+  }
 }
 
 /** The longest delay of a timer (ms). */

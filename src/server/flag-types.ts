@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { formatPortRange, type PortRange } from '../allocation/index.ts';
 import { type Cidr, formatCidr, parseNetwork } from '../meta/index.ts';
+import { type ControllerName, formatControllers, parseControllers } from './controllers.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Parses and formats the values of a flag. */
@@ -257,3 +258,13 @@ export function someOf(
     joins: true,
   };
 }
+
+/** The controllers that are on. */
+export const controllers: FlagType<ReadonlySet<ControllerName>> = {
+  placeholder: 'name,…',
+  given: 'string | readonly string[]',
+  form: 'A list of names, or a text with commas between them.',
+  parse: parseControllers,
+  format: formatControllers,
+  joins: true,
+};

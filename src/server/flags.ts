@@ -1,6 +1,7 @@
 import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
+import { allControllers } from './controllers.ts';
 import { checkGate } from './feature-gates.ts';
 import * as type from './flag-types.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
@@ -102,6 +103,12 @@ const flags = {
     'Parts of the API to switch on or off: a version (`batch/v1`, `v1`), a resource of a version (`apps/v1/deployments`), or `api/all`, `api/ga`, `api/beta`, `api/alpha`. The narrower key is the stronger one; without any, released versions are on, alpha and beta versions off.',
   ),
 
+  controllers: flag(
+    'API',
+    type.controllers,
+    allControllers,
+    `Controllers that run in this server: names, \`-name\` for all but one, \`*\` for all, \`-*\` for none; what is named first counts. They are ${code([...allControllers])}.`,
+  ),
   enableGarbageCollector: flag(
     'API',
     type.boolean,

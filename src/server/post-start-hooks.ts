@@ -4,6 +4,7 @@ import type { Clock } from '../meta/index.ts';
 /** The post-start hooks, by the names under which probes exclude their checks. */
 const hookNames = [
   'start-system-namespaces-controller',
+  'rbac/bootstrap-roles',
   'scheduling/bootstrap-system-priority-classes',
   'priority-and-fairness-config-producer',
   'bootstrap-controller',

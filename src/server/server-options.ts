@@ -98,6 +98,13 @@ export interface ServerOptions {
    */
   readonly runtimeConfig?: { readonly [name: string]: boolean } | string | undefined;
   /**
+   * Controllers that run in this server: names, `-name` for all but one, `*` for all, `-*` for none; what is named
+   * first counts. They are `clusterrole-aggregation-controller`.
+   *
+   * A list of names, or a text with commas between them. `*` by default. The flag `--controllers`.
+   */
+  readonly controllers?: string | readonly string[] | undefined;
+  /**
    * A garbage collector runs in a controller manager: jobs and replication controllers that are deleted without a
    * propagation policy then wait for it to orphan their dependents.
    *

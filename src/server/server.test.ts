@@ -116,6 +116,7 @@ describe('health', () => {
   };
   const hooks = [
     'start-system-namespaces-controller',
+    'rbac/bootstrap-roles',
     'scheduling/bootstrap-system-priority-classes',
     'priority-and-fairness-config-producer',
     'bootstrap-controller',

@@ -4,7 +4,9 @@ import { repair } from '../allocation/index.ts';
 import { type Client, createClient, type InProcessHandler, inProcessTransport } from '../client/index.ts';
 import { type Names, namesFor } from '../meta/index.ts';
 import { createBootstrapObjects } from './bootstrap-objects.ts';
+import { createPolicyBootstrap } from './bootstrap-policy.ts';
 import { systemClock } from './clock.ts';
+import { aggregationController, ClusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { compose, type ServerComponents } from './compose.ts';
 import { createServiceReconciler, defaultServiceCidr } from './default-service.ts';
 import { type Dependencies, silentLog } from './dependencies.ts';
@@ -71,22 +73,25 @@ export async function startServer(
     interfaces: networkInterfaces,
     port: () => port,
   });
+  const aggregation = aggregationOf(settings, shared);
+  const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   try {
-    await createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]);
+    await Promise.all([createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
     await components.rolesLoaded;
     hooks.done(
       'start-system-namespaces-controller',
       'scheduling/bootstrap-system-priority-classes',
       'priority-and-fairness-config-producer',
     );
-    await reconcileService();
+    await Promise.all([reconcileService(), aggregation?.start()]);
     hooks.done('bootstrap-controller');
   } catch (error) {
     components.registry.close();
     await components.store.close();
     throw error;
   }
-  const stop = startControllers(components, { reconcileService, register, hooks }, injected);
+  const controllers = { reconcileService, register, ensurePolicy, aggregation, hooks };
+  const stop = startControllers(components, controllers, injected);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -115,6 +120,19 @@ export async function startServer(
       return closed;
     },
   };
+}
+
+/** The controller of aggregated cluster roles; undefined when it is off or cluster roles are not served. */
+function aggregationOf(
+  { controllers }: ServerSettings,
+  { registry, handler, names, clock, log }: ServerComponents & Dependencies & { readonly names: Names },
+): ClusterRoleAggregation | undefined {
+  const served = registry.resources.some(({ definition }) => definition.plural === 'clusterroles');
+  if (!served || !controllers.has(aggregationController)) return undefined;
+  const commonName = `system:serviceaccount:${names.systemNamespace}:${aggregationController}`;
+  const subject = { commonName, organizations: ['system:masters'] };
+  const client = createClient({ transport: inProcessTransport(handler, { subject, background: true }) });
+  return new ClusterRoleAggregation({ client, names, clock, log });
 }
 
 async function shutDown(
@@ -147,9 +165,11 @@ async function shutDown(
   await store.close();
 }
 
-/** Intervals of the service reconciler and of the repair loop of cluster IPs and node ports (ms). */
+/** Intervals of the service reconciler, and of the repair loop of cluster IPs and node ports (ms). */
 const reconcileMs = 10_000;
 const repairMs = 3 * 60_000;
+/** When the default policy is attempted again that could not be ensured at startup (ms). */
+const policyRetryMs = 10_000;
 /** Interval of the self-registration (ms), and its first run: after startup, which it must not delay. */
 const registrationMs = 10_000;
 const firstRegistrationMs = 1_000;
@@ -157,13 +177,15 @@ const firstRegistrationMs = 1_000;
 interface Controllers {
   readonly reconcileService: () => Promise<void>;
   readonly register: () => Promise<void>;
+  readonly ensurePolicy: () => Promise<void>;
+  readonly aggregation: ClusterRoleAggregation | undefined;
   readonly hooks: PostStartHooks;
 }
 
 /** Starts the periodic controllers of the server. The result stops them. */
 function startControllers(
   { registry, store }: ServerComponents,
-  { reconcileService, register, hooks }: Controllers,
+  { reconcileService, register, ensurePolicy, aggregation, hooks }: Controllers,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
   const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
@@ -183,7 +205,8 @@ function startControllers(
     repeat(clock, reconcileMs, reconcileService),
     repeat(clock, registrationMs, register, firstRegistrationMs),
     repeat(clock, repairMs, repairOnce, 0),
+    repeat(clock, policyRetryMs, ensurePolicy),
   ];
   // `closing` is set by now: the last call only waits for those in progress.
-  return () => Promise.all([...stops.map((stop) => stop()), register()]);
+  return () => Promise.all([...stops.map((stop) => stop()), aggregation?.stop(), register()]);
 }

@@ -53,6 +53,27 @@ describe('readSettings', () => {
     ]);
   });
 
+  it('switches controllers on and off', async () => {
+    const name = 'clusterrole-aggregation-controller';
+    const on = async (...items: string[]) => {
+      const result = await read(items.map((item) => `--controllers=${item}`));
+      return 'problems' in result ? result.problems : [...result.controllers];
+    };
+    expect(defaultSettings.controllers).toEqual(new Set([name]));
+    expect(await on('*')).toEqual([name]);
+    expect(await on('-*')).toEqual([]);
+    expect(await on(name)).toEqual([name]);
+    expect(await on('clusterrole-aggregation')).toEqual([name]);
+    expect(await on(`*, -${name}`)).toEqual([]);
+    expect(await on('-clusterrole-aggregation', '*')).toEqual([]);
+    expect(await on(`-*,${name}`)).toEqual([name]);
+    expect(await on(`${name},-${name}`)).toEqual([name]);
+    expect(await on('*,-garbage')).toEqual([
+      `--controllers="*,-garbage" names an unknown controller "-garbage"; known are ${name}`,
+    ]);
+    expect(await on('')).toEqual(['--controllers="" must name controllers, or be * for all or -* for none']);
+  });
+
   it('parses every type', async () => {
     expect(
       await read([

@@ -1,0 +1,112 @@
+import { expandNames, type Features, type Names } from '../../meta/index.ts';
+import type { PolicyRule, RoleRef, Subject } from '../../types/rbac-v1.ts';
+import { componentRoles } from './component-roles.ts';
+import { controllerRoles } from './controller-roles.ts';
+import type { DefaultNamespacedRole, DefaultRole, DefaultSubject } from './declare.ts';
+import { namespacedRoles } from './namespaced-roles.ts';
+import { userRoles } from './user-roles.ts';
+
+type Text = { [key: string]: string };
+
+type PolicyMetadata = {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  labels?: Text;
+  annotations?: Text;
+};
+
+type RoleSelector = { matchLabels: Text };
+
+/** A `ClusterRole` or `Role`. */
+export type RoleObject = {
+  apiVersion: string;
+  kind: string;
+  metadata: PolicyMetadata;
+  rules?: PolicyRule[] | null;
+  aggregationRule?: { clusterRoleSelectors?: RoleSelector[] };
+};
+
+/** A `ClusterRoleBinding` or `RoleBinding`. */
+export type BindingObject = {
+  apiVersion: string;
+  kind: string;
+  metadata: PolicyMetadata;
+  subjects?: Subject[];
+  roleRef: RoleRef;
+};
+
+export type PolicyObject = RoleObject | BindingObject;
+
+export const isBinding = (object: PolicyObject): object is BindingObject => 'roleRef' in object;
+
+/** The annotation that, when it is `false`, keeps an object from being reconciled. */
+export const autoUpdate = ({ labels }: Names): string => `rbac.authorization.${labels}/autoupdate`;
+
+/** The default roles and bindings. */
+export function bootstrapPolicy(names: Names, features: Features): PolicyObject[] {
+  const clusterRoles = [...userRoles, ...componentRoles, ...controllerRoles];
+  const objects = [
+    ...clusterRoles.flatMap((role) => objectsOf(role, names, features)),
+    ...namespacedRoles.flatMap((role) => namespacedObjectsOf(role, names, features)),
+  ];
+  return JSON.parse(expandNames(JSON.stringify(objects), names)) as PolicyObject[];
+}
+
+/** The cluster role and its binding. */
+function objectsOf(role: DefaultRole, names: Names, features: Features): PolicyObject[] {
+  if (role.gate !== undefined && !features[role.gate]) return [];
+  const { name, aggregates, aggregateTo, boundTo } = role;
+  const labels = aggregateTo === undefined ? {} : { [aggregationLabel(aggregateTo)]: 'true' };
+  const clusterRole: RoleObject = {
+    ...header('ClusterRole', { name }, labels),
+    ...(aggregates === undefined
+      ? { rules: rulesOf(role, features) }
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel(aggregates)]: 'true' } }] } }),
+  };
+  if (boundTo === undefined) return [clusterRole];
+  return [clusterRole, bindingOf('ClusterRoleBinding', { name }, clusterRole, boundTo, names)];
+}
+
+function namespacedObjectsOf(role: DefaultNamespacedRole, names: Names, features: Features): PolicyObject[] {
+  const { name, binding = name, boundTo } = role;
+  const namespace = role.namespace === 'system' ? names.systemNamespace : names.publicNamespace;
+  const object: RoleObject = { ...header('Role', { name, namespace }), rules: rulesOf(role, features) };
+  if (boundTo === undefined) return [object];
+  return [object, bindingOf('RoleBinding', { name: binding, namespace }, object, boundTo, names)];
+}
+
+function bindingOf(
+  kind: string,
+  place: PolicyMetadata,
+  role: RoleObject,
+  subjects: readonly DefaultSubject[],
+  { systemNamespace }: Names,
+): BindingObject {
+  return {
+    ...header(kind, place),
+    ...(subjects.length === 0 ? {} : { subjects: subjects.map((subject) => subjectOf(subject, systemNamespace)) }),
+    roleRef: { apiGroup, kind: role.kind, name: role.metadata.name },
+  };
+}
+
+const subjectOf = ({ kind, name }: DefaultSubject, namespace: string): Subject =>
+  kind === 'ServiceAccount' ? { kind, name, namespace } : { kind, apiGroup, name };
+
+const apiGroup = 'rbac.authorization.{domain}';
+
+const aggregationLabel = (role: string) => `${apiGroup}/aggregate-to-${role}`;
+
+const header = (kind: string, place: PolicyMetadata, labels: Text = {}) => ({
+  apiVersion: `${apiGroup}/v1`,
+  kind,
+  metadata: {
+    ...place,
+    labels: { '{labels}/bootstrapping': 'rbac-defaults', ...labels },
+    annotations: { 'rbac.authorization.{labels}/autoupdate': 'true' },
+  },
+});
+
+const rulesOf = ({ rules = [] }: DefaultRole, features: Features): PolicyRule[] =>
+  rules.flatMap((rule) => ('gate' in rule ? (features[rule.gate] ? rule.rule : []) : rule));

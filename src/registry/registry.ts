@@ -28,8 +28,8 @@ export interface RegistryOptions {
   /** In the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
   /**
-   * Review handlers by virtual resource, such as `reviews.example.org`. A create of a virtual resource that has neither
-   * one nor a create handler fails with 501.
+   * Review handlers by virtual resource or subresource, such as `reviews.example.org` or `things.example.org/review`. A
+   * create that has neither one nor a create handler fails with 501.
    */
   readonly reviewHandlers?: ReadonlyMap<string, ReviewHandler>;
   /** The objects of virtual resources that can be read, by resource. */

@@ -26,8 +26,7 @@ export function checkVerb(target: Target, verb: string): void {
 export function checkServed(target: Target, verb: Verb): void {
   checkVerb(target, verb);
   const subresource = subresourceOf(target);
-  if (subresource === undefined) return;
-  if (subresource.type === 'connect' || (subresource.type === 'create' && subresource.onCreate === undefined)) {
+  if (subresource?.type === 'connect') {
     const path = `${target.resource.definition.plural}/${target.subresource}`;
     throw new StatusError(501, '', `${path} is not served by this server`);
   }

@@ -25,7 +25,7 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
-import { authenticatorOf, authorizerOf } from './access.ts';
+import { authenticationOf, authorizerOf } from './access.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
@@ -68,7 +68,8 @@ export async function compose(
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   const features = featuresOf(settings.featureGates, log);
-  const authenticate = await authenticatorOf(settings, names);
+  const later = { store: () => store, registry: () => registry, address: () => state.address };
+  const access = await authenticationOf(settings, names, { clock, random, log, ...later });
   const authorize = authorizerOf(names);
   const trust = await kubeletTrustOf(settings);
   const store = given ?? (await openStore(settings, clock));
@@ -87,14 +88,10 @@ export async function compose(
     tokenKey,
     observer: createObserver(metrics, log),
     ...registrySettings(settings),
-    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: [] }),
+    reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
-    admission: makePlugins(
-      pluginInitializer({ settings, names, random, authorize, registry: () => registry }),
-      settings.enableAdmissionPlugins,
-      settings.disableAdmissionPlugins,
-    ),
+    admission: admissionOf({ settings, names, random, authorize, registry: () => registry }),
   });
   const checks = [
     ...healthChecks(names, store),
@@ -109,6 +106,7 @@ export async function compose(
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
     serverAddress: () => state.address,
+    openId: access.openId,
     findType,
     pause: turn,
   });
@@ -118,7 +116,7 @@ export async function compose(
     registry,
     names,
     findType,
-    authenticate,
+    authenticate: access.authenticate,
     authorize,
     clock,
     random,
@@ -130,6 +128,13 @@ export async function compose(
   });
   return { store, registry, inFlight, nodeProxy, yaml, handler };
 }
+
+const admissionOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) =>
+  makePlugins(
+    pluginInitializer(options),
+    options.settings.enableAdmissionPlugins,
+    options.settings.disableAdmissionPlugins,
+  );
 
 const registrySettings = (settings: ServerSettings) => ({
   garbageCollector: settings.enableGarbageCollector,

@@ -12,6 +12,7 @@ import {
   mastersAuthorizer,
   reviewHandlers,
   selfReviewAuthorizer,
+  staticTokenAuthenticator,
   unionAuthorizer,
 } from '../../auth/index.ts';
 import { type ParsedBody, parseYaml } from '../../codec/index.ts';
@@ -110,6 +111,12 @@ const authenticate: Authenticator = ({ authorization }) => {
   return user;
 };
 
+const audiences = ['here'];
+const authenticateToken = staticTokenAuthenticator(
+  Object.entries(users).map(([token, user]) => ({ token, user })),
+  audiences,
+);
+
 /** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */
 export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const names = namesFor(options.domain ?? 'k8s.io');
@@ -144,7 +151,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     admission: [],
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     features: options.features ?? {},
-    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: ['here'] }),
+    reviewHandlers: reviewHandlers({ authenticateToken, authorize, names, audiences }),
   });
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];

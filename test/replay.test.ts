@@ -12,7 +12,7 @@ import { type RunningServer, startServer } from './support/server.ts';
 
 const folder = join(import.meta.dirname, 'reference');
 /** Recorded beside controllers, or of a server that calls back: they come with what they are about. */
-const later = ['controllers', 'identity', 'webhooks'];
+const later = ['controllers', 'webhooks'];
 
 interface Session {
   ns: string;
@@ -58,6 +58,7 @@ beforeAll(async () => {
     '--api-domain=k8s.io',
     '--service-cluster-ip-range=10.0.0.0/24',
     '--feature-gates=WatchList=true',
+    '--enable-bootstrap-token-auth',
   ]);
 });
 afterAll(() => server.stop());

@@ -15,6 +15,7 @@ export {
   verificationKeys,
 } from './tokens/keys.ts';
 export { type OpenIdDocument, openIdDocuments, openIdKeysPath } from './tokens/openid.ts';
+export { signSecretToken } from './tokens/secret-tokens.ts';
 export { serviceAccountAuthenticator } from './tokens/service-accounts.ts';
 export { tokenRequestHandler } from './tokens/token-request.ts';
 export type { TokenObjects } from './tokens/types.ts';

@@ -1,15 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type SigningKey, signingKey, signSecretToken } from '../auth/index.ts';
 import { inProcessTransport } from '../client/index.ts';
-import type { ApiObject, JsonObject } from '../meta/index.ts';
+import { type ApiObject, type JsonObject, namesFor } from '../meta/index.ts';
 import { openMemoryStore, type Store } from '../store/index.ts';
 import { systemClock } from './clock.ts';
 import type { Log } from './dependencies.ts';
 import { createServer, type OrchServer } from './server.ts';
 import type { ServerOptions } from './server-options.ts';
+import { serviceAccountKeysOf } from './service-account-keys.ts';
 
 const servers: OrchServer[] = [];
 afterEach(async () => {
@@ -54,7 +56,7 @@ async function ask({ handler }: OrchServer, method: string, url: string, token?:
 
 const account = { apiVersion: 'v1', resource: 'serviceaccounts', namespace: 'default' };
 const make = ({ client }: OrchServer, name: string) =>
-  client.create(account, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
+  client.create<ApiObject>(account, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
 
 async function tokenOf({ client }: OrchServer, name: string, spec: JsonObject = {}): Promise<string> {
   const place = { ...account, name, subresource: 'token' };
@@ -156,6 +158,51 @@ describe('the keys of service account tokens', () => {
   ])('and other settings are checked at the start: %j', async (options, message) => {
     await expect(start(options)).rejects.toThrow(message);
   });
+
+  it('are those of the serving certificate, too, where none is given to verify', async () => {
+    const settings = { serviceAccountKeyFile: [], serviceAccountSigningKeyFile: signing, tlsPrivateKeyFile: verifying };
+    const store = () => {
+      throw new Error('not used');
+    };
+    const { verification } = await (await serviceAccountKeysOf(settings, store))();
+    expect(verification.map(({ algorithm }) => algorithm)).toEqual(['ES384', 'RS256']);
+  });
+
+  it('that are damaged in the store fail requests for tokens, and are not replaced', async () => {
+    const store = openMemoryStore({ clock: systemClock });
+    await store.commit([], [{ key: '/service-account-signing-key', value: Buffer.from('damaged') }]);
+    const server = await start({}, store);
+    await make(server, 'bot');
+    await expect(tokenOf(server, 'bot')).rejects.toMatchObject({
+      code: 500,
+      message: expect.stringContaining('damaged key under /service-account-signing-key'),
+    });
+    expect(Buffer.from((await store.get('/service-account-signing-key')).entry?.value ?? '').toString()).toBe(
+      'damaged',
+    );
+  });
+
+  it('verify tokens in secrets, whose last use is recorded', async () => {
+    const server = await start({ serviceAccountSigningKeyFile: signing });
+    const { metadata } = await make(server, 'bot');
+    const key = signingKey(readFileSync(signing, 'utf8')) as SigningKey;
+    const claims = { namespace: 'default', name: 'bot', uid: metadata.uid ?? '', secret: 'bot-token' };
+    const token = await signSecretToken(key, claims, namesFor('k8s.io'));
+    expect(await whoIs(server, token)).toBe(401);
+    const secrets = { apiVersion: 'v1', resource: 'secrets', namespace: 'default' };
+    await server.client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/service-account-token',
+      metadata: { name: 'bot-token', annotations: { 'kubernetes.io/service-account.name': 'bot' } },
+      stringData: { token },
+    });
+    expect(await whoIs(server, token)).toBe('system:serviceaccount:default:bot');
+    await vi.waitFor(async () => {
+      const { metadata: now } = await server.client.get<ApiObject>({ ...secrets, name: 'bot-token' });
+      expect(now.labels?.['kubernetes.io/legacy-token-last-used']).toMatch(/^\d{4}-\d\d-\d\d$/);
+    });
+  });
 });
 
 describe('the OpenID documents', () => {
@@ -178,6 +225,14 @@ describe('the OpenID documents', () => {
     });
   });
 
+  it('are not there for an issuer that is no https URL', async () => {
+    for (const issuer of ['http://issuer.example.com', 'issuer', 'https://issuer.example.com/?a=b']) {
+      const server = await start({ serviceAccountIssuer: [issuer] });
+      const { status } = await server.client.request({ method: 'GET', url: '/openid/v1/jwks', headers: {} });
+      expect(status).toBe(404);
+    }
+  });
+
   it('name the URL of the keys that is configured', async () => {
     const server = await start({ serviceAccountJwksUri: 'https://keys.example.com/jwks' });
     const url = '/.well-known/openid-configuration';
@@ -185,8 +240,12 @@ describe('the OpenID documents', () => {
     expect(body['jwks_uri']).toBe('https://keys.example.com/jwks');
   });
 
-  it('are for authorized users', async () => {
+  it('are for authorized users, to be read, and in the index', async () => {
     const server = await start();
+    const send = (method: string, url: string) => server.client.request({ method, url, headers: {} }).then(read);
+    expect((await send('POST', '/openid/v1/jwks')).status).toBe(405);
+    const { body } = await send('GET', '/');
+    expect(body['paths']).toEqual(expect.arrayContaining(['/.well-known/openid-configuration', '/openid/v1/jwks']));
     expect((await ask(server, 'GET', '/openid/v1/jwks')).status).toBe(403);
   });
 });

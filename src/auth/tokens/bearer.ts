@@ -82,6 +82,6 @@ export function forServer(
   serverAudiences: readonly string[],
 ): Authenticated | undefined {
   if (requested === serverAudiences) return { user, audiences: requested };
-  const audiences = requested.filter((audience) => serverAudiences.includes(audience));
+  const audiences = [...new Set(requested)].filter((audience) => serverAudiences.includes(audience));
   return audiences.length === 0 ? undefined : { user, audiences };
 }

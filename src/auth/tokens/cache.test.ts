@@ -47,6 +47,20 @@ describe('cachedAuthenticator', () => {
     expect([asked.length, refusing.asked.length]).toEqual([2, 2]);
   });
 
+  it('does not keep a token that is valid for more than 16 audiences', async () => {
+    const { cached, asked } = make((_, audiences) => ({ ...found, audiences }));
+    for (const [count, lookups] of [
+      [16, 1],
+      [17, 2],
+    ] as const) {
+      asked.length = 0;
+      const audiences = Array.from({ length: count }, (__, i) => `audience ${i}`);
+      await cached('a', audiences);
+      await cached('a', audiences);
+      expect(asked).toHaveLength(lookups);
+    }
+  });
+
   it('shares one lookup between requests with the same token', async () => {
     let finish: (value: Authenticated) => void = () => {};
     const { cached, asked } = make(

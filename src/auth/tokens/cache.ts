@@ -2,9 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../meta/index.ts';
 import type { Authenticated, TokenAuthenticator } from '../types.ts';
 
-/** How long a valid token is not looked up again (ms), and how many tokens are kept. */
+/** How long a valid token is not looked up again (ms), how many tokens are kept, and of how many audiences. */
 const lifetimeMs = 10_000;
 const maxTokens = 10_000;
+const maxAudiences = 16;
 
 interface CachedToken {
   readonly found: Authenticated;
@@ -24,7 +25,7 @@ export function cachedAuthenticator(authenticate: TokenAuthenticator, clock: Pic
   const lookUp = async (key: string, token: string, audiences: readonly string[]) => {
     try {
       const found = await authenticate(token, audiences);
-      if (found === undefined) return undefined;
+      if (found === undefined || found.audiences.length > maxAudiences) return found;
       const now = clock.now();
       for (const [oldest, { until }] of cached) {
         if (until > now && cached.size < maxTokens) break;

@@ -111,6 +111,13 @@ describe('a token of an issuer', () => {
     expect(await refused(body)).toBe('token audiences ["a" "b" "c"] is invalid for the target audiences ["here"]');
   });
 
+  it('is valid once for an audience that is requested twice, and names few of many audiences in an error', async () => {
+    expect((await ask(claims(), {}, own, ['here', 'x', 'here']))?.audiences).toEqual(['here']);
+    const many = Array.from({ length: 100_000 }, (_, i) => `audience ${i}`);
+    const failure = await ask(claims(), {}, own, many).catch((error: unknown) => error);
+    expect((failure as Error).message).toMatch(/"audience 31" \.\.\.\]$/);
+  });
+
   it.each([
     ['of another issuer', { iss: 'https://three' }],
     ['without an issuer', { iss: undefined }],

@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type Names,
   quote,
+  shorten,
   statusError,
   type User,
 } from '../../meta/index.ts';
@@ -79,15 +80,22 @@ async function authenticate(
   if (!keys.some((key) => isSignedBy(parsed, key))) throw invalidToken('token signature is invalid');
   const claims = readClaims(parsed.claims);
   // Tokens kept in secrets name no audience: they are for this server.
-  const own = claims.audiences.length === 0 ? options.audiences : claims.audiences;
-  const audiences = requested.filter((audience) => own.includes(audience));
+  const own = new Set(claims.audiences.length === 0 ? options.audiences : claims.audiences);
+  const audiences = [...new Set(requested)].filter((audience) => own.has(audience));
   if (audiences.length === 0 && options.audiences.length > 0) {
     throw invalidToken(`token audiences ${quoteAll(own)} is invalid for the target audiences ${quoteAll(requested)}`);
   }
   return { ...(await validate(parsed, claims, token, options)), audiences };
 }
 
-const quoteAll = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`;
+/** Messages name so many audiences of a token or a request. */
+const maxNamed = 32;
+
+function quoteAll(texts: Iterable<string>): string {
+  const all = [...texts];
+  const named = all.slice(0, maxNamed).map((text) => quote(shorten(text)));
+  return `[${named.join(' ')}${all.length > maxNamed ? ' ...' : ''}]`;
+}
 
 /** A token of an issuer: it is valid while the account, and the pod, secret or node to which it is bound, exist. */
 const validateBound: Validate = async (parsed, claims, _, { names, clock, objects }) => {

@@ -438,6 +438,8 @@ describe('the token in a subprotocol', () => {
     ['is there twice', offer(bearer('admin'), bearer('admin'), 'x')],
     ['is padded', offer(`${bearer('adminx')}=`, 'x')],
     ['is empty', offer(bearer(''), 'x')],
+    ['begins with a blank', offer(bearer(' admin'), 'x')],
+    ['holds a blank', offer(bearer('admin x'), 'x')],
   ])('counts for nothing when it %s', async (_, headers) => {
     expect(await connect(watch, headers).head()).toContain(' 401 ');
   });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type ApiObject, type JsonObject, namesFor } from '../../meta/index.ts';
+import { type ApiObject, type JsonObject, namesFor, statusError } from '../../meta/index.ts';
 import { signToken } from './jws.ts';
 import { keySet, type SigningKey, signingKey, verificationKeys } from './keys.ts';
 import { signSecretToken } from './secret-tokens.ts';
@@ -29,11 +29,13 @@ const objects = (): Objects => ({
 
 interface Options {
   readonly held?: Objects;
+  /** The objects in the store, where the cache is behind. */
+  readonly latest?: Objects;
   readonly audiences?: readonly string[];
   readonly lookup?: boolean;
 }
 
-function make({ held = objects(), audiences = ['here'], lookup = true }: Options = {}) {
+function make({ held = objects(), latest, audiences = ['here'], lookup = true }: Options = {}) {
   const labelled: string[][] = [];
   const authenticate = serviceAccountAuthenticator({
     names,
@@ -44,7 +46,11 @@ function make({ held = objects(), audiences = ['here'], lookup = true }: Options
     lookup,
     objects: {
       get: (resource: TokenResource, namespace, name) => held[`${resource} ${namespace}/${name}`] as ApiObject,
-      read: () => Promise.reject(new Error('not used')),
+      read: async (resource, namespace, name) => {
+        const found = (latest ?? held)[`${resource} ${namespace}/${name}`] as ApiObject | undefined;
+        if (found === undefined) throw statusError.notFound({ group: '', resource }, name);
+        return found;
+      },
       labelSecret: (...label) => void labelled.push(label),
     },
   });
@@ -189,6 +195,16 @@ describe('a token of an issuer', () => {
     expect(await refused(claims(bound), { held: { ...without, [place]: stored('new-uid') } })).toBe(
       `${kind} UID (new-uid) does not match service account ${kind} ref claim (${kind}-uid)`,
     );
+  });
+
+  it('is judged by the store where the cache still holds what was before', async () => {
+    const again = { 'serviceaccounts ns/bot': stored('new-uid'), 'pods ns/run': stored('new-pod') };
+    const body = claims({ serviceaccount: reference('bot', 'new-uid'), pod: reference('run', 'new-pod') });
+    expect(await refused(body, { latest: again })).toBe('accepted');
+    expect(await refused(body, { latest: { 'serviceaccounts ns/bot': stored('new-uid') } })).toBe(
+      'service account token has been invalidated',
+    );
+    expect(await refused(body, { latest: {} })).toBe('serviceaccounts "bot" not found');
   });
 
   it('dies a minute after the deletion of its account began', async () => {

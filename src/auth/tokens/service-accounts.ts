@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type Names,
   quote,
+  StatusError,
   shorten,
   statusError,
   type User,
@@ -103,7 +104,7 @@ const validateBound: Validate = async (parsed, claims, _, { names, clock, object
   const { namespace, serviceAccount, secret, pod, node } = readServiceAccountClaims(parsed.claims, names);
   const isGone = ({ metadata: { deletionTimestamp } }: ApiObject) =>
     deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < clock.now() - leeway * 1000;
-  const account = await accountOf(objects, namespace, serviceAccount.name);
+  const account = await accountOf(objects, namespace, serviceAccount);
   if (isGone(account)) {
     throw invalidToken(`service account ${namespace}/${serviceAccount.name} has been deleted`);
   }
@@ -111,7 +112,7 @@ const validateBound: Validate = async (parsed, claims, _, { names, clock, object
     throw invalidToken(`service account UID (${account.metadata.uid}) does not match claim (${serviceAccount.uid})`);
   }
   const checkBound = async (resource: TokenResource, kind: string, reference: Reference) => {
-    const found = await objects.get(resource, resource === 'nodes' ? '' : namespace, reference.name);
+    const found = await latest(objects, resource, resource === 'nodes' ? '' : namespace, reference);
     if (found === undefined || isGone(found)) throw invalidToken('service account token has been invalidated');
     const { uid } = found.metadata;
     if (uid !== reference.uid) {
@@ -125,10 +126,25 @@ const validateBound: Validate = async (parsed, claims, _, { names, clock, object
 };
 
 /** The account. @throws StatusError 401 when it does not exist */
-async function accountOf(objects: TokenObjects, namespace: string, name: string): Promise<ApiObject> {
-  const account = await objects.get('serviceaccounts', namespace, name);
+async function accountOf(objects: TokenObjects, namespace: string, { name, uid }: Reference): Promise<ApiObject> {
+  const account = await latest(objects, 'serviceaccounts', namespace, { name, uid });
   if (account !== undefined) return account;
   throw invalidToken(statusError.notFound({ group: '', resource: 'serviceaccounts' }, name).message);
+}
+
+/** The object of that name. The cache is enough for one with the uid; another server may just have created it again. */
+async function latest(
+  objects: TokenObjects,
+  resource: TokenResource,
+  namespace: string,
+  { name, uid }: Reference,
+): Promise<ApiObject | undefined> {
+  const found = await objects.get(resource, namespace, name);
+  if (found === undefined || found.metadata.uid === uid) return found;
+  return objects.read(resource, namespace, name).catch((error: unknown) => {
+    if (error instanceof StatusError && error.code === 404) return undefined;
+    throw error;
+  });
 }
 
 interface Binding {
@@ -182,7 +198,7 @@ async function checkSecret(
     throw invalidToken('Token has been invalidated');
   }
   if (!holds(secret, token)) throw invalidToken("Token does not match server's copy");
-  const account = await accountOf(objects, namespace, name);
+  const account = await accountOf(objects, namespace, { name, uid });
   if (account.metadata.deletionTimestamp !== undefined) {
     throw invalidToken(`ServiceAccount ${namespace}/${name} has been deleted`);
   }

@@ -12,7 +12,7 @@ import { type RunningServer, startServer } from './support/server.ts';
 
 const folder = join(import.meta.dirname, 'reference');
 /** Recorded beside controllers, or of a server that calls back: they come with what they are about. */
-const later = ['controllers', 'identity', 'webhooks'];
+const later = ['controllers', 'webhooks'];
 
 interface Session {
   ns: string;
@@ -59,6 +59,7 @@ beforeAll(async () => {
     '--service-cluster-ip-range=10.0.0.0/24',
     '--feature-gates=WatchList=true',
     '--controllers=-*',
+    '--enable-bootstrap-token-auth',
   ]);
 });
 afterAll(() => server.stop());

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { anonymous, certificateAuthenticator, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
+import { anonymous, certificateAuthenticator, unionAuthenticator } from './authenticate.ts';
+import { bearerAuthenticator, staticTokenAuthenticator } from './tokens/bearer.ts';
 import type { Credentials } from './types.ts';
 
 const names = namesFor('k8s.io');
 const nothing: Credentials = { authorization: undefined, certificate: undefined };
 const bearer = (authorization: string): Credentials => ({ authorization, certificate: undefined });
 const ada = { token: 'abc', user: { name: 'ada', uid: '7', groups: ['ops'] } };
+const tokens = bearerAuthenticator(staticTokenAuthenticator([ada], ['here']), ['here']);
 
 describe('certificateAuthenticator', () => {
   const authenticate = certificateAuthenticator(names);
@@ -33,31 +35,8 @@ describe('certificateAuthenticator', () => {
   });
 });
 
-describe('tokenAuthenticator', () => {
-  const authenticate = tokenAuthenticator([ada]);
-
-  it('authenticates a bearer token, with the scheme in any case', async () => {
-    const user = { name: 'ada', uid: '7', groups: ['ops', 'system:authenticated'] };
-    expect(await authenticate(bearer('Bearer abc'))).toEqual(user);
-    expect(await authenticate(bearer('bEARER  abc '))).toEqual(user);
-  });
-
-  it('adds system:authenticated once', async () => {
-    const again = tokenAuthenticator([{ token: 't', user: { name: 'x', groups: ['system:authenticated'] } }]);
-    expect(await again(bearer('Bearer t'))).toEqual({ name: 'x', groups: ['system:authenticated'] });
-  });
-
-  it.each(['Bearer abcd', 'Bearer ab', 'bearer x', 'Bearer abc def'])('rejects %j with 401', (header) => {
-    expect(() => authenticate(bearer(header))).toThrow(expect.objectContaining({ code: 401, reason: 'Unauthorized' }));
-  });
-
-  it.each(['', 'Bearer', 'Bearer ', 'Basic YTpi', 'Bearerabc'])('has no opinion on %j', async (header) => {
-    expect(await authenticate(bearer(header))).toBeUndefined();
-  });
-});
-
 describe('unionAuthenticator', () => {
-  const authenticate = unionAuthenticator([tokenAuthenticator([ada]), certificateAuthenticator(names)], anonymous);
+  const authenticate = unionAuthenticator([tokens, certificateAuthenticator(names)], anonymous);
   const certificate = { commonName: 'bob', organizations: [] };
 
   it('uses the first authenticator that recognises the credentials', async () => {
@@ -79,11 +58,7 @@ describe('unionAuthenticator', () => {
 
   it('follows the same rules with asynchronous authenticators', async () => {
     const slow = unionAuthenticator(
-      [
-        async (credentials) => tokenAuthenticator([ada])(credentials),
-        async () => undefined,
-        certificateAuthenticator(names),
-      ],
+      [async (credentials) => tokens(credentials), async () => undefined, certificateAuthenticator(names)],
       anonymous,
     );
     expect((await slow({ authorization: 'Bearer abc', certificate }))?.name).toBe('ada');

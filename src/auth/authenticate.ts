@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto';
-import { type Names, StatusError, statusError, type User } from '../meta/index.ts';
-import { systemAuthenticated, systemUnauthenticated } from './groups.ts';
-import type { TokenUser } from './token-file.ts';
+import { type Names, StatusError, type User } from '../meta/index.ts';
+import { systemUnauthenticated, withAuthenticated } from './groups.ts';
 import type { Authenticator, Credentials } from './types.ts';
 
 /**
@@ -21,23 +19,6 @@ export function certificateAuthenticator(names: Names): Authenticator {
       user = { name, groups: withAuthenticated(organizations), ...extra };
       users.set(certificate, user);
     }
-    return user;
-  };
-}
-
-/**
- * Authenticates static bearer tokens; an unknown bearer token is a 401. Only digests of the tokens are kept and compared,
- * so that the time of a lookup reveals nothing about them.
- */
-export function tokenAuthenticator(entries: readonly TokenUser[]): Authenticator {
-  const users = new Map(
-    entries.map(({ token, user }) => [digest(token), { ...user, groups: withAuthenticated(user.groups) }]),
-  );
-  return ({ authorization }) => {
-    const token = bearerToken(authorization);
-    if (token === undefined) return undefined;
-    const user = users.get(digest(token));
-    if (user === undefined) throw statusError.unauthorized();
     return user;
   };
 }
@@ -92,19 +73,4 @@ export function unionAuthenticator(authenticators: readonly Authenticator[], fal
 function unauthorizedOf(error: unknown): StatusError {
   if (error instanceof StatusError && error.code === 401) return error;
   throw error;
-}
-
-function withAuthenticated(groups: readonly string[]): readonly string[] {
-  return groups.includes(systemAuthenticated) ? groups : [...groups, systemAuthenticated];
-}
-
-/** The token of `Bearer <token>` (RFC 6750, the scheme is case-insensitive); undefined for other schemes. */
-function bearerToken(authorization: string | undefined): string | undefined {
-  if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
-  const token = authorization.slice(7).trim();
-  return token === '' ? undefined : token;
-}
-
-function digest(token: string): string {
-  return hash('sha256', token, 'base64');
 }

@@ -1,5 +1,5 @@
 /** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
-export { anonymous, certificateAuthenticator, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
+export { anonymous, certificateAuthenticator, unionAuthenticator } from './authenticate.ts';
 export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
@@ -15,5 +15,20 @@ export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export { RbacIndex } from './rbac/rbac-index.ts';
 export { reviewHandlers } from './reviews.ts';
-export { parseTokenFile } from './token-file.ts';
-export type { Attributes, Authenticator, Authorizer, WriteCheck } from './types.ts';
+export { parseTokenFile, type TokenUser } from './token-file.ts';
+export { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
+export { bootstrapAuthenticator } from './tokens/bootstrap.ts';
+export { cachedAuthenticator } from './tokens/cache.ts';
+export {
+  type KeySet,
+  keySet,
+  type SigningKey,
+  signingKey,
+  verificationKeys,
+} from './tokens/keys.ts';
+export { type OpenIdDocument, openIdDocuments, openIdKeysPath } from './tokens/openid.ts';
+export { signSecretToken } from './tokens/secret-tokens.ts';
+export { serviceAccountAuthenticator } from './tokens/service-accounts.ts';
+export { tokenRequestHandler } from './tokens/token-request.ts';
+export type { TokenObjects } from './tokens/types.ts';
+export type { Attributes, Authenticator, Authorizer, ReviewHandler, TokenAuthenticator, WriteCheck } from './types.ts';

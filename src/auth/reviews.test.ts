@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor, statusError, type User } from '../meta/index.ts';
-import { anonymous, tokenAuthenticator, unionAuthenticator } from './authenticate.ts';
 import { type ReviewOptions, reviewHandlers } from './reviews.ts';
-import type { Attributes, Authenticator, Authorizer } from './types.ts';
+import { staticTokenAuthenticator } from './tokens/bearer.ts';
+import { invalidToken } from './tokens/types.ts';
+import type { Attributes, Authorizer, TokenAuthenticator } from './types.ts';
 
 // The responses over HTTP are covered by the tests of the http room.
 const requester: User = { name: 'jane', groups: ['dev'] };
@@ -10,10 +11,17 @@ const no: Authorizer = () => ({ allowed: false, reason: '' });
 
 async function ask(kind: string, spec: JsonObject, options: Partial<ReviewOptions>): Promise<JsonObject> {
   const names = namesFor('example.org');
-  const answers = reviewHandlers({ authenticate: anonymous, authorize: no, audiences: [], names, ...options });
+  const answers = reviewHandlers({
+    authenticateToken: () => undefined,
+    authorize: no,
+    audiences: [],
+    names,
+    ...options,
+  });
   const group = kind === 'tokenreviews' || kind === 'selfsubjectreviews' ? 'authentication' : 'authorization';
   const posted = { kind: '', apiVersion: '', metadata: {}, spec } as unknown as ApiObject;
-  const answer = await answers.get(`${kind}.${group}.example.org`)?.(posted, { requester, namespace: 'ns', now: 0 });
+  const call = { requester, namespace: 'ns', name: '', warnings: new Set<string>(), now: 0 };
+  const answer = await answers.get(`${kind}.${group}.example.org`)?.(posted, call);
   return (answer as ApiObject)['status'] as JsonObject;
 }
 
@@ -51,21 +59,32 @@ describe('rules reviews', () => {
 });
 
 describe('token reviews', () => {
-  const known = tokenAuthenticator([{ token: 'abc', user: { name: 'ada', uid: '7', groups: [] } }]);
-  const review = (token: string, authenticate: Authenticator) => ask('tokenreviews', { token }, { authenticate });
+  const known = staticTokenAuthenticator([{ token: 'abc', user: { name: 'ada', uid: '7', groups: [] } }], ['here']);
+  const review = (token: string, authenticateToken: TokenAuthenticator, audiences: string[] = []) =>
+    ask('tokenreviews', { token, audiences }, { authenticateToken, audiences: ['here'] });
 
-  it('return the whole user info', async () => {
-    expect(await review('abc', known)).toEqual({
+  it('return the whole user info and the audiences for which the token is valid', async () => {
+    const status = {
       authenticated: true,
       user: { username: 'ada', uid: '7', groups: ['system:authenticated'] },
-    });
+      audiences: ['here'],
+    };
+    expect(await review('abc', known)).toEqual(status);
+    expect(await review('abc', known, ['there', 'here'])).toEqual(status);
   });
 
-  it('do not authenticate a token that only the anonymous fallback accepts', async () => {
-    const open = unionAuthenticator([known], anonymous);
+  it('return an error for a token that no authenticator recognises', async () => {
     for (const token of ['wrong', ' ', 'ab c']) {
-      expect(await review(token, open)).toEqual({ user: {}, error: 'invalid bearer token' });
+      expect(await review(token, known)).toEqual({ user: {}, error: 'invalid bearer token' });
     }
+    expect(await review('abc', known, ['there'])).toEqual({ user: {}, error: 'invalid bearer token' });
+  });
+
+  it('return why a token is invalid', async () => {
+    expect(await review('abc', () => Promise.reject(invalidToken('it has expired')))).toEqual({
+      user: {},
+      error: '[invalid bearer token, it has expired]',
+    });
   });
 
   it('pass on errors that are no 401', async () => {

@@ -1,29 +1,31 @@
-import { formatTime, type Names, StatusError, statusError, type User } from '../meta/index.ts';
+import { formatTime, type Names, StatusError, statusError } from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
-import { systemUnauthenticated } from './groups.ts';
-import type { Authenticator, Authorizer, ReviewHandler } from './types.ts';
+import type { Authenticated, Authorizer, ReviewHandler, TokenAuthenticator } from './types.ts';
 import { userInfoOf } from './user-info.ts';
 
 export interface ReviewOptions {
-  readonly authenticate: Authenticator;
+  readonly authenticateToken: TokenAuthenticator;
   readonly authorize: Authorizer;
   readonly names: Names;
   /** The audiences of this API server. */
   readonly audiences: readonly string[];
+  /** Answers requests for tokens of service accounts. Absent: none are issued. */
+  readonly requestToken?: ReviewHandler;
 }
 
-/** The handlers of all reviews, by resource, such as `tokenreviews.authentication.example.org`. */
+/** The handlers of all reviews and of token requests, by resource, such as `tokenreviews.authentication.example.org`. */
 export function reviewHandlers(options: ReviewOptions): ReadonlyMap<string, ReviewHandler> {
-  const { authorize, names } = options;
+  const { authorize, names, requestToken } = options;
   const authentication = `authentication.${names.domain}`;
   const authorization = `authorization.${names.domain}`;
-  return new Map([
+  return new Map<string, ReviewHandler>([
     [`selfsubjectreviews.${authentication}`, selfSubjectReview],
     [`tokenreviews.${authentication}`, tokenReview(options)],
     [`subjectaccessreviews.${authorization}`, subjectAccessReview(authorize, authorization)],
     [`localsubjectaccessreviews.${authorization}`, localAccessReview(authorize, authorization)],
     [`selfsubjectaccessreviews.${authorization}`, selfAccessReview(authorize, authorization)],
     [`selfsubjectrulesreviews.${authorization}`, selfRulesReview(authorize)],
+    ...(requestToken === undefined ? [] : [['serviceaccounts/token', requestToken] as const]),
   ]);
 }
 
@@ -38,38 +40,30 @@ interface TokenReviewSpec {
   readonly audiences?: readonly string[];
 }
 
+/** What an invalid token is told to be, before the reasons for which authenticators refuse it. */
+const invalid = 'invalid bearer token';
+
 /** Authenticates the token for the audiences of the spec; without any, for those of this server. */
-function tokenReview({ authenticate, audiences }: ReviewOptions): ReviewHandler {
+function tokenReview({ authenticateToken, audiences: serverAudiences }: ReviewOptions): ReviewHandler {
   return async (posted) => {
-    const { token = '', audiences: requestedAudiences = [] } = posted['spec'] as TokenReviewSpec;
+    const { token = '', audiences = [] } = posted['spec'] as TokenReviewSpec;
     if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication');
-    const commonAudiences =
-      requestedAudiences.length === 0
-        ? audiences
-        : audiences.filter((audience) => requestedAudiences.includes(audience));
-    const user =
-      requestedAudiences.length > 0 && commonAudiences.length === 0
-        ? undefined
-        : await authenticateToken(authenticate, token);
-    if (user === undefined) return { ...posted, status: { user: {}, error: 'invalid bearer token' } };
+    let found: Authenticated | undefined;
+    let error = invalid;
+    try {
+      found = await authenticateToken(token, audiences.length === 0 ? serverAudiences : audiences);
+    } catch (problem) {
+      if (!(problem instanceof StatusError && problem.code === 401)) throw problem;
+      error = `[${invalid}, ${problem.message}]`;
+    }
+    if (found === undefined) return { ...posted, status: { user: {}, error } };
     return {
       ...posted,
       status: {
         authenticated: true,
-        user: userInfoOf(user),
-        ...(commonAudiences.length === 0 ? {} : { audiences: [...commonAudiences] }),
+        user: userInfoOf(found.user),
+        ...(found.audiences.length === 0 ? {} : { audiences: [...found.audiences] }),
       },
     };
   };
-}
-
-/** The user of a token; undefined when it is invalid or would only authenticate as anonymous. */
-async function authenticateToken(authenticate: Authenticator, token: string): Promise<User | undefined> {
-  try {
-    const user = await authenticate({ authorization: `Bearer ${token}`, certificate: undefined });
-    return user?.groups.includes(systemUnauthenticated) === true ? undefined : user;
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 401) return undefined;
-    throw error;
-  }
 }

@@ -13,6 +13,8 @@ export interface Credentials {
         readonly sha256?: string;
       }
     | undefined;
+  /** Texts for `Warning` headers are added here. */
+  readonly warnings?: Set<string>;
 }
 
 /** What a token stands for. */
@@ -20,6 +22,8 @@ export interface Authenticated {
   readonly user: User;
   /** The requested audiences for which the token is valid. */
   readonly audiences: readonly string[];
+  /** Texts for `Warning` headers of every response to who uses the token. */
+  readonly warnings?: readonly string[];
 }
 
 /**
@@ -109,6 +113,10 @@ export interface ReviewCall {
   readonly requester: User;
   /** The namespace of the request; empty at cluster scope. */
   readonly namespace: string;
+  /** The name of the object whose subresource it is, or else of the posted object. */
+  readonly name: string;
+  /** Texts for `Warning` headers are added here. */
+  readonly warnings: Set<string>;
   /** Milliseconds since 1970. */
   readonly now: number;
 }

@@ -45,7 +45,7 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.info = info;
       progress.series = series;
       // Authenticate.
-      let user = await authenticated(request, options);
+      let user = await authenticated(request, warnings, options);
       progress.user = user;
       // Impersonate.
       if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, accessDenied);
@@ -174,13 +174,14 @@ const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), ve
 
 async function authenticated(
   request: ApiRequest,
+  warnings: Set<string>,
   { authenticate, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'metrics' | 'names'>,
 ): Promise<User> {
   const { headers, peer, upgrades } = request;
   let user: User | undefined;
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
-    const found = authenticate({ authorization, certificate: peer.certificate });
+    const found = authenticate({ authorization, certificate: peer.certificate, warnings });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
     metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');

@@ -1,3 +1,4 @@
+import type { OpenIdDocument } from '../auth/index.ts';
 import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { pageNotFound, prettyAnswer } from './answers.ts';
@@ -11,6 +12,7 @@ import type { Metrics } from './metrics.ts';
 import { metricsText } from './metrics-text.ts';
 import { createOpenApi } from './openapi.ts';
 import type { Profiler } from './profiling.ts';
+import type { ApiResponse } from './types.ts';
 
 export interface NonResourceOptions {
   readonly registry: Registry;
@@ -23,6 +25,8 @@ export interface NonResourceOptions {
   readonly version: JsonObject;
   /** `host:port` under which clients reach the server, for `/api`. */
   readonly serverAddress: () => string;
+  /** Documents about the issuer of service account tokens, by path. */
+  readonly openId?: ReadonlyMap<string, OpenIdDocument>;
   readonly findType: FindType;
   /** Yields to the event loop. */
   readonly pause: () => Promise<void>;
@@ -30,7 +34,7 @@ export interface NonResourceOptions {
 
 /** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
-  const { registry, names, health, metrics, profiler } = options;
+  const { registry, names, health, metrics, profiler, openId = new Map<string, OpenIdDocument>() } = options;
   const groups = apiGroupsOf(registry);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
@@ -52,6 +56,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
       '/metrics',
       '/metrics/slis',
       ...openApi.paths,
+      ...openId.keys(),
       '/version',
     ].sort(),
   });
@@ -73,11 +78,20 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     );
   };
   return (call) => {
+    const document = openId.get(call.info.path);
+    if (document !== undefined) return serveOpenId(call, document);
     const answer = serve(call);
     if (answer === pageNotFound && belowKnownGroup(call.info.path, known)) throw statusError.noSuchResource();
     if (call.request.method !== 'GET' && isRouted(call.info.path)) throw statusError.methodNotAllowed();
     return answer;
   };
+}
+
+/** The keys of an issuer change rarely: clients may keep them for an hour. */
+async function serveOpenId({ request }: Call, { contentType, read }: OpenIdDocument): Promise<ApiResponse> {
+  if (request.method !== 'GET') throw statusError.methodNotAllowed();
+  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600' };
+  return { status: 200, headers, body: encodeText(JSON.stringify(await read())) };
 }
 
 /** Whether a prefix of the path is served: a missing path below it is a Status, any other is plain text. */

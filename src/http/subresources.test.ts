@@ -512,7 +512,7 @@ describe('namespaces', () => {
 });
 
 describe('a token of a service account', () => {
-  it('is not served', async () => {
+  it('is a 501 without a handler of token requests', async () => {
     await make(`${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
     const answer = await ask('POST', `${ns}/serviceaccounts/sa/token`, { metadata: {}, spec: {} });
     expect([answer.status, answer.body['message']]).toEqual([

@@ -442,6 +442,8 @@ describe('a bearer token in a subprotocol', () => {
     ['is offered twice', offer(bearer('admin'), bearer('admin'), 'x')],
     ['is padded', offer(`${bearer('adminx')}=`, 'x')],
     ['is empty', offer(bearer(''), 'x')],
+    ['begins with a blank', offer(bearer(' admin'), 'x')],
+    ['has a blank inside', offer(bearer('admin x'), 'x')],
   ])('is 401 when it %s', async (_, headers) => {
     expect(await connect(watch, headers).head()).toContain(' 401 ');
   });

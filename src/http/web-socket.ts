@@ -57,7 +57,9 @@ export function protocolCredentials(request: ApiRequest, names: Names): string |
   const encoded = token.slice(prefix.length);
   if (tokens.length > 1 || !/^[\w-]+$/.test(encoded)) throw statusError.unauthorized();
   if (offeredProtocols(header).length === 0) throw statusError.unauthorized();
-  return `Bearer ${Buffer.from(encoded, 'base64url').toString()}`;
+  const decoded = Buffer.from(encoded, 'base64url').toString();
+  if (/\s/.test(decoded)) throw statusError.unauthorized();
+  return `Bearer ${decoded}`;
 }
 
 /**

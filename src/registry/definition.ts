@@ -124,7 +124,7 @@ export interface PartialUpdateSubresource<T = ApiObject> extends SubresourceBase
 /** Carries out what is posted, and stores nothing of it. */
 export interface CreateSubresource extends SubresourceBase {
   readonly type: 'create';
-  /** Absent: 501. */
+  /** Answered with a `Status`. Absent: a review handler answers it with the object to return. */
   readonly onCreate?: CreateHandler;
 }
 
@@ -170,7 +170,7 @@ export interface CreateCall extends WriteContext {
   readonly objects: ServerObjects;
 }
 
-/** Answers a create of a virtual resource with the object to return. @throws StatusError */
+/** Answers a create of a virtual resource or of a subresource with the object to return. @throws StatusError */
 export type ReviewHandler = (posted: ApiObject, call: CreateCall) => ApiObject | Promise<ApiObject>;
 
 /** Refuses a create or update of an object by throwing a StatusError. */

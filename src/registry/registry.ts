@@ -38,8 +38,8 @@ export interface RegistryOptions {
   /** In the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
   /**
-   * Review handlers by virtual resource, such as `reviews.example.org`. A create of a virtual resource that has neither
-   * one nor a create handler fails with 501.
+   * Review handlers by virtual resource or subresource, such as `reviews.example.org` or `things.example.org/review`. A
+   * create that has neither one nor a create handler fails with 501.
    */
   readonly reviewHandlers?: ReadonlyMap<string, ReviewHandler>;
   /** Checks of creates and updates by resource, such as `roles.rbac.authorization.example.org`. Dry runs are checked too. */

@@ -18,9 +18,7 @@ export function checkVerb({ resource, namespace, name, subresource }: Target, ve
 /** @throws StatusError as `checkVerb`; 501 for a subresource that carries out no verb by itself */
 export function checkServed(target: Target, verb: Verb): void {
   checkVerb(target, verb);
-  const subresource = target.resource.subresources.get(target.subresource);
-  if (subresource === undefined) return;
-  if (subresource.type === 'connect' || (subresource.type === 'create' && subresource.onCreate === undefined)) {
+  if (target.resource.subresources.get(target.subresource)?.type === 'connect') {
     const path = `${target.resource.definition.plural}/${target.subresource}`;
     throw new StatusError(501, '', `${path} is not served by this server`);
   }

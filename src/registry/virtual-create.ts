@@ -22,15 +22,17 @@ export function createHandlerOf(target: Target): CreateHandler | undefined {
   return subresource?.type === 'create' ? subresource.onCreate : undefined;
 }
 
-/** The review handler of a virtual resource; undefined for other targets. @throws StatusError 501 when it has none */
-export function reviewHandlerOf(
-  { reviewHandlers }: RegistryContext,
-  { resource, subresource }: Target,
-): ReviewHandler | undefined {
-  const { definition, id } = resource;
-  if (definition.virtual !== true || subresource !== '') return undefined;
-  const handler = reviewHandlers.get(formatGroupResource(id));
-  if (handler === undefined) throw new StatusError(501, '', `${definition.plural} is not served by this server`);
+/**
+ * The review handler of a virtual resource or of a subresource that is only created; undefined where objects are stored.
+ * @throws StatusError 501 when it has none
+ */
+export function reviewHandlerOf({ reviewHandlers }: RegistryContext, target: Target): ReviewHandler | undefined {
+  const { resource, subresource } = target;
+  const { virtual, plural } = resource.definition;
+  if (subresource === '' ? virtual !== true : subresourceOf(target)?.type !== 'create') return undefined;
+  const below = subresource === '' ? '' : `/${subresource}`;
+  const handler = reviewHandlers.get(formatGroupResource(resource.id) + below);
+  if (handler === undefined) throw new StatusError(501, '', `${plural}${below} is not served by this server`);
   return handler;
 }
 
@@ -42,12 +44,12 @@ export async function handleCreate(
   change: Posting,
   options: WriteOptions,
 ): Promise<WriteResult> {
-  const { object, call } = await readPosted(registry, target, change, options);
+  const { object, call } = await readPosted(registry, target, change, options, checkName);
   await handler(object, call);
   return { created: true, object: undefined, deleted: undefined };
 }
 
-/** Creates on a virtual resource: the object that its review handler returns is the result, and nothing is stored. */
+/** Creates on a virtual resource or a subresource: the object that its review handler returns is the result, and nothing is stored. */
 export async function handleReview(
   registry: RegistryContext,
   target: Target,
@@ -55,13 +57,21 @@ export async function handleReview(
   change: Posting,
   options: WriteOptions,
 ): Promise<WriteResult> {
-  const { format } = target.resource;
+  const { kind, apiVersion } = requestKind(target);
+  const stored = target.resource.format;
+  const format = target.subresource === '' ? stored : { ...stored, kind, apiVersion, fields: [] };
   const { object, call } = await readPosted(registry, target, change, options);
   const answered = describeText(format, '', storedText(format, await handler(object, call)), 0);
   return { created: true, object: answered, deleted: undefined };
 }
 
 type Posting = Change & { readonly verb: 'create' };
+
+/** @throws StatusError 400 unless the posted object has the name of the object whose subresource it is */
+function checkName(target: Target, { metadata }: ApiObject): void {
+  if (target.name === '' || (metadata.name ?? '') === target.name) return;
+  throw statusError.badRequest(`name in URL does not match name in ${requestKind(target).kind} object`);
+}
 
 interface Posted {
   readonly object: ApiObject;
@@ -74,14 +84,13 @@ async function readPosted(
   target: Target,
   change: Posting,
   options: WriteOptions,
+  check: (target: Target, object: ApiObject) => void = () => {},
 ): Promise<Posted> {
   const request = readWriteRequest(registry, target, change, options);
   const { dryRun, context } = request;
   const object = decodeBody(registry, target, change.object, options);
+  check(target, object);
   const { metadata } = object;
-  if (target.name !== '' && (metadata.name ?? '') !== target.name) {
-    throw statusError.badRequest(`name in URL does not match name in ${requestKind(target).kind} object`);
-  }
   defaultNamespace(target, metadata);
   object.metadata = metadataOf(metadata);
   const pending: PendingObject = { object, remove: false, generated: false };
@@ -93,6 +102,12 @@ async function readPosted(
   await runValidating(registry.admission, attributes);
   const objects = serverObjects(registry, { ...options, dryRun });
   const { namespace } = target;
-  const call = { ...context, namespace, name: metadata.name ?? '', dryRun, objects };
+  const call = {
+    ...context,
+    namespace,
+    name: target.name === '' ? (metadata.name ?? '') : target.name,
+    dryRun,
+    objects,
+  };
   return { object, call };
 }

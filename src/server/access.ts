@@ -4,6 +4,7 @@ import {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
   anonymous,
+  bearerAuthenticator,
   certificateAuthenticator,
   discoveryAuthorizer,
   mastersAuthorizer,
@@ -11,7 +12,6 @@ import {
   type RbacIndex,
   rbacAuthorizer,
   selfReviewAuthorizer,
-  tokenAuthenticator,
   unionAuthenticator,
   unionAuthorizer,
 } from '../auth/index.ts';
@@ -21,16 +21,24 @@ import type { Log } from './dependencies.ts';
 import type { Settings } from './flags.ts';
 import { readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
+import { type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
 
-/** Client certificates, static tokens, and anonymous requests when they are allowed. */
-export async function authenticatorOf(
-  settings: Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
+/** How requests and tokens are authenticated. */
+export interface Authentication extends Tokens {
+  readonly authenticate: Authenticator;
+}
+
+/** Client certificates, bearer tokens, and anonymous requests when they are allowed. @throws StartError */
+export async function authenticationOf(
+  settings: TokenSettings & Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
   names: Names,
-): Promise<Authenticator> {
+  dependencies: TokenDependencies,
+): Promise<Authentication> {
   const path = settings.tokenAuthFile;
-  const tokens = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
-  const methods = [certificateAuthenticator(names), tokenAuthenticator(tokens)];
-  return unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined);
+  const entries = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
+  const tokens = await tokensOf(settings, names, entries, dependencies);
+  const methods = [certificateAuthenticator(names), bearerAuthenticator(tokens.authenticateToken, tokens.audiences)];
+  return { ...tokens, authenticate: unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined) };
 }
 
 /** `system:masters`, then the authorizers of the modes in their order, then discovery and self reviews. */

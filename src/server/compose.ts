@@ -25,7 +25,7 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
-import { authenticatorOf, authorizerOf } from './access.ts';
+import { authenticationOf, authorizerOf } from './access.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
@@ -71,7 +71,8 @@ export async function compose(
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
-  const authenticate = await authenticatorOf(settings, names);
+  const later = { store: () => store, registry: () => registry, address: () => state.address };
+  const access = await authenticationOf(settings, names, { clock, random, log, ...later });
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const trust = await kubeletTrustOf(settings);
@@ -91,7 +92,7 @@ export async function compose(
     tokenKey,
     observer: createObserver(metrics, log),
     ...registrySettings(settings),
-    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: [] }),
+    reviewHandlers: reviewHandlers({ ...access, authorize, names }),
     writeChecks: roleChecks({ index: roles, authorize, names, store, registry: () => registry }),
     ...allocationOptions(settings, { names, store, random, registry: () => registry }, serves),
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
@@ -110,6 +111,7 @@ export async function compose(
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
     serverAddress: () => state.address,
+    openId: access.openId,
     findType,
     pause: turn,
   });
@@ -119,7 +121,7 @@ export async function compose(
     registry,
     names,
     findType,
-    authenticate,
+    authenticate: access.authenticate,
     authorize,
     clock,
     random,

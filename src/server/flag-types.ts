@@ -44,6 +44,35 @@ export const file: FlagType<string | undefined> = {
   format: optional,
 };
 
+/** Texts; `problemOf` returns the problem of one, undefined when it is valid. */
+export function texts(what: string, problemOf: (text: string) => string | undefined): FlagType<readonly string[]> {
+  return {
+    placeholder: `${what},…`,
+    given: 'string | readonly string[]',
+    form: 'A list of texts, or a text with commas between them.',
+    parse: (value) => {
+      const parts = value.split(',').map((part) => part.trim());
+      if (parts.includes('')) return { problem: 'must not be empty, nor have an empty part between commas' };
+      const twice = parts.find((part, i) => parts.indexOf(part) < i);
+      if (twice !== undefined) return { problem: `names ${JSON.stringify(twice)} twice` };
+      const [problem] = parts.flatMap((part) => problemOf(part) ?? []);
+      return problem === undefined ? { value: parts } : { problem };
+    },
+    format: (value) => value.join(','),
+    joins: true,
+  };
+}
+
+/** An https URL; undefined when not set. */
+export const secureUrl: FlagType<string | undefined> = {
+  ...text,
+  placeholder: 'url',
+  form: 'An https URL.',
+  parse: (value) =>
+    URL.canParse(value) && new URL(value).protocol === 'https:' ? { value } : { problem: 'must be an https URL' },
+  format: optional,
+};
+
 export const folder: FlagType<string> = { ...text, placeholder: 'folder', form: 'The path of a folder.' };
 
 /** An address; undefined when not set. */

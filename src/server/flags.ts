@@ -29,6 +29,10 @@ const nodeAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS'
 const allPlugins = [...pluginNames(true), ...pluginNames(false)];
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 
+const anyText = () => undefined;
+const issuerProblem = (issuer: string) =>
+  issuer.includes(':') && !URL.canParse(issuer) ? `must be a URL; ${JSON.stringify(issuer)} is not` : undefined;
+
 /** All flags, in the order of the documentation. */
 const flags = {
   bindAddress: flag('Address', type.ipAddress, '127.0.0.1', 'Address to listen on; 0.0.0.0 or :: for all.'),
@@ -70,6 +74,61 @@ const flags = {
     modesType,
     ['RBAC'] as readonly AuthorizationMode[],
     `Authorizers, asked in this order until one allows or denies: ${code(authorizationModes)}. What none of them allows is denied. \`RBAC\` allows what roles grant. \`Node\` has no opinion yet: kubelets may do what roles grant them. Members of \`system:masters\` are always allowed.`,
+  ),
+
+  enableBootstrapTokenAuth: flag(
+    'Identity',
+    type.boolean,
+    false,
+    'Secrets of the type for bootstrap tokens in the system namespace are bearer tokens.',
+  ),
+  serviceAccountKeyFile: flag(
+    'Identity',
+    type.texts('file', anyText),
+    [],
+    'Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts beside the signing key. Without one, `--tls-private-key-file` is used. A changed file takes effect at the next start.',
+  ),
+  serviceAccountSigningKeyFile: flag(
+    'Identity',
+    type.file,
+    undefined,
+    'RSA or ECDSA private key in PEM, which signs tokens of service accounts. Without one, a key is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next start.',
+  ),
+  serviceAccountIssuer: flag(
+    'Identity',
+    type.texts('issuer', issuerProblem),
+    [],
+    'Issuers whose tokens of service accounts are accepted; the first one issues. Without one it is the URL of the API service in the cluster domain `cluster.local`.',
+  ),
+  apiAudiences: flag(
+    'Identity',
+    type.texts('audience', anyText),
+    [],
+    'Audiences of this server: a token must be for one of them. Without any, they are the issuers.',
+  ),
+  serviceAccountLookup: flag(
+    'Identity',
+    type.boolean,
+    true,
+    'A token of a service account that is kept in a secret is valid only while the secret exists.',
+  ),
+  serviceAccountMaxTokenExpiration: flag(
+    'Identity',
+    type.duration,
+    0,
+    'The longest time for which a requested token of a service account is valid, at least 1h; a longer request is shortened. 0 is no limit.',
+  ),
+  serviceAccountExtendTokenExpiration: flag(
+    'Identity',
+    type.boolean,
+    true,
+    'Tokens that kubelets mount into pods are valid for a year.',
+  ),
+  serviceAccountJwksUri: flag(
+    'Identity',
+    type.secureUrl,
+    undefined,
+    'URL of the keys of the issuer in its discovery document. Without one it is that of this server.',
   ),
 
   apiDomain: flag(

@@ -56,6 +56,65 @@ export interface ServerOptions {
    */
   readonly anonymousAuth?: boolean | undefined;
   /**
+   * Secrets of the type for bootstrap tokens in the system namespace are bearer tokens.
+   *
+   * True or false. `false` by default. The flag `--enable-bootstrap-token-auth`.
+   */
+  readonly enableBootstrapTokenAuth?: boolean | undefined;
+  /**
+   * Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts
+   * beside the signing key. Without one, `tlsPrivateKeyFile` is used. A changed file takes effect at the next start.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--service-account-key-file`.
+   */
+  readonly serviceAccountKeyFile?: string | readonly string[] | undefined;
+  /**
+   * RSA or ECDSA private key in PEM, which signs tokens of service accounts. Without one, a key is generated and kept
+   * in the store, where all servers of the store share it. A changed file takes effect at the next start.
+   *
+   * The path of a file. Nothing by default. The flag `--service-account-signing-key-file`.
+   */
+  readonly serviceAccountSigningKeyFile?: string | undefined;
+  /**
+   * Issuers whose tokens of service accounts are accepted; the first one issues. Without one it is the URL of the API
+   * service in the cluster domain `cluster.local`.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--service-account-issuer`.
+   */
+  readonly serviceAccountIssuer?: string | readonly string[] | undefined;
+  /**
+   * Audiences of this server: a token must be for one of them. Without any, they are the issuers.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--api-audiences`.
+   */
+  readonly apiAudiences?: string | readonly string[] | undefined;
+  /**
+   * A token of a service account that is kept in a secret is valid only while the secret exists.
+   *
+   * True or false. `true` by default. The flag `--service-account-lookup`.
+   */
+  readonly serviceAccountLookup?: boolean | undefined;
+  /**
+   * The longest time for which a requested token of a service account is valid, at least 1h; a longer request is
+   * shortened. 0 is no limit.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * `--service-account-max-token-expiration`.
+   */
+  readonly serviceAccountMaxTokenExpiration?: number | string | undefined;
+  /**
+   * Tokens that kubelets mount into pods are valid for a year.
+   *
+   * True or false. `true` by default. The flag `--service-account-extend-token-expiration`.
+   */
+  readonly serviceAccountExtendTokenExpiration?: boolean | undefined;
+  /**
+   * URL of the keys of the issuer in its discovery document. Without one it is that of this server.
+   *
+   * An https URL. Nothing by default. The flag `--service-account-jwks-uri`.
+   */
+  readonly serviceAccountJwksUri?: string | undefined;
+  /**
    * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `RBAC`, `Node`. What none
    * of them allows is denied. `RBAC` allows what roles grant. `Node` has no opinion yet: kubelets may do what roles
    * grant them. Members of `system:masters` are always allowed.

@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
-  type Authenticator,
   type Authorizer,
+  anonymous,
+  bearerAuthenticator,
   discoveryAuthorizer,
   mastersAuthorizer,
   reviewHandlers,
   selfReviewAuthorizer,
+  staticTokenAuthenticator,
+  unionAuthenticator,
   unionAuthorizer,
 } from '../../auth/index.ts';
 import { type ParsedBody, parseYaml } from '../../codec/index.ts';
@@ -103,12 +106,12 @@ const users: { readonly [token: string]: User } = {
   jane: { name: 'jane', groups: ['system:authenticated'] },
 };
 
-const authenticate: Authenticator = ({ authorization }) => {
-  if (authorization === undefined) return { name: 'system:anonymous', groups: ['system:unauthenticated'] };
-  const user = users[authorization.replace('Bearer ', '')];
-  if (user === undefined) throw statusError.unauthorized();
-  return user;
-};
+const audiences = ['here'];
+const authenticateToken = staticTokenAuthenticator(
+  Object.entries(users).map(([token, user]) => ({ token, user })),
+  audiences,
+);
+const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, audiences)], anonymous);
 
 /** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */
 export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture> {
@@ -144,7 +147,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     admission: [],
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
     features: options.features ?? {},
-    reviewHandlers: reviewHandlers({ authenticate, authorize, names, audiences: ['here'] }),
+    reviewHandlers: reviewHandlers({ authenticateToken, authorize, names, audiences }),
   });
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];

@@ -1,4 +1,5 @@
 import { getKey } from '../../meta/index.ts';
+import { TokenRequest } from '../../types/authentication-v1.ts';
 import { ServiceAccount } from '../../types/core-v1.ts';
 import { age, name } from '../shared/columns.ts';
 import { type ObjectOf, resource } from '../shared/define.ts';
@@ -17,6 +18,7 @@ export const serviceAccounts = resource({
       kind: 'TokenRequest',
       group: 'authentication.{domain}',
       version: 'v1',
+      schema: TokenRequest,
     },
   ],
   columns: [name, age],

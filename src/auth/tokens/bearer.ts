@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { StatusError, statusError, type User } from '../../meta/index.ts';
+import { withAuthenticated } from '../groups.ts';
+import type { TokenUser } from '../token-file.ts';
+import type { Authenticated, Authenticator, TokenAuthenticator } from '../types.ts';
+import { invalidToken } from './types.ts';
+
+const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
+
+/**
+ * Authenticates `Authorization: Bearer <token>` (RFC 6750, the scheme in any case) for `audiences`; has no opinion on
+ * other schemes. An invalid token is a 401 that does not say why.
+ */
+export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
+  return ({ authorization, warnings }) => {
+    if (authorization === undefined) return undefined;
+    const [scheme = '', token = '', rest] = authorization.trim().split(' ', 3);
+    if (scheme.toLowerCase() !== 'bearer') return undefined;
+    if (token === '') {
+      if (rest !== undefined) warnings?.add(extraSpace);
+      return undefined;
+    }
+    const accept = (found: Authenticated | undefined): User => {
+      if (found === undefined) throw statusError.unauthorized();
+      for (const text of found.warnings ?? []) warnings?.add(text);
+      return found.user;
+    };
+    const found = authenticate(token, audiences);
+    return found instanceof Promise ? found.then(accept, refuse) : accept(found);
+  };
+}
+
+/** Why a token is invalid is for token reviews only. */
+function refuse(error: unknown): never {
+  throw error instanceof StatusError && error.code === 401 ? statusError.unauthorized() : error;
+}
+
+/**
+ * What the first authenticator makes of the token that recognises it, with the group `system:authenticated`. Undefined
+ * when none has an opinion. @throws StatusError 401 with the messages of all that refuse it
+ */
+export function unionTokenAuthenticator(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
+  return async (token, audiences) => {
+    const problems = new Set<string>();
+    for (const authenticate of authenticators) {
+      try {
+        const found = await authenticate(token, audiences);
+        if (found === undefined) continue;
+        return { ...found, user: { ...found.user, groups: withAuthenticated(found.user.groups) } };
+      } catch (error) {
+        if (!(error instanceof StatusError && error.code === 401)) throw error;
+        problems.add(error.message);
+      }
+    }
+    if (problems.size > 0) throw invalidToken([...problems].join(', '));
+    return undefined;
+  };
+}
+
+/**
+ * Static bearer tokens, which are valid for the audiences of this server. Only digests of them are kept and compared, so
+ * that the time of a lookup reveals nothing about them.
+ */
+export function staticTokenAuthenticator(
+  entries: readonly TokenUser[],
+  serverAudiences: readonly string[],
+): TokenAuthenticator {
+  const digest = (token: string) => hash('sha256', token, 'base64');
+  const users = new Map(
+    entries.map(({ token, user }) => [digest(token), { ...user, groups: withAuthenticated(user.groups) }]),
+  );
+  return (token, audiences) => {
+    const user = users.size === 0 ? undefined : users.get(digest(token));
+    return user && forServer(user, audiences, serverAudiences);
+  };
+}
+
+/** A user whose token names no audience: it is valid for those of this server only. */
+export function forServer(
+  user: User,
+  requested: readonly string[],
+  serverAudiences: readonly string[],
+): Authenticated | undefined {
+  if (requested === serverAudiences) return { user, audiences: requested };
+  const audiences = [...new Set(requested)].filter((audience) => serverAudiences.includes(audience));
+  return audiences.length === 0 ? undefined : { user, audiences };
+}

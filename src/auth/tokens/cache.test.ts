@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { Authenticated, TokenAuthenticator } from '../types.ts';
+import { cachedAuthenticator } from './cache.ts';
+import { invalidToken } from './types.ts';
+
+const found: Authenticated = { user: { name: 'ada', groups: [] }, audiences: ['here'] };
+
+function make(authenticate: TokenAuthenticator = () => found) {
+  const clock = { time: 0, now: () => clock.time };
+  const asked: string[] = [];
+  const cached = cachedAuthenticator((token, audiences) => {
+    asked.push(`${token} ${audiences.join()}`);
+    return authenticate(token, audiences);
+  }, clock);
+  return { cached, clock, asked };
+}
+
+describe('cachedAuthenticator', () => {
+  it('answers for a valid token at once for ten seconds', async () => {
+    const { cached, clock, asked } = make();
+    expect(await cached('a', ['here'])).toBe(found);
+    clock.time = 9_999;
+    expect(cached('a', ['here'])).toBe(found);
+    expect(asked).toEqual(['a here']);
+    clock.time = 10_000;
+    expect(await cached('a', ['here'])).toBe(found);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('keeps each token apart, and each list of audiences', async () => {
+    const { cached, asked } = make();
+    await cached('a', ['here']);
+    await cached('b', ['here']);
+    await cached('a', ['here', 'there']);
+    await cached('a', ['here,there']);
+    await cached('a', []);
+    expect(asked).toHaveLength(5);
+  });
+
+  it('looks up an invalid token each time', async () => {
+    const { cached, asked } = make(() => undefined);
+    expect(await cached('a', [])).toBeUndefined();
+    expect(await cached('a', [])).toBeUndefined();
+    const refusing = make(() => Promise.reject(invalidToken('no')));
+    await expect(refusing.cached('a', [])).rejects.toThrow('no');
+    await expect(refusing.cached('a', [])).rejects.toThrow('no');
+    expect([asked.length, refusing.asked.length]).toEqual([2, 2]);
+  });
+
+  it('does not keep a token that is valid for more than 16 audiences', async () => {
+    const { cached, asked } = make((_, audiences) => ({ ...found, audiences }));
+    for (const [count, lookups] of [
+      [16, 1],
+      [17, 2],
+    ] as const) {
+      asked.length = 0;
+      const audiences = Array.from({ length: count }, (__, i) => `audience ${i}`);
+      await cached('a', audiences);
+      await cached('a', audiences);
+      expect(asked).toHaveLength(lookups);
+    }
+  });
+
+  it('shares one lookup between requests with the same token', async () => {
+    let finish: (value: Authenticated) => void = () => {};
+    const { cached, asked } = make(
+      () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    );
+    const all = [1, 2, 3].map(async () => cached('a', []));
+    finish(found);
+    expect(await Promise.all(all)).toEqual([found, found, found]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('keeps 10,000 tokens, the latest ones', async () => {
+    const { cached, asked } = make();
+    for (let i = 0; i <= 10_000; i++) await cached(`token ${i}`, []);
+    asked.length = 0;
+    await cached('token 1', []);
+    await cached('token 10000', []);
+    expect(asked).toEqual([]);
+    await cached('token 0', []);
+    expect(asked).toEqual(['token 0 ']);
+  });
+});

@@ -1,5 +1,5 @@
 import type { TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, type Names, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
   checkVerb,
@@ -23,6 +23,7 @@ import {
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
+import { auditList } from './audit-list.ts';
 import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch, readPatchFormat } from './bodies.ts';
 import { builtInSchema, hasBuiltInType } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
@@ -62,7 +63,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(registry, path);
     const verb = allowedVerb(call, target);
-    warnOfDeprecation(call, target);
+    warnOfDeprecation(call, target, names);
     if (connectionOf(target) !== undefined) return connectAnswer(options, call, target);
     const serve = servers[verb];
     if (serve === undefined) throw statusError.methodNotAllowed();
@@ -110,7 +111,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     checkShape(target, form, 'object');
-    const encoded = form.codec.encodeObject(representObject(target, object, view));
+    const json = representObject(target, object, view);
+    call.audit?.responseObject(json);
+    const encoded = form.codec.encodeObject(json);
     const body = encoded instanceof Promise ? await encoded : encoded;
     return { status: 200, headers: headersOf(form), body };
   },
@@ -118,8 +121,9 @@ const servers: { readonly [verb: string]: Serve } = {
   async list(verbs, call, target) {
     const form = formOf(verbs, verbs.negotiation.lists, call, target);
     const view = viewOf(verbs, call, form);
-    const list = await verbs.registry.list(target, readOptions(call.info.query));
+    let list = await verbs.registry.list(target, readOptions(call.info.query));
     checkShape(target, form, 'list');
+    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: headersOf(form), body: await form.codec.encodeList(target, list, view) };
   },
 
@@ -150,6 +154,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async create(verbs, call, target) {
     const form = formOf(verbs, isRead(target) ? verbs.negotiation.objects : verbs.negotiation.unread, call, target);
     const object = await readBody(verbs, call, target);
+    call.audit?.requestObject(object.value);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
@@ -157,6 +162,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async update(verbs, call, target) {
     const form = formOf(verbs, isRead(target) ? verbs.negotiation.objects : verbs.negotiation.unread, call, target);
     const object = await readBody(verbs, call, target);
+    call.audit?.requestObject(object.value);
     const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
@@ -166,6 +172,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = formOf(verbs, verbs.negotiation.objects, call, target);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     const change = await readPatch(call, format, verbs.codecs);
+    if (change.malformed === undefined) call.audit?.requestValue(change.patch);
     return written(verbs, call, target, change, asked, form);
   },
 
@@ -173,7 +180,10 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = formOf(verbs, verbs.negotiation.objects, call, target);
     const options = await deleteOptions(verbs, call);
     const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
-    if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
+    if (mayBeUnsafe && isUnsafe(options)) {
+      call.audit?.annotate(`apiserver.${verbs.names.domain}/unsafe-delete-ignore-read-error`, '');
+      await verbs.permit(call, unsafeVerb);
+    }
     return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
   },
 
@@ -182,8 +192,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
-    const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
+    let list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     checkShape(target, form, 'list');
+    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: headersOf(form), body: await form.codec.encodeList(target, list, view) };
   },
 };
@@ -203,10 +214,16 @@ async function written(
   // With the deprecated orphanDependents, a deletion that has only begun has status 202.
   const begun = change.verb === 'delete' && deleted === undefined && change.options['orphanDependents'] === false;
   const status = created ? 201 : begun ? 202 : 200;
-  if (result.object === undefined)
-    return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
+  if (result.object === undefined) {
+    const value = created ? doneStatus : deletedStatus(target, result);
+    call.audit?.responseStatus(value);
+    return valueAnswer(status, value, form);
+  }
   checkShape(target, form, 'object');
-  const encoded = form.codec.encodeObject(representObject(target, result.object, view));
+  const json = representObject(target, result.object, view);
+  if (change.verb === 'create') call.audit?.named(result.object.name);
+  call.audit?.responseObject(json);
+  const encoded = form.codec.encodeObject(json);
   const body = encoded instanceof Promise ? await encoded : encoded;
   return { status, headers: headersOf(form), body };
 }
@@ -314,6 +331,7 @@ function writeOptions(
 /** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
   const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.negotiation.bodies.builtIn);
+  if (body !== undefined) call.audit?.requestValue(body);
   const { query } = call.info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
@@ -341,8 +359,8 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
   };
 }
 
-/** Adds the warning of a deprecated version. */
-function warnOfDeprecation({ warnings }: Call, { resource, version }: Target): void {
+/** Adds the warning and the audit annotations of a deprecated version. */
+function warnOfDeprecation({ warnings, audit }: Call, { resource, version }: Target, { domain }: Names): void {
   const deprecated = resource.versions.get(version)?.declared.deprecated;
   if (deprecated === undefined) return;
   const { definition } = resource;
@@ -350,5 +368,7 @@ function warnOfDeprecation({ warnings }: Call, { resource, version }: Target): v
   const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
   const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
   const instead = replacement === undefined ? '' : `; use ${replacement}`;
+  audit?.annotate(`${domain}/deprecated`, 'true');
+  if (removed !== undefined) audit?.annotate(`${domain}/removed-release`, removed);
   warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
 }

@@ -56,7 +56,7 @@ export {
 } from './names.ts';
 export { type ApiObject, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
-export { duplicateField, type Path, unknownField } from './path.ts';
+export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
 export { formatPem, onlyPemBlock, type PemBlock, pemBlocks } from './pem.ts';
 export {
   addQuantities,

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { AuditCounts } from '../audit/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -43,6 +44,7 @@ export interface Counted {
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
+  readonly audit: AuditCounts;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */

@@ -1,3 +1,4 @@
+import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import type { ByteString, Clock } from '../meta/index.ts';
 import type { Observer, Registry } from '../registry/index.ts';
 import {
@@ -37,14 +38,22 @@ export interface Metrics {
 }
 
 /** Creates empty metrics; `registry` is called with the first request. */
-export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
+export function createMetrics(
+  registry: () => Registry,
+  inFlight: InFlight,
+  clock: Clock,
+  audit: AuditCounts = emptyAuditCounts(),
+): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, number>();
   const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
-  const counted: Counted = { series, authentication, authorization, admission, rules, inFlight, registry, startTime };
+  const counted: Counted = {
+    ...{ series, authentication, authorization, admission, rules, audit },
+    ...{ inFlight, registry, startTime },
+  };
 
   const seriesOf = (verb: string, place: Place, scope: string, dryRun: string): Series => {
     const { group, version, resource, subresource } = place;

@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -130,6 +140,24 @@ describe('the log backend', () => {
     await backend.close(1000);
     expect(idsOf(readFileSync(path, 'utf8'))).toEqual(['c']);
   });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'counts what a full disk loses, and begins a new line behind a part of one',
+    async () => {
+      mkdirSync(join(folder, 'logs'));
+      symlinkSync('/dev/full', path);
+      const backend = await open();
+      backend.write(eventOf('a'));
+      await expect.poll(() => [...fixture.counts.errors]).toEqual([['log', 1]]);
+      expect(fixture.logged).toMatchObject([{ fields: { plugin: 'log', error: { code: 'ENOSPC' } } }]);
+      rmSync(path);
+      writeFileSync(path, '{"kind":"Ev');
+      backend.write(eventOf('b'));
+      await backend.close(1000);
+      const [part, line, ...rest] = readFileSync(path, 'utf8').split('\n');
+      expect([part, idsOf(`${line}\n`), rest]).toEqual(['{"kind":"Ev', ['b'], ['']]);
+    },
+  );
 });
 
 describe('rotation', () => {

@@ -119,6 +119,13 @@ describe('the events of a request', () => {
     expect(last()['objectRef']).toEqual({ resource: 'configmaps', namespace: 'default', apiVersion: 'v1' });
   });
 
+  it('say that a version of the API is deprecated', async () => {
+    await server.send('GET', `${ns}/endpoints`);
+    expect(last()['annotations']).toMatchObject({ 'k8s.io/deprecated': 'true' });
+    await server.send('GET', maps);
+    expect(last()['annotations']).not.toHaveProperty(['k8s.io/deprecated']);
+  });
+
   it('cut a long User-Agent', async () => {
     await server.send('GET', maps, { headers: { 'user-agent': 'a'.repeat(1025) } });
     expect(last()['userAgent']).toBe(`${'a'.repeat(1024)}...TRUNCATED`);

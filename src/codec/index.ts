@@ -32,4 +32,5 @@ export {
 } from './openapi.ts';
 export { frameProtobufWatch, ProtobufList, readProtobuf, type TypeMeta, unframed, writeProtobuf } from './protobuf.ts';
 export { parseYaml, parseYamlAsJson } from './yaml.ts';
+export { yamlLines } from './yaml-lines.ts';
 export { stringifyYaml, stringifyYamlInSteps } from './yaml-write.ts';

@@ -27,7 +27,7 @@ const MAX_DUPLICATES = 100;
 
 /** The YAML library takes 30 ms to load, so it is loaded with the first document. */
 let library: typeof Yaml | undefined;
-function yaml(): typeof Yaml {
+export function yaml(): typeof Yaml {
   library ??= createRequire(import.meta.url)('yaml') as typeof Yaml;
   return library;
 }

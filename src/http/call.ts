@@ -1,3 +1,4 @@
+import type { AuditContext, Auditor } from '../audit/index.ts';
 import type { Authenticator, Authorizer } from '../auth/index.ts';
 import type { Clock, Names, Random, User } from '../meta/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
@@ -24,6 +25,8 @@ export interface Call {
   readonly seat: Seat;
   /** Texts of `Warning` headers, for success and error responses alike. */
   readonly warnings: Set<string>;
+  /** Records what the events of an audited request say. */
+  readonly audit: AuditContext | undefined;
 }
 
 export interface HandlerOptions {
@@ -33,6 +36,8 @@ export interface HandlerOptions {
   readonly findType: FindType;
   readonly authenticate: Authenticator;
   readonly authorize: Authorizer;
+  /** Absent: no request is audited. */
+  readonly auditor?: Auditor | undefined;
   readonly clock: Clock;
   /** Generates Audit-IDs. */
   readonly random: Pick<Random, 'uuid'>;

@@ -1,4 +1,5 @@
-import type { Attributes, Authorizer } from '../auth/index.ts';
+import type { AuditContext } from '../audit/index.ts';
+import type { Attributes } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
@@ -7,7 +8,7 @@ import { createCodecs } from './codecs.ts';
 import { impersonate, impersonates } from './impersonate.ts';
 import type { FlowClass } from './in-flight.ts';
 import { failureAnswers } from './media.ts';
-import { countRequest, type Metrics, type Series } from './metrics.ts';
+import { countRequest, type Series } from './metrics.ts';
 import { pieces } from './pieces.ts';
 import { identify, type RequestInfo, selectedName } from './request-info.ts';
 import { Seat } from './seat.ts';
@@ -19,21 +20,25 @@ import { protocolCredentials } from './web-socket.ts';
 
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { authorize, clock, metrics, names, random, registry, nonResource } = options;
+  const { auditor, authorize, clock, metrics, names, random, registry, nonResource } = options;
   const compress = registry.features.APIResponseCompression;
   const codecs = createCodecs(options);
   const serving: Serving = {
     ...options,
     codecs,
     answerFailure: failureAnswers(codecs.all),
-    permit: ({ info, user }, verb) => authorized({ ...info, verb }, user, authorize, metrics),
+    permit: ({ info, user }, verb) => authorized({ ...info, verb }, user, undefined, options),
   };
   const verbs = createVerbs(serving);
   const trace = createTrace(options);
 
   return async (request) => {
-    const progress: Progress = { started: clock.now(), info: unknownRequest, user: undefined, series: undefined };
+    const started = clock.now();
+    const given = request.headers['audit-id'];
+    const id = given !== undefined && auditId.test(given) ? given : random.uuid();
+    const progress: Progress = { started, id, info: unknownRequest, user: undefined, series: undefined };
     const warnings = new Set<string>();
+    let audit: AuditContext | undefined;
     let seat: Seat | undefined;
     let response: ApiResponse;
     try {
@@ -47,29 +52,38 @@ export function createHandler(options: HandlerOptions): Handler {
       // Authenticate.
       let user = await authenticated(request, warnings, options);
       progress.user = user;
+      // Audit.
+      audit = auditor?.begin(request, attributesOf(info, user), id, started);
       // Impersonate.
-      if (impersonates(request.headers)) user = await impersonate(user, request, authorize, names, accessDenied);
+      if (impersonates(request.headers)) {
+        user = await impersonate(user, request, authorize, names, accessDenied);
+        if (user !== progress.user) audit?.impersonated(user);
+      }
       // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
       const flowClass = flowClassOf(info);
       seat = new Seat(metrics.inFlight, user, flowClass);
       if (flowClass !== 'mutating' || path === undefined) seat.enter();
       // Authorize.
-      await authorized(info, user, authorize, metrics);
+      await authorized(info, user, audit, options);
       // Dispatch.
-      const call: Call = { request, info, resource, user, series, seat, warnings };
+      const call: Call = { request, info, resource, user, series, seat, warnings, audit };
       response = await (path === undefined ? nonResource(call) : verbs(call));
       if (flowClass === 'readOnly' && isLarge(response)) {
         if (compress) response = await compressed(response, request);
         if (typeof response.body === 'string') seat.enter(Math.floor(response.body.length / seatBytes));
       }
     } catch (error) {
-      response = failed(serving, request, progress.info, error);
+      if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
+      response = failed(serving, request, progress, error, audit);
     }
-    response = withAuditId(response, request, random);
+    audit?.responded(response.status);
+    response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
+      if (error === undefined) audit?.complete();
+      else audit?.panicked(error);
       trace(request, progress, response.status, size, error);
     });
   };
@@ -78,11 +92,9 @@ export function createHandler(options: HandlerOptions): Handler {
 /** An Audit-ID that a client may choose. */
 const auditId = /^[\x20-\x7e]{1,256}$/;
 
-/** Adds the Audit-ID: that of the client, or a new one. The response of a kubelet to an upgrade is left as it is. */
-function withAuditId(response: ApiResponse, { headers }: ApiRequest, random: HandlerOptions['random']): ApiResponse {
+/** Adds the Audit-ID. The response of a kubelet to an upgrade is left as it is. */
+function withAuditId(response: ApiResponse, id: string): ApiResponse {
   if (response.tunnel !== undefined) return response;
-  const given = headers['audit-id'];
-  const id = given !== undefined && auditId.test(given) ? given : random.uuid();
   return { ...response, headers: { ...response.headers, 'audit-id': id } };
 }
 
@@ -127,6 +139,8 @@ const seatBytes = 512 * 1024;
 /** What is known of a request so far, for metrics and the log. */
 interface Progress {
   readonly started: number;
+  /** The Audit-ID. */
+  readonly id: string;
   info: RequestInfo;
   user: User | undefined;
   series: Series | undefined;
@@ -202,15 +216,41 @@ function flowClassOf({ verb, path, resource }: RequestInfo): FlowClass | undefin
   return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }
 
+/** Audits a request that failed to authenticate; not one whose URL could not be parsed. */
+function auditUnauthenticated(
+  { auditor }: HandlerOptions,
+  request: ApiRequest,
+  { started, id, info }: Progress,
+): AuditContext | undefined {
+  if (info === unknownRequest) return undefined;
+  return auditor?.begin(request, { ...attributesOf(info, nobody), user: undefined }, id, started);
+}
+
+const nobody: User = { name: '', groups: [] };
+
 /** A list or watch of one object by its name is authorized like a request for that object. */
-async function authorized(info: RequestInfo, user: User, authorize: Authorizer, metrics: Metrics): Promise<void> {
+function attributesOf(info: RequestInfo, user: User): Attributes {
   const { verb, path, resource } = info;
   const name = selectedName(info);
-  const place = resource === undefined || name === undefined ? resource : { ...resource, name };
-  const attributes: Attributes = { user, verb, resource: place, path };
+  return {
+    user,
+    verb,
+    resource: resource === undefined || name === undefined ? resource : { ...resource, name },
+    path,
+  };
+}
+
+async function authorized(
+  info: RequestInfo,
+  user: User,
+  audit: AuditContext | undefined,
+  { authorize, metrics }: Pick<HandlerOptions, 'authorize' | 'metrics'>,
+): Promise<void> {
+  const attributes = attributesOf(info, user);
   const decided = authorize(attributes);
   const decision = decided instanceof Promise ? await decided : decided;
   metrics.authorized(decision.allowed ? 'allowed' : 'denied');
+  audit?.authorized(decision.allowed, decision.reason);
   if (!decision.allowed) throw accessDenied(attributes, decision.reason);
 }
 
@@ -218,10 +258,16 @@ type Trace = (request: ApiRequest, progress: Progress, status: number, size: num
 
 /** Counts and logs each request when it has ended. */
 function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
-  return (request, { started, info, user, series = metrics.series(info, undefined) }, status, size, error) => {
+  return (
+    request,
+    { started, id: auditID, info, user, series = metrics.series(info, undefined) },
+    status,
+    size,
+    error,
+  ) => {
     const milliseconds = clock.now() - started;
     countRequest(series, status, milliseconds / 1000, info.verb === 'watch' ? undefined : size);
-    if (error !== undefined) log.error('response aborted', { method: request.method, path: info.path, error });
+    if (error !== undefined) log.error('response aborted', { auditID, method: request.method, path: info.path, error });
     log.request?.({
       method: request.method,
       path: info.path,
@@ -239,16 +285,24 @@ function createTrace({ clock, metrics, log }: HandlerOptions): Trace {
 let failures = 0;
 
 /** The response to an error. Of an unexpected one the client gets a number only, under which it is logged. */
-function failed({ log, answerFailure }: Serving, request: ApiRequest, info: RequestInfo, error: unknown): ApiResponse {
+function failed(
+  { log, answerFailure }: Serving,
+  request: ApiRequest,
+  { info, id: auditID }: Progress,
+  error: unknown,
+  audit: AuditContext | undefined,
+): ApiResponse {
   if (error instanceof StatusError) {
     if (error.code >= 500 && error.cause !== undefined) {
-      log.error(error.message, { method: request.method, path: info.path, error: error.cause });
+      log.error(error.message, { auditID, method: request.method, path: info.path, error: error.cause });
     }
+    audit?.responseStatus(error.toStatus());
     return answerFailure(error, request.headers);
   }
   failures += 1;
   const id = failures;
-  log.error('request failed', { id, method: request.method, path: info.path, error });
+  log.error('request failed', { id, auditID, method: request.method, path: info.path, error });
+  audit?.panicked(error);
   return answerFailure(statusError.internal(`unexpected failure ${id}`), request.headers);
 }
 

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
 import type { Clock } from '../meta/index.ts';
 import type { Observer, Registry, Resource } from '../registry/index.ts';
 import type { InFlight } from './in-flight.ts';
@@ -45,6 +46,7 @@ export interface Counted {
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
+  readonly audit: AuditCounts;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */
@@ -73,14 +75,22 @@ export interface Metrics {
 }
 
 /** Creates empty metrics; `registry` is called on a scrape. */
-export function createMetrics(registry: () => Registry, inFlight: InFlight, clock: Clock): Metrics {
+export function createMetrics(
+  registry: () => Registry,
+  inFlight: InFlight,
+  clock: Clock,
+  audit: AuditCounts = emptyAuditCounts(),
+): Metrics {
   const series = new Map<string, Series>();
   const authentication = new Map<AuthenticationResult, number>();
   const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
-  const counted: Counted = { series, authentication, authorization, admission, rules, inFlight, registry, startTime };
+  const counted: Counted = {
+    ...{ series, authentication, authorization, admission, rules, audit },
+    ...{ inFlight, registry, startTime },
+  };
 
   return {
     inFlight,

@@ -35,7 +35,7 @@ beforeAll(async () => {
     behave(socket, head);
   });
   await new Promise<void>((done) => agent.listen(0, '127.0.0.1', done));
-  server = await makeFixture();
+  server = await makeFixture({ policy: { rules: [{ level: 'Metadata' }] } });
   listener = await listen({
     handler: server.handler,
     address: '127.0.0.1',
@@ -115,6 +115,24 @@ const echo = (socket: Socket, head: Buffer) => {
   socket.pipe(socket);
 };
 const idle = () => expect.poll(() => server.inFlight.counts.proxied).toBe(0);
+
+it('has an audit event when the protocol is switched, and one when the connection has ended', async () => {
+  behave = echo;
+  server.events.length = 0;
+  const socket = connect(`${pods}/web/exec?command=date`);
+  await answered(socket);
+  const stages = () => server.events.map(({ stage, responseStatus }) => [stage, responseStatus]);
+  const switched = { metadata: {}, code: 101 };
+  const started = [
+    ['RequestReceived', undefined],
+    ['ResponseStarted', switched],
+  ];
+  expect(stages()).toEqual(started);
+  socket.end();
+  await expect.poll(stages).toEqual([...started, ['ResponseComplete', switched]]);
+  expect(server.events[2]).toMatchObject({ verb: 'create', objectRef: { name: 'web', subresource: 'exec' } });
+  await idle();
+});
 
 it('an upgrade is forwarded to the kubelet without the credentials of the client', async () => {
   behave = echo;

@@ -1,5 +1,5 @@
 import { patchFormat, type TypeMeta } from '../codec/index.ts';
-import { formatGroupVersion, type JsonObject, StatusError, statusError } from '../meta/index.ts';
+import { formatGroupVersion, type JsonObject, type Names, StatusError, statusError } from '../meta/index.ts';
 import {
   type Change,
   checkVerb,
@@ -21,6 +21,7 @@ import {
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
+import { auditList } from './audit-list.ts';
 import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './bodies.ts';
 import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
@@ -64,7 +65,7 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
     checkMethod(call, target);
     const version = target.resource.versions.get(target.version);
     if (version?.declared.deprecated !== undefined) {
-      call.warnings.add(deprecationWarning(target, version.declared.deprecated));
+      reportDeprecation(call, target, version.declared.deprecated, names);
     }
     if (connectionOf(target) !== undefined) return connectAnswer(options, call, target);
     const serve = servers[call.info.verb];
@@ -113,7 +114,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const object = await verbs.registry.get(target, readOptions(call.info.query));
     checkShape(target, form, 'object');
-    const encoded = form.codec.encodeObject(representObject(target, object, view));
+    const json = representObject(target, object, view);
+    call.audit?.responseObject(json);
+    const encoded = form.codec.encodeObject(json);
     const body = encoded instanceof Promise ? await encoded : encoded;
     return { status: 200, headers: form.headers, body };
   },
@@ -121,8 +124,9 @@ const servers: { readonly [verb: string]: Serve } = {
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
-    const list = await verbs.registry.list(target, readOptions(call.info.query));
+    let list = await verbs.registry.list(target, readOptions(call.info.query));
     checkShape(target, form, 'list');
+    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
   },
 
@@ -147,6 +151,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const { objects, unread } = verbs.negotiation;
     const form = (isRead(target) ? objects : unread)(call.request, call.info);
     const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
+    call.audit?.requestObject(object.value);
     const options = writeOptions(verbs, call, 'create');
     return written(verbs, call, target, { verb: 'create', object }, options, form);
   },
@@ -155,6 +160,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const { objects, unread } = verbs.negotiation;
     const form = (isRead(target) ? objects : unread)(call.request, call.info);
     const object = await readObjectBody(call, typeOf(target), verbs.negotiation.bodies);
+    call.audit?.requestObject(object.value);
     const options = writeOptions(verbs, call, 'update');
     return written(verbs, call, target, { verb: 'update', object }, options, form);
   },
@@ -165,6 +171,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.objects(call.request, call.info);
     const asked = writeOptions(verbs, call, format === 'apply' ? 'apply' : 'patch');
     const change = await readPatch(call, format, verbs.codecs);
+    if (change.malformed === undefined) call.audit?.requestValue(change.patch);
     return written(verbs, call, target, change, asked, form);
   },
 
@@ -172,7 +179,10 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.objects(call.request, call.info);
     const options = await deleteOptions(verbs, call);
     const { AllowUnsafeMalformedObjectDeletion: mayBeUnsafe } = verbs.registry.features;
-    if (mayBeUnsafe && isUnsafe(options)) await verbs.permit(call, unsafeVerb);
+    if (mayBeUnsafe && isUnsafe(options)) {
+      call.audit?.annotate(`apiserver.${verbs.names.domain}/unsafe-delete-ignore-read-error`, '');
+      await verbs.permit(call, unsafeVerb);
+    }
     return written(verbs, call, target, { verb: 'delete', options }, deleting(call, options), form);
   },
 
@@ -181,8 +191,9 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
     const read = readOptions(call.info.query);
-    const list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
+    let list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     checkShape(target, form, 'list');
+    if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
   },
 };
@@ -202,10 +213,16 @@ async function written(
   // With the deprecated orphanDependents, a deletion that has only begun has status 202.
   const begun = change.verb === 'delete' && deleted === undefined && change.options['orphanDependents'] === false;
   const status = created ? 201 : begun ? 202 : 200;
-  if (result.object === undefined)
-    return valueAnswer(status, created ? doneStatus : deletedStatus(target, result), form);
+  if (result.object === undefined) {
+    const value = created ? doneStatus : deletedStatus(target, result);
+    call.audit?.responseStatus(value);
+    return valueAnswer(status, value, form);
+  }
   checkShape(target, form, 'object');
-  const encoded = form.codec.encodeObject(representObject(target, result.object, view));
+  const json = representObject(target, result.object, view);
+  if (change.verb === 'create') call.audit?.named(result.object.name);
+  call.audit?.responseObject(json);
+  const encoded = form.codec.encodeObject(json);
   const body = encoded instanceof Promise ? await encoded : encoded;
   return { status, headers: form.headers, body };
 }
@@ -298,6 +315,7 @@ function writeOptions(
 /** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
 async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
   const body = await readOptionsBody(call, verbs.deleteOptionsType, verbs.optionBodies);
+  if (body !== undefined) call.audit?.requestValue(body);
   const { query } = call.info;
   if (query.size === 0) return body ?? {};
   const dryRun = query.getAll('dryRun');
@@ -325,12 +343,17 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
   };
 }
 
-function deprecationWarning(
+/** Adds the warning and the audit annotations of a deprecated version. */
+function reportDeprecation(
+  { warnings, audit }: Call,
   { resource: { definition }, version }: Target,
   { since, removed, replacement }: NonNullable<ResourceVersion['deprecated']>,
-): string {
+  { domain }: Names,
+): void {
   const what = `${formatGroupVersion({ group: definition.group, version })} ${definition.kind}`;
   const until = removed === undefined ? '' : `, unavailable in v${removed}+`;
   const instead = replacement === undefined ? '' : `; use ${replacement}`;
-  return `${what} is deprecated in v${since}+${until}${instead}`;
+  audit?.annotate(`${domain}/deprecated`, 'true');
+  if (removed !== undefined) audit?.annotate(`${domain}/removed-release`, removed);
+  warnings.add(`${what} is deprecated in v${since}+${until}${instead}`);
 }

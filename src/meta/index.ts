@@ -58,7 +58,7 @@ export {
 } from './names.ts';
 export { type ApiObject, annotationOf, at, type ObjectMeta, type OwnerReference } from './object.ts';
 export type { Clock, Random } from './outside.ts';
-export { duplicateField, type Path, unknownField } from './path.ts';
+export { duplicateField, formatPath, type Path, unknownField } from './path.ts';
 export {
   addQuantities,
   canonicalQuantity,

@@ -29,7 +29,8 @@ export function createHandlerOf(target: Target): CreateHandler | undefined {
 export function reviewHandlerOf({ reviewHandlers }: RegistryContext, target: Target): ReviewHandler | undefined {
   const { resource, subresource } = target;
   const { virtual, plural } = resource.definition;
-  if (subresource === '' ? virtual !== true : subresourceOf(target)?.type !== 'create') return undefined;
+  if (subresource === '' ? virtual !== true : resource.subresources.get(subresource)?.type !== 'create')
+    return undefined;
   const below = subresource === '' ? '' : `/${subresource}`;
   const handler = reviewHandlers.get(formatGroupResource(resource.id) + below);
   if (handler === undefined) throw new StatusError(501, '', `${plural}${below} is not served by this server`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
+import { type Auditor, emptyAuditCounts } from '../audit/index.ts';
 import { type Authorizer, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
@@ -26,6 +27,7 @@ import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
 import { authenticationOf, authorizerOf } from './access.ts';
+import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
@@ -47,6 +49,8 @@ export interface ServerComponents {
   readonly inFlight: InFlight;
   readonly nodeProxy: NodeProxy;
   readonly yaml: YamlThread;
+  /** Undefined: nothing is audited. */
+  readonly auditor: Auditor | undefined;
   readonly handler: Handler;
   /** Resolves when requests can be authorized by roles. */
   readonly rolesLoaded: Promise<void>;
@@ -76,10 +80,12 @@ export async function compose(
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const trust = await kubeletTrustOf(settings);
+  const auditCounts = emptyAuditCounts();
+  const auditor = await openAuditor(settings, { names, clock, random, log, counts: auditCounts });
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
-  const metrics = createMetrics(() => registry, inFlight, clock);
+  const metrics = createMetrics(() => registry, inFlight, clock, auditCounts);
   const registry: Registry = createRegistry({
     store,
     names,
@@ -98,11 +104,8 @@ export async function compose(
     virtualLists: new Map([['componentstatuses', () => componentStatuses(store, names, probeLocal)]]),
     admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
   });
-  const checks = [
-    ...healthChecks(names, store),
-    ...state.hooks.checks(clock, settings.livezGracePeriod),
-    ...readinessChecks(names, store, registry, state),
-  ];
+  const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
+  const checks = [...healthChecks(names, store), ...hooks, ...readinessChecks(names, store, registry, state)];
   const nonResource = createNonResourceHandler({
     registry,
     names,
@@ -123,6 +126,7 @@ export async function compose(
     findType,
     authenticate: access.authenticate,
     authorize,
+    auditor,
     clock,
     random,
     log,
@@ -131,7 +135,8 @@ export async function compose(
     nodeProxy,
     readYaml: (bytes) => yaml.parse(bytes),
   });
-  return { store, registry, inFlight, nodeProxy, yaml, handler, rolesLoaded: followRoles(registry, roles, names) };
+  const rolesLoaded = followRoles(registry, roles, names);
+  return { store, registry, inFlight, nodeProxy, yaml, auditor, handler, rolesLoaded };
 }
 
 const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly settings: ServerSettings }) => {

@@ -1,27 +1,13 @@
 import { absentPlugins, admissionPlugins } from '../admission/index.ts';
 import { compatibleDomain, defaultDomain } from '../meta/index.ts';
+import { auditFlags } from './audit-flags.ts';
 import { type AuthorizationMode, authorizationModes, modesType } from './authorization-modes.ts';
 import { allControllers } from './controllers.ts';
 import { checkGate } from './feature-gates.ts';
+import { type Flag, flag } from './flag.ts';
 import * as type from './flag-types.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { apiRelease } from './version.ts';
-
-/** A flag of the server. Its name is its key in the table in kebab-case: `--secure-port`. */
-export interface Flag<T> {
-  readonly section: 'Address' | 'Identity' | 'API' | 'Nodes' | 'Store' | 'Limits' | 'Process';
-  readonly type: type.FlagType<T>;
-  readonly default: T;
-  /** A sentence or two without the default, in Markdown. */
-  readonly help: string;
-}
-
-const flag = <T>(
-  section: Flag<T>['section'],
-  valueType: type.FlagType<T>,
-  byDefault: NoInfer<T>,
-  help: string,
-): Flag<T> => ({ section, type: valueType, default: byDefault, help });
 
 const pluginNames = (on: boolean): string[] =>
   admissionPlugins.filter((plugin) => plugin.on === on).map(({ name }) => name);
@@ -251,6 +237,8 @@ const flags = {
     300_000,
     'For how long old versions of objects can be read and watched from, counted while the server runs; 0 keeps them for ever.',
   ),
+
+  ...auditFlags,
 
   maxRequestsInflight: flag(
     'Limits',

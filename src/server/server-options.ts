@@ -56,6 +56,14 @@ export interface ServerOptions {
    */
   readonly anonymousAuth?: boolean | undefined;
   /**
+   * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `RBAC`, `Node`. What none
+   * of them allows is denied. `RBAC` allows what roles grant. `Node` has no opinion yet: kubelets may do what roles
+   * grant them. Members of `system:masters` are always allowed.
+   *
+   * A list of names, or a text with commas between them. `RBAC` by default. The flag `--authorization-mode`.
+   */
+  readonly authorizationMode?: string | readonly string[] | undefined;
+  /**
    * Secrets of the type for bootstrap tokens in the system namespace are bearer tokens.
    *
    * True or false. `false` by default. The flag `--enable-bootstrap-token-auth`.
@@ -114,14 +122,6 @@ export interface ServerOptions {
    * An https URL. Nothing by default. The flag `--service-account-jwks-uri`.
    */
   readonly serviceAccountJwksUri?: string | undefined;
-  /**
-   * Authorizers, asked in this order until one allows or denies: `AlwaysAllow`, `AlwaysDeny`, `RBAC`, `Node`. What none
-   * of them allows is denied. `RBAC` allows what roles grant. `Node` has no opinion yet: kubelets may do what roles
-   * grant them. Members of `system:masters` are always allowed.
-   *
-   * A list of names, or a text with commas between them. `RBAC` by default. The flag `--authorization-mode`.
-   */
-  readonly authorizationMode?: string | readonly string[] | undefined;
   /**
    * Domain of API groups, labels and annotations. `k8s.io` serves kubectl and other existing clients.
    *
@@ -261,6 +261,144 @@ export interface ServerOptions {
    * `--etcd-compaction-interval`.
    */
   readonly etcdCompactionInterval?: number | string | undefined;
+  /**
+   * Audit policy: which requests are recorded, and how much of them. Without one, the default policy of
+   * [audit.md](audit.md) applies where a log or a webhook is given.
+   *
+   * The path of a file. Nothing by default. The flag `--audit-policy-file`.
+   */
+  readonly auditPolicyFile?: string | undefined;
+  /**
+   * File to which audit events are appended; `-` is standard output. Without one there is no audit log.
+   *
+   * The path of a file. Nothing by default. The flag `--audit-log-path`.
+   */
+  readonly auditLogPath?: string | undefined;
+  /**
+   * `json` writes each event as a line of JSON, `legacy` as a line of text with some of its fields.
+   *
+   * One of these words. `json` by default. The flag `--audit-log-format`.
+   */
+  readonly auditLogFormat?: 'json' | 'legacy' | undefined;
+  /**
+   * Size at which the audit log is rotated, in megabytes; 0 stands for 100.
+   *
+   * A whole number from 0 to 1000000. `0` by default. The flag `--audit-log-maxsize`.
+   */
+  readonly auditLogMaxsize?: number | string | undefined;
+  /**
+   * Days for which rotated audit logs are kept; 0 is no limit.
+   *
+   * A whole number from 0 to 36500. `0` by default. The flag `--audit-log-maxage`.
+   */
+  readonly auditLogMaxage?: number | string | undefined;
+  /**
+   * How many rotated audit logs are kept; 0 is no limit.
+   *
+   * A whole number from 0 to 1000000. `0` by default. The flag `--audit-log-maxbackup`.
+   */
+  readonly auditLogMaxbackup?: number | string | undefined;
+  /**
+   * Rotated audit logs are compressed with gzip.
+   *
+   * True or false. `false` by default. The flag `--audit-log-compress`.
+   */
+  readonly auditLogCompress?: boolean | undefined;
+  /**
+   * The most events that wait to be written; further ones are lost, which a metric counts.
+   *
+   * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-log-batch-buffer-size`.
+   */
+  readonly auditLogBatchBufferSize?: number | string | undefined;
+  /**
+   * Events larger than the size below are recorded without their request and response objects, and lost if they are
+   * still too large.
+   *
+   * True or false. `false` by default. The flag `--audit-log-truncate-enabled`.
+   */
+  readonly auditLogTruncateEnabled?: boolean | undefined;
+  /**
+   * The largest event in the audit log, when they are truncated.
+   *
+   * A whole number from 1 to 1000000000. `102400` by default. The flag `--audit-log-truncate-max-event-size`.
+   */
+  readonly auditLogTruncateMaxEventSize?: number | string | undefined;
+  /**
+   * The most that is written at once, when events are truncated.
+   *
+   * A whole number from 1 to 1000000000. `10485760` by default. The flag `--audit-log-truncate-max-batch-size`.
+   */
+  readonly auditLogTruncateMaxBatchSize?: number | string | undefined;
+  /**
+   * Kubeconfig of the webhook to which audit events are sent. Without one there is no audit webhook.
+   *
+   * The path of a file. Nothing by default. The flag `--audit-webhook-config-file`.
+   */
+  readonly auditWebhookConfigFile?: string | undefined;
+  /**
+   * The time before a failed request to the audit webhook is repeated; each of the three times after it is half as long
+   * again.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `10s` by default. The flag
+   * `--audit-webhook-initial-backoff`.
+   */
+  readonly auditWebhookInitialBackoff?: number | string | undefined;
+  /**
+   * The most events that wait to be sent; further ones are lost, which a metric counts.
+   *
+   * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-webhook-batch-buffer-size`.
+   */
+  readonly auditWebhookBatchBufferSize?: number | string | undefined;
+  /**
+   * The most events of one request to the audit webhook.
+   *
+   * A whole number from 1 to 1000000. `400` by default. The flag `--audit-webhook-batch-max-size`.
+   */
+  readonly auditWebhookBatchMaxSize?: number | string | undefined;
+  /**
+   * How long events wait for others before they are sent.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `30s` by default. The flag
+   * `--audit-webhook-batch-max-wait`.
+   */
+  readonly auditWebhookBatchMaxWait?: number | string | undefined;
+  /**
+   * Requests to the audit webhook are limited in number.
+   *
+   * True or false. `true` by default. The flag `--audit-webhook-batch-throttle-enable`.
+   */
+  readonly auditWebhookBatchThrottleEnable?: boolean | undefined;
+  /**
+   * Requests to the audit webhook for each second on average.
+   *
+   * A whole number from 1 to 1000000. `10` by default. The flag `--audit-webhook-batch-throttle-qps`.
+   */
+  readonly auditWebhookBatchThrottleQps?: number | string | undefined;
+  /**
+   * Requests to the audit webhook at once, when there were fewer than the average before.
+   *
+   * A whole number from 1 to 1000000. `15` by default. The flag `--audit-webhook-batch-throttle-burst`.
+   */
+  readonly auditWebhookBatchThrottleBurst?: number | string | undefined;
+  /**
+   * Events larger than the size below are recorded without their request and response objects, and lost if they are
+   * still too large.
+   *
+   * True or false. `false` by default. The flag `--audit-webhook-truncate-enabled`.
+   */
+  readonly auditWebhookTruncateEnabled?: boolean | undefined;
+  /**
+   * The largest event that is sent, when they are truncated.
+   *
+   * A whole number from 1 to 1000000000. `102400` by default. The flag `--audit-webhook-truncate-max-event-size`.
+   */
+  readonly auditWebhookTruncateMaxEventSize?: number | string | undefined;
+  /**
+   * The largest request to the audit webhook, when events are truncated.
+   *
+   * A whole number from 1 to 1000000000. `10485760` by default. The flag `--audit-webhook-truncate-max-batch-size`.
+   */
+  readonly auditWebhookTruncateMaxBatchSize?: number | string | undefined;
   /**
    * Reading requests served at one time; more are told to come back later. A user may have as many of them as are left
    * free for all others. Watches do not count. 0 is no limit.

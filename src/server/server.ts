@@ -87,6 +87,7 @@ export async function startServer(
     hooks.done('bootstrap-controller');
   } catch (error) {
     components.registry.close();
+    await components.auditor?.close(0);
     await components.store.close();
     throw error;
   }
@@ -136,7 +137,7 @@ function aggregationOf(
 }
 
 async function shutDown(
-  { registry, store, inFlight, nodeProxy, yaml }: ServerComponents,
+  { registry, store, inFlight, nodeProxy, yaml, auditor }: ServerComponents,
   opening: Promise<Listening> | undefined,
   settings: ServerSettings,
   { clock }: Pick<Dependencies, 'clock'>,
@@ -162,6 +163,7 @@ async function shutDown(
   nodeProxy.close();
   yaml.close();
   await idle;
+  await auditor?.close(settings.shutdownGracePeriod);
   await store.close();
 }
 

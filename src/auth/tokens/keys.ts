@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
-import { type JsonObject, pemBlocks } from '../../meta/index.ts';
+import type { JsonObject } from '../../meta/index.ts';
+import { pemBlocks } from '../../pki/index.ts';
 
 /** The signature algorithms (RFC 7518) of service account tokens. The key alone decides which one it is used with. */
 export type Algorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
+import { jsonLine } from '../../audit/event.ts';
+import { createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
 import {
   type Authorizer,
   anonymous,
@@ -22,8 +24,10 @@ import {
   type ByteString,
   bufferOf,
   type Clock,
+  decodeText,
   type Features,
   type Json,
+  type JsonObject,
   namesFor,
   statusError,
   type User,
@@ -65,6 +69,8 @@ export interface Fixture {
   /** Everything that was told to the log as an error, and every request. */
   readonly errors: { readonly text: string; readonly fields: { readonly [name: string]: unknown } }[];
   readonly requests: RequestEntry[];
+  /** The audit events so far; none without a policy. */
+  readonly events: JsonObject[];
   /** Sends a request as the user of a token: `admin`, `jane`, or none. */
   readonly send: (method: string, url: string, options?: SendOptions) => Promise<Answer>;
   readonly close: () => Promise<void>;
@@ -97,6 +103,7 @@ export interface FixtureOptions {
   readonly resources?: typeof builtinResources;
   /** Allows what the usual rules do not. */
   readonly authorize?: Authorizer;
+  readonly policy?: Policy;
   /** In place of reading it in this thread. */
   readonly readYaml?: (bytes: Uint8Array) => Promise<ParsedBody>;
 }
@@ -151,6 +158,21 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   });
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
+  const events: JsonObject[] = [];
+  const auditor =
+    options.policy &&
+    createAuditor({
+      policy: options.policy,
+      backends: [
+        {
+          write: (event) => void events.push(JSON.parse(decodeText(jsonLine(event, names))) as JsonObject),
+          close: async () => {},
+        },
+      ],
+      counts: emptyAuditCounts(),
+      clock,
+      names,
+    });
   const log = {
     error: (text: string, fields: { readonly [name: string]: unknown }) => void errors.push({ text, fields }),
     request: (entry: RequestEntry) => void requests.push(entry),
@@ -176,6 +198,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     authenticate,
     authorize,
+    auditor,
     clock,
     random: { uuid: randomUUID },
     log,
@@ -193,6 +216,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     inFlight,
     errors,
     requests,
+    events,
     send,
     async close() {
       nodeProxy.close();

@@ -1,0 +1,89 @@
+import type { Clock, Names, ResourcePlace } from '../meta/index.ts';
+import { AuditContext } from './context.ts';
+import { shownUserAgent, sourceIPs, userInfo } from './event.ts';
+import { type PolicyRuleEvaluator, policyRuleEvaluator } from './policy.ts';
+import type { AuditAttributes, AuditBackend, AuditCounts, AuditEvent, ObjectReference, Policy } from './types.ts';
+
+/** What an event takes from the request itself. */
+export interface AuditedRequest {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string | undefined };
+  readonly peer: { readonly address: string };
+}
+
+export interface AuditorOptions {
+  readonly policy: Policy;
+  readonly backends: readonly AuditBackend[];
+  readonly counts: AuditCounts;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly names: Names;
+}
+
+/** Decides which requests are audited, and passes their events to the backends. */
+export interface Auditor {
+  /**
+   * Begins to audit a request, before anything is decided about it; undefined when its level is `None`. A request
+   * without a user has failed to authenticate. `received`: milliseconds since 1970.
+   */
+  begin(
+    request: AuditedRequest,
+    attributes: AuditAttributes,
+    auditID: string,
+    received: number,
+  ): AuditContext | undefined;
+  /** Delivers what is buffered; what is left after `graceMs` is lost. */
+  close(graceMs: number): Promise<void>;
+}
+
+export const emptyAuditCounts = (): AuditCounts => ({ events: 0, rejected: 0, levels: new Map(), errors: new Map() });
+
+export function createAuditor({ policy, backends, counts, clock, names }: AuditorOptions): Auditor {
+  const evaluate: PolicyRuleEvaluator = policyRuleEvaluator(policy);
+  const emit = (event: AuditEvent) => {
+    counts.events++;
+    for (const backend of backends) backend.write(event);
+  };
+  return {
+    begin(request, attributes, auditID, received) {
+      const config = evaluate(attributes);
+      const { level } = config;
+      counts.levels.set(level, (counts.levels.get(level) ?? 0) + 1);
+      if (level === 'None') return undefined;
+      const { user, verb, resource } = attributes;
+      return new AuditContext({
+        config,
+        event: {
+          level,
+          auditID,
+          requestURI: request.url,
+          verb,
+          user: user === undefined ? {} : userInfo(user),
+          sourceIPs: sourceIPs(request.headers, request.peer.address),
+          userAgent: shownUserAgent(request.headers['user-agent']),
+          objectRef: resource === undefined ? undefined : referenceOf(resource),
+          received,
+        },
+        kind: user === undefined ? 'unauthenticated' : isLongRunning(attributes) ? 'longRunning' : 'short',
+        domain: names.domain,
+        now: clock.now,
+        emit,
+      });
+    },
+    async close(graceMs) {
+      await Promise.all(backends.map((backend) => backend.close(graceMs)));
+    },
+  };
+}
+
+const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+const isLongRunning = ({ verb, resource, path }: AuditAttributes): boolean =>
+  resource === undefined
+    ? path.startsWith('/debug/pprof/')
+    : verb === 'watch' || verb === 'proxy' || streams.has(resource.subresource);
+
+/** The reference to the object that a request names, without empty fields. */
+function referenceOf({ resource, namespace, name, group, version, subresource }: ResourcePlace): ObjectReference {
+  const fields = { resource, namespace, name, apiGroup: group, apiVersion: version, subresource };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}

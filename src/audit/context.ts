@@ -1,0 +1,177 @@
+import { readOwnJson, stringifyJson } from '../codec/index.ts';
+import {
+  type ByteString,
+  decodeText,
+  encodeText,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  shorten,
+  type User,
+} from '../meta/index.ts';
+import { userInfo } from './event.ts';
+import type { RequestAuditConfig } from './policy.ts';
+import type { AuditEvent, ObjectReference, ResponseStatus, Stage } from './types.ts';
+
+/** The largest request or response object of an event (bytes): that of a request body. A larger one is left out. */
+export const maxObject = 3 * 1024 * 1024;
+
+/** What an event says once its request has arrived; the rest comes with time. */
+export type ReceivedEvent = Omit<AuditEvent, 'stage' | 'reached'>;
+
+export interface ContextOptions {
+  readonly config: RequestAuditConfig;
+  readonly event: ReceivedEvent;
+  /** When events are made: a long-running request has one more, a refused one has no other. */
+  readonly kind: 'short' | 'longRunning' | 'unauthenticated';
+  /** The API domain. */
+  readonly domain: string;
+  readonly now: () => number;
+  readonly emit: (event: AuditEvent) => void;
+}
+
+/** Gathers what the events of one request say, and makes an event at each stage. */
+export class AuditContext {
+  readonly #options: ContextOptions;
+  readonly #annotations: Map<string, string> = new Map();
+  #event: ReceivedEvent;
+  #over = false;
+
+  constructor(options: ContextOptions) {
+    this.#options = options;
+    this.#event = options.event;
+    if (options.kind !== 'unauthenticated') this.#emit('RequestReceived', options.event.received);
+  }
+
+  /** Whether the response object is asked for. */
+  get recordsResponse(): boolean {
+    return this.#event.level === 'RequestResponse';
+  }
+
+  /** Sets an annotation; the first value of a key stays. */
+  annotate(key: string, value: string): void {
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
+  }
+
+  authorized(allowed: boolean, reason: string): void {
+    this.annotate(`authorization.${this.#options.domain}/decision`, allowed ? 'allow' : 'forbid');
+    this.annotate(`authorization.${this.#options.domain}/reason`, reason);
+  }
+
+  impersonated(user: User): void {
+    this.#set({ impersonatedUser: userInfo(user) });
+  }
+
+  /** The decoded body of a request. Its metadata completes the object reference, at any level. */
+  requestObject(value: JsonObject): void {
+    const { metadata } = value;
+    if (isJsonObject(metadata ?? null)) this.#refer(metadata as JsonObject);
+    this.requestValue(value);
+  }
+
+  /** What a request sends in place of an object: a decoded patch, or the options of a deletion. */
+  requestValue(value: Json): void {
+    if (this.#event.level === 'Metadata') return;
+    const shown = this.#options.config.omitManagedFields ? withoutManagedFields(value) : value;
+    this.#set({ requestObject: this.#fitting(encodeText(stringifyJson(shown))) });
+  }
+
+  /** The name of a created object, where the request had none. */
+  named(name: string): void {
+    this.#refer({ name });
+  }
+
+  /** A Status that is returned in place of an object. */
+  responseStatus({ status, message, reason, details, code }: ResponseStatus): void {
+    const shown = { metadata: {}, status, message, reason, details, code };
+    this.#set({ responseStatus: shown });
+    this.responseObject(encodeText(JSON.stringify({ kind: 'Status', apiVersion: 'v1', ...shown })));
+  }
+
+  /** The JSON of the object or list that is returned, at the level RequestResponse. */
+  responseObject(json: ByteString): void {
+    if (!this.recordsResponse) return;
+    const fitting = this.#fitting(json);
+    if (fitting === undefined || !this.#options.config.omitManagedFields) this.#set({ responseObject: fitting });
+    else {
+      const value = withoutManagedFields(readOwnJson(decodeText(fitting)));
+      this.#set({ responseObject: encodeText(stringifyJson(value)) });
+    }
+  }
+
+  /** The head of the response is known. */
+  responded(code: number): void {
+    if (this.#over) return;
+    this.#set({ responseStatus: { metadata: {}, ...this.#event.responseStatus, code } });
+    if (this.#options.kind === 'short') return;
+    this.#emit('ResponseStarted');
+    this.#over = this.#options.kind === 'unauthenticated';
+  }
+
+  /** The response was read, or its client has gone. */
+  complete(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#emit('ResponseComplete');
+  }
+
+  /** An unexpected error. No other event follows. */
+  panicked(error: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    const message = `APIServer panic'd: ${shorten(error instanceof Error ? error.message : String(error))}`;
+    this.responseStatus({ status: 'Failure', message, reason: 'InternalError', code: 500 });
+    this.#emit('Panic');
+  }
+
+  #set(fields: Partial<ReceivedEvent>): void {
+    this.#event = { ...this.#event, ...fields };
+  }
+
+  #refer(metadata: JsonObject): void {
+    const reference: ObjectReference = this.#event.objectRef ?? {};
+    const missing = Object.fromEntries(
+      (['namespace', 'name', 'uid', 'resourceVersion'] as const)
+        .map((field) => [field, metadata[field]] as const)
+        .filter(([field, value]) => reference[field] === undefined && typeof value === 'string' && value !== ''),
+    );
+    this.#set({ objectRef: { ...reference, ...missing } });
+  }
+
+  #fitting(json: ByteString): ByteString | undefined {
+    if (json.length <= maxObject) return json;
+    this.annotate(`audit.${this.#options.domain}/truncated`, 'true');
+    return undefined;
+  }
+
+  #emit(stage: Stage, reached = this.#options.now()): void {
+    const { config, emit } = this.#options;
+    if (config.omitStages.has(stage)) return;
+    const annotations =
+      this.#annotations.size === 0 ? undefined : Object.fromEntries([...this.#annotations].sort(byKey));
+    emit({ ...this.#event, stage, reached, annotations });
+  }
+}
+
+const byKey = ([a]: readonly [string, string], [b]: readonly [string, string]) => (a < b ? -1 : 1);
+
+/** An object, a list or a table without `metadata.managedFields`. */
+function withoutManagedFields(value: Json): Json {
+  if (!isJsonObject(value)) return value;
+  const { metadata = null, items, rows } = value;
+  return {
+    ...value,
+    ...(isJsonObject(metadata) ? { metadata: unmanaged(metadata) } : {}),
+    ...(Array.isArray(items) ? { items: items.map(withoutManagedFields) } : {}),
+    ...(Array.isArray(rows) ? { rows: rows.map(withoutManagedFieldsInRow) } : {}),
+  };
+}
+
+function unmanaged(metadata: JsonObject): JsonObject {
+  const rest = { ...metadata };
+  delete rest['managedFields'];
+  return rest;
+}
+
+const withoutManagedFieldsInRow = (row: Json): Json =>
+  isJsonObject(row) && row['object'] !== undefined ? { ...row, object: withoutManagedFields(row['object']) } : row;

@@ -1,0 +1,77 @@
+import type { ByteString, Clock, Names } from '../meta/index.ts';
+import { BatchBuffer } from './batch-buffer.ts';
+import { jsonLine, legacyLine } from './event.ts';
+import { type AuditErrorLog, lossReporter } from './losses.ts';
+import { RotatingFile, type RotationOptions } from './rotating-file.ts';
+import { encodeWithin } from './truncate.ts';
+import type { AuditBackend, AuditCounts, AuditEvent } from './types.ts';
+
+/** The limits of events and batches (bytes). */
+export interface TruncateOptions {
+  readonly maxEventSize: number;
+  readonly maxBatchSize: number;
+}
+
+/** What backends report to, and take the time from. */
+export interface BackendDependencies {
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly counts: AuditCounts;
+  readonly log: AuditErrorLog;
+}
+
+export interface LogBackendOptions extends RotationOptions {
+  /** Undefined: standard output. */
+  readonly path: string | undefined;
+  readonly format: 'json' | 'legacy';
+  readonly bufferSize: number;
+  readonly truncate: TruncateOptions | undefined;
+}
+
+/** The size of one write where batches are not limited (bytes). */
+const writeBytes = 4 * 1024 * 1024;
+
+/** Writes events as lines to a file or to standard output, one write at a time. Rejects if the file cannot be opened. */
+export async function openLogBackend(
+  { path, format, bufferSize, truncate, ...rotation }: LogBackendOptions,
+  { names, clock, counts, log }: BackendDependencies,
+): Promise<AuditBackend> {
+  const lost = lossReporter({ counts, log, clock });
+  const encode = format === 'json' ? (event: AuditEvent) => jsonLine(event, names) : legacyLine;
+  const failed = (error: unknown) => log.error('rotated audit logs cannot be compressed or removed', { error });
+  const file = path === undefined ? standardOutput : new RotatingFile(path, rotation, { clock, failed });
+  // Opened again for the first event, so that a server that does not start holds no file.
+  await file.open();
+  await file.close();
+  const buffer = new BatchBuffer(
+    {
+      bufferSize,
+      batchSize: bufferSize,
+      batchBytes: truncate?.maxBatchSize ?? writeBytes,
+      waitMs: 0,
+      parallel: 1,
+    },
+    { plugin: 'log', deliver: (lines) => file.append(lines), lost, clock },
+  );
+  return {
+    write(event) {
+      const line = encodeWithin(truncate?.maxEventSize ?? Number.POSITIVE_INFINITY, event, names.domain, encode);
+      if (line === undefined) lost('truncate', 1, new Error('event is too large even after truncating'));
+      else buffer.add(line);
+    },
+    async close(graceMs) {
+      // A write that does not end would hold the file.
+      if (!(await buffer.close(graceMs))) return;
+      await file.close().catch((error: unknown) => log.error('the audit log cannot be closed', { error }));
+    },
+  };
+}
+
+const standardOutput = {
+  open: async () => {},
+  append: (lines: readonly ByteString[]) =>
+    new Promise<void>((resolve, reject) => {
+      process.stdout.write(`${lines.join('\n')}\n`, 'latin1', (error) => (error == null ? resolve() : reject(error)));
+    }),
+  close: async () => {},
+};

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readWebhookConfig } from './webhook-kubeconfig.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hook-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Reads a kubeconfig with this cluster and user. */
+function read(cluster: object, user: object = {}, more: object = {}) {
+  const path = join(folder, 'hook.kubeconfig');
+  const config = {
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'hook', user: 'u' } }],
+    clusters: [{ name: 'hook', cluster }],
+    users: [{ name: 'u', user }],
+    ...more,
+  };
+  writeFileSync(path, JSON.stringify(config));
+  return readWebhookConfig('hook', path);
+}
+const server = 'https://hook.example/path';
+
+it('reads the cluster and the user of the current context; files are relative to its own', async () => {
+  for (const name of ['ca', 'cert', 'key']) writeFileSync(join(folder, name), `the ${name}`);
+  const config = await read(
+    { server, 'certificate-authority': 'ca', 'tls-server-name': 'other.example' },
+    { 'client-certificate': 'cert', 'client-key': join(folder, 'key'), username: 'u', password: 'p' },
+  );
+  expect(config).toMatchObject({ ca: 'the ca', cert: 'the cert', key: 'the key', serverName: 'other.example' });
+  expect([config.url.href, config.skipVerify]).toEqual([server, false]);
+  expect(await config.authorization?.()).toBe(`Basic ${Buffer.from('u:p').toString('base64')}`);
+});
+
+it('prefers data to files, and tokens to passwords', async () => {
+  const config = await read(
+    { server, 'certificate-authority': 'absent', 'certificate-authority-data': Buffer.from('pem').toString('base64') },
+    { token: 't', username: 'u' },
+  );
+  expect(config.ca).toBe('pem');
+  expect(await config.authorization?.()).toBe('Bearer t');
+});
+
+it('needs no user', async () => {
+  const config = await read({ server }, {}, { contexts: [{ name: 'c', context: { cluster: 'hook' } }] });
+  expect([config.authorization, config.cert]).toEqual([undefined, undefined]);
+});
+
+it.each<[string, Parameters<typeof read>, string]>([
+  ['no server', [{}], 'server must be a URL with https'],
+  ['a server without TLS', [{ server: 'http://hook.example' }], 'server must be a URL with https'],
+  ['credentials in the URL', [{ server: 'https://a:b@hook.example' }], 'without credentials'],
+  ['an unknown context', [{ server }, {}, { 'current-context': 'd' }], 'contexts has no context named "d"'],
+  ['an unknown user', [{ server }, {}, { users: [] }], 'users has no user named "u"'],
+  ['a file that is missing', [{ server, 'certificate-authority': 'absent' }], 'there is no such file'],
+  ['a certificate without its key', [{ server }, { 'client-certificate-data': 'YQ==' }], 'must be given together'],
+  ['a proxy', [{ server, 'proxy-url': 'http://p' }], 'proxy-url is not supported for webhooks'],
+  ['a credential plugin', [{ server }, { exec: { command: 'x' } }], 'exec is not supported for webhooks'],
+  ['a field of another type', [{ server, 'tls-server-name': 1 }], 'tls-server-name must be a string'],
+  ['another kind', [{ server }, {}, { kind: 'Pod' }], 'is no kubeconfig: its kind must be Config'],
+  [
+    'a certificate authority that is not used',
+    [{ server, 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'YQ==' }],
+    'exclude each other',
+  ],
+])('refuses %s', async (_, args, message) => {
+  await expect(read(...args)).rejects.toThrow(message);
+});

@@ -1,0 +1,111 @@
+import { dirname, resolve } from 'node:path';
+import { parseYaml } from '../codec/index.ts';
+import { isJsonObject, type Json, type JsonObject, StatusError } from '../meta/index.ts';
+import { readSettingFile } from './read-file.ts';
+import { StartError } from './start-error.ts';
+
+/** Where a webhook is, how it is trusted, and with which credentials it is called. */
+export interface WebhookConfig {
+  readonly url: URL;
+  /** CA bundle in PEM; undefined: the authorities that Node trusts. */
+  readonly ca: string | undefined;
+  /** The name in the certificate of the webhook, where it is not the host of the URL. */
+  readonly serverName: string | undefined;
+  readonly skipVerify: boolean;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** The `Authorization` header; undefined: none. */
+  readonly authorization: (() => Promise<string>) | undefined;
+}
+
+/** Reads the kubeconfig of a flag that leads to a webhook: its current context. @throws StartError */
+export async function readWebhookConfig(flag: string, path: string): Promise<WebhookConfig> {
+  const where = `--${flag}=${JSON.stringify(path)}`;
+  const config = parsed(await readSettingFile(flag, path), where);
+  const context = named(config, 'contexts', 'context', textOf(config, 'current-context', where), where);
+  const cluster = named(config, 'clusters', 'cluster', textOf(context, 'cluster', where), where);
+  const userName = textOf(context, 'user', where);
+  const user = userName === undefined ? {} : named(config, 'users', 'user', userName, where);
+  refuse(cluster, ['proxy-url'], where);
+  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'], where);
+  /** The bytes of `<field>-data`, otherwise the file that `<field>` names. */
+  const pemOf = async (from: JsonObject, field: string): Promise<string | undefined> => {
+    const data = textOf(from, `${field}-data`, where);
+    if (data !== undefined) return Buffer.from(data, 'base64').toString();
+    const file = textOf(from, field, where);
+    return file === undefined ? undefined : readSettingFile(flag, resolve(dirname(path), file));
+  };
+  const skipVerify = cluster['insecure-skip-tls-verify'] === true;
+  const ca = await pemOf(cluster, 'certificate-authority');
+  if (skipVerify && ca !== undefined) {
+    throw new StartError(`${where}: insecure-skip-tls-verify and certificate-authority exclude each other`);
+  }
+  const [cert, key] = [await pemOf(user, 'client-certificate'), await pemOf(user, 'client-key')];
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new StartError(`${where}: client-certificate and client-key must be given together`);
+  }
+  return {
+    url: urlOf(textOf(cluster, 'server', where), where),
+    ca,
+    serverName: textOf(cluster, 'tls-server-name', where),
+    skipVerify,
+    cert,
+    key,
+    authorization: authorizationOf(user, flag, path, where),
+  };
+}
+
+function authorizationOf(user: JsonObject, flag: string, path: string, where: string): WebhookConfig['authorization'] {
+  const tokenFile = textOf(user, 'tokenFile', where);
+  // The file is read for each request, because tokens are renewed there.
+  if (tokenFile !== undefined) {
+    const file = resolve(dirname(path), tokenFile);
+    return async () => `Bearer ${(await readSettingFile(flag, file)).trim()}`;
+  }
+  const token = textOf(user, 'token', where);
+  if (token !== undefined) return async () => `Bearer ${token}`;
+  const name = textOf(user, 'username', where);
+  if (name === undefined) return undefined;
+  const basic = Buffer.from(`${name}:${textOf(user, 'password', where) ?? ''}`).toString('base64');
+  return async () => `Basic ${basic}`;
+}
+
+function parsed(text: string, where: string): JsonObject {
+  try {
+    const { value, findings } = parseYaml(Buffer.from(text));
+    if (findings.length > 0) throw new StartError(`${where}: ${findings.join('; ')}`);
+    if (isJsonObject(value) && value['kind'] === 'Config') return value;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw new StartError(`${where}: ${error.message}`, error);
+  }
+  throw new StartError(`${where} is no kubeconfig: its kind must be Config`);
+}
+
+/** The entry of a list that has a name. */
+function named(config: JsonObject, list: string, what: string, name: string | undefined, where: string): JsonObject {
+  if (name === undefined) throw new StartError(`${where} must have a current-context with a cluster`);
+  const entries: Json = config[list] ?? [];
+  const found = Array.isArray(entries) ? entries.find((one) => isJsonObject(one) && one['name'] === name) : undefined;
+  const entry = isJsonObject(found ?? null) ? ((found as JsonObject)[what] ?? null) : null;
+  if (isJsonObject(entry)) return entry;
+  throw new StartError(`${where}: ${list} has no ${what} named ${JSON.stringify(name)}`);
+}
+
+/** The text of a field; undefined where it is absent or empty. */
+function textOf(from: JsonObject, field: string, where: string): string | undefined {
+  const value = from[field] ?? '';
+  if (typeof value !== 'string') throw new StartError(`${where}: ${field} must be a string`);
+  return value === '' ? undefined : value;
+}
+
+function refuse(from: JsonObject, fields: readonly string[], where: string): void {
+  const found = fields.find((field) => from[field] !== undefined && from[field] !== null);
+  if (found !== undefined) throw new StartError(`${where}: ${found} is not supported for webhooks`);
+}
+
+function urlOf(text: string | undefined, where: string): URL {
+  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:' && url.username === '' && url.password === '') return url;
+  throw new StartError(`${where}: server must be a URL with https and without credentials`);
+}

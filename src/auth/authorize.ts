@@ -1,6 +1,6 @@
-import type { Names, User } from '../meta/index.ts';
-import { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
-import { type Attributes, type Authorizer, type Decision, noOpinion, type ResourceRule, type Rules } from './types.ts';
+import type { User } from '../meta/index.ts';
+import { systemMasters } from './groups.ts';
+import { type Attributes, type Authorizer, type Decision, noOpinion, type Rules } from './types.ts';
 
 const allowed: Decision = { allowed: true, reason: '' };
 
@@ -12,12 +12,10 @@ const allRulesGranted: Rules = {
   incomplete: false,
 };
 
-const isInMasters = ({ groups }: User) => groups.includes(systemMasters);
-
-/** The group `system:masters` may do everything. */
+/** The group `system:masters` may do everything. The role `cluster-admin`, which is bound to it, lists its rules. */
 export const mastersAuthorizer: Authorizer = Object.assign(
-  ({ user }: Attributes) => (isInMasters(user) ? allowed : noOpinion),
-  { rulesFor: (user: User) => (isInMasters(user) ? allRulesGranted : emptyRules) },
+  ({ user: { groups } }: Attributes) => (groups.includes(systemMasters) ? allowed : noOpinion),
+  { rulesFor: () => emptyRules },
 );
 
 /** The authorization mode `AlwaysAllow`. */
@@ -28,63 +26,6 @@ export const alwaysDenyAuthorizer: Authorizer = Object.assign(
   (): Decision => ({ allowed: false, reason: 'Everything is forbidden.' }),
   { rulesFor: () => emptyRules },
 );
-
-/** Exact paths, or path prefixes with a trailing `*`. */
-const publicPaths = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
-const discoveryPaths = [...publicPaths, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'];
-
-function allowedPaths({ groups }: User): readonly string[] {
-  if (groups.includes(systemAuthenticated)) return discoveryPaths;
-  return groups.includes(systemUnauthenticated) ? publicPaths : [];
-}
-
-/**
- * Authenticated users may read discovery, version and health, anonymous users version and health: what the roles
- * `system:discovery` and `system:public-info-viewer` grant.
- */
-export const discoveryAuthorizer: Authorizer = Object.assign(
-  ({ user, verb, resource, path }: Attributes) =>
-    resource === undefined && verb === 'get' && matchesPath(allowedPaths(user), path) ? allowed : noOpinion,
-  {
-    rulesFor: (user: User): Rules => {
-      const nonResourceURLs = allowedPaths(user);
-      return nonResourceURLs.length === 0
-        ? emptyRules
-        : { ...emptyRules, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] };
-    },
-  },
-);
-
-/** Authenticated users may create self reviews: what the role `system:basic-user` grants. */
-export function selfReviewAuthorizer({ domain }: Names): Authorizer {
-  const create = (group: string, resources: readonly string[]): ResourceRule => ({
-    verbs: ['create'],
-    apiGroups: [group],
-    resources,
-  });
-  const resourceRules = [
-    create(`authentication.${domain}`, ['selfsubjectreviews']),
-    create(`authorization.${domain}`, ['selfsubjectaccessreviews', 'selfsubjectrulesreviews']),
-  ];
-  const rules: Rules = { ...emptyRules, resourceRules };
-  return Object.assign(
-    ({ user, verb, resource }: Attributes) =>
-      resource !== undefined &&
-      resource.subresource === '' &&
-      user.groups.includes(systemAuthenticated) &&
-      resourceRules.some(
-        ({ verbs, apiGroups, resources }) =>
-          verbs.includes(verb) && apiGroups.includes(resource.group) && resources.includes(resource.resource),
-      )
-        ? allowed
-        : noOpinion,
-    { rulesFor: (user: User) => (user.groups.includes(systemAuthenticated) ? rules : emptyRules) },
-  );
-}
-
-function matchesPath(patterns: readonly string[], path: string): boolean {
-  return patterns.some((p) => (p.endsWith('*') ? path.startsWith(p.slice(0, -1)) : p === path));
-}
 
 /**
  * The first authorizer in order that allows or denies decides; without one there is no opinion, and the reasons are

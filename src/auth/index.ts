@@ -3,9 +3,7 @@ export { anonymous, certificateAuthenticator, unionAuthenticator } from './authe
 export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
-  discoveryAuthorizer,
   mastersAuthorizer,
-  selfReviewAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';

@@ -6,12 +6,10 @@ import {
   anonymous,
   bearerAuthenticator,
   certificateAuthenticator,
-  discoveryAuthorizer,
   mastersAuthorizer,
   parseTokenFile,
   type RbacIndex,
   rbacAuthorizer,
-  selfReviewAuthorizer,
   unionAuthenticator,
   unionAuthorizer,
 } from '../auth/index.ts';
@@ -41,7 +39,7 @@ export async function authenticationOf(
   return { ...tokens, authenticate: unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined) };
 }
 
-/** `system:masters`, then the authorizers of the modes in their order, then discovery and self reviews. */
+/** `system:masters`, then the authorizers of the modes in their order. */
 export function authorizerOf(
   { authorizationMode: modes }: Pick<Settings, 'authorizationMode'>,
   index: RbacIndex,
@@ -52,7 +50,7 @@ export function authorizerOf(
   const authorizers: { readonly [mode in AuthorizationMode]: readonly Authorizer[] } = {
     AlwaysAllow: [alwaysAllowAuthorizer],
     AlwaysDeny: [alwaysDenyAuthorizer],
-    RBAC: [rbacAuthorizer(index, names), discoveryAuthorizer, selfReviewAuthorizer(names)],
+    RBAC: [rbacAuthorizer(index, names)],
     Node: [],
   };
   return unionAuthorizer([mastersAuthorizer, ...modes.flatMap((mode) => authorizers[mode])]);

@@ -64,7 +64,7 @@ const keyOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: 
   JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs].map((list) => list ?? []));
 
 export interface ClusterRoleAggregationOptions {
-  /** May change every cluster role. */
+  /** May list, watch and patch cluster roles, and `escalate` them. */
   readonly client: Client;
   readonly names: Names;
   readonly clock: Clock;

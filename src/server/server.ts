@@ -131,7 +131,8 @@ function aggregationOf(
   const served = registry.resources.some(({ definition }) => definition.plural === 'clusterroles');
   if (!served || !controllers.has(aggregationController)) return undefined;
   const commonName = `system:serviceaccount:${names.systemNamespace}:${aggregationController}`;
-  const subject = { commonName, organizations: ['system:masters'] };
+  const organizations = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
+  const subject = { commonName, organizations };
   const client = createClient({ transport: inProcessTransport(handler, { subject, background: true }) });
   return new ClusterRoleAggregation({ client, names, clock, log });
 }

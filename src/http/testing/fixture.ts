@@ -11,14 +11,15 @@ import {
   type Authorizer,
   anonymous,
   bearerAuthenticator,
-  discoveryAuthorizer,
   mastersAuthorizer,
+  RbacIndex,
+  rbacAuthorizer,
   reviewHandlers,
-  selfReviewAuthorizer,
   staticTokenAuthenticator,
   unionAuthenticator,
   unionAuthorizer,
 } from '../../auth/index.ts';
+import { loadDefaultRoles } from '../../auth/testing/default-roles.ts';
 import { type ParsedBody, parseYaml } from '../../codec/index.ts';
 import {
   type ByteString,
@@ -125,10 +126,10 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const names = namesFor(options.domain ?? 'k8s.io');
   const clock = options.clock ?? realClock;
   const store = openMemoryStore({ clock });
+  const roles = new RbacIndex();
   const authorize = unionAuthorizer([
     mastersAuthorizer,
-    discoveryAuthorizer,
-    selfReviewAuthorizer(names),
+    rbacAuthorizer(roles, names),
     ...(options.authorize === undefined ? [] : [options.authorize]),
   ]);
   let ids = 0;
@@ -156,6 +157,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     features: options.features ?? {},
     reviewHandlers: reviewHandlers({ authenticateToken, authorize, names, audiences }),
   });
+  loadDefaultRoles(roles, names, registry.features);
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
   const events: JsonObject[] = [];

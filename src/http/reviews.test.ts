@@ -241,6 +241,7 @@ describe('selfsubjectrulesreviews', () => {
 
   /** The rules that the default roles grant, recorded from the reference server; in no order. */
   const sorted = (rules: unknown) => (rules as JsonObject[]).map((rule) => JSON.stringify(rule)).sort();
+  const rulesOf = async (options = {}) => (await statusOf(path, { namespace: 'default' }, options)) as JsonObject;
   const create = (group: string, ...resources: string[]) => ({
     verbs: ['create'],
     apiGroups: [`${group}.k8s.io`],
@@ -258,7 +259,7 @@ describe('selfsubjectrulesreviews', () => {
   }));
 
   it('list all rights of system:masters', async () => {
-    const { resourceRules, nonResourceRules, incomplete } = await statusOf(path, { namespace: 'default' });
+    const { resourceRules, nonResourceRules, incomplete } = await rulesOf();
     const all = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
     expect(sorted(resourceRules)).toEqual(sorted([all, ...ofEveryone]));
     expect(sorted(nonResourceRules)).toEqual(sorted([{ verbs: ['*'], nonResourceURLs: ['*'] }, ...pathsOfEveryone]));
@@ -266,11 +267,7 @@ describe('selfsubjectrulesreviews', () => {
   });
 
   it('list the rights of every authenticated user', async () => {
-    const { resourceRules, nonResourceRules, incomplete } = await statusOf(
-      path,
-      { namespace: 'default' },
-      { token: 'jane' },
-    );
+    const { resourceRules, nonResourceRules, incomplete } = await rulesOf({ token: 'jane' });
     expect(sorted(resourceRules)).toEqual(sorted(ofEveryone));
     expect(sorted(nonResourceRules)).toEqual(sorted(pathsOfEveryone));
     expect(incomplete).toBe(false);

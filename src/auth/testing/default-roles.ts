@@ -5,7 +5,7 @@ import type { RbacIndex } from '../rbac/rbac-index.ts';
 /** Loads the default roles and bindings, and nothing else, into an index. */
 export function loadDefaultRoles(index: RbacIndex, names: Names, features: Features): void {
   for (const object of bootstrapPolicy(names, features) as (PolicyObject & ApiObject)[]) {
-    const { name = '', namespace = '' } = object.metadata;
+    const { name, namespace = '' } = object.metadata;
     if (isBinding(object)) index.setBinding(namespace, name, object);
     else index.setRole(namespace, name, object);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
-import { identify, selectedName, splitAtRest } from './request-info.ts';
+import { identify, splitAtRest } from './request-info.ts';
 
 /** `verb group/version namespace resource name subresource rest`, with `-` for what is empty. */
 function told(method: string, url: string): string {
@@ -105,48 +105,6 @@ describe('identify', () => {
   it('accepts the absolute form (RFC 9112, 3.2.2)', () => {
     expect(told('GET', 'https://example.com:6443/api/v1/pods?watch=1')).toBe('watch /v1 - pods - - -');
     expect(identify('GET', 'https://example.com').path).toBe('/');
-  });
-});
-
-// Names as the reference server takes them from a request (apiserver/pkg/endpoints/request/requestinfo.go).
-describe('selectedName', () => {
-  const pods = '/api/v1/namespaces/a/pods';
-  const of = (fieldSelector: string) => `${pods}?fieldSelector=${encodeURIComponent(fieldSelector)}`;
-  it.each([
-    ['GET', of('metadata.name=x'), 'x'],
-    ['GET', of('metadata.name==x'), 'x'],
-    ['HEAD', of('metadata.name=x'), 'x'],
-    ['GET', `${of('metadata.name=x')}&watch=1`, 'x'],
-    ['GET', of('spec.nodeName=n,metadata.name=x'), 'x'],
-    ['GET', of('metadata.name!=y,metadata.name=x'), 'x'],
-    ['GET', of('metadata.name=a\\,b\\=c'), 'a,b=c'],
-  ])('%s %s selects one object', (method, url, name) => {
-    expect(selectedName(identify(method, url))).toBe(name);
-  });
-
-  it.each([
-    ['GET', pods],
-    ['GET', of('metadata.name!=x')],
-    ['GET', of('metadata.name=')],
-    ['GET', of('spec.metadata.name=x')],
-    ['GET', of('spec.nodeName=metadata.name=x')],
-    ['GET', of('spec.nodeName=a\\,metadata.name\\=x')],
-    ['GET', of('metadata.name=x,spec.nodeName')],
-    ['GET', of('metadata.name=x,spec.nodeName=a=b')],
-    ['GET', of('metadata.name=..')],
-    ['GET', of('metadata.name=x/y')],
-    ['GET', of('metadata.name=50%')],
-    ['GET', `${pods}?fieldSelector=&fieldSelector=metadata.name%3Dx`],
-    ['GET', '/metrics?fieldSelector=metadata.name%3Dx'],
-    ['GET', '/api/v1/namespaces/a/pods/y?fieldSelector=metadata.name%3Dx'],
-    ['GET', '/api/v1/namespaces/a/pods/y?watch=1&fieldSelector=metadata.name%3Dx'],
-    ['POST', of('metadata.name=x')],
-    ['PUT', of('metadata.name=x')],
-    ['PATCH', of('metadata.name=x')],
-    ['DELETE', of('metadata.name=x')],
-    ['deletecollection', of('metadata.name=x')],
-  ])('%s %s is not', (method, url) => {
-    expect(selectedName(identify(method, url))).toBeUndefined();
   });
 });
 

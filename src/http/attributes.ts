@@ -1,5 +1,5 @@
-import type { Attributes, Requirements } from '../auth/index.ts';
-import { pathSegmentName, type ReceivedSelector, type User } from '../meta/index.ts';
+import { type Attributes, selectorAttributes } from '../auth/index.ts';
+import { pathSegmentName, type User } from '../meta/index.ts';
 import type { RequestInfo } from './request-info.ts';
 
 /**
@@ -14,18 +14,8 @@ export function attributesOf(info: RequestInfo, user: User, withSelectors: boole
     return { user, verb, resource, path };
   }
   const name = selectedName(info);
-  const named = name === undefined ? resource : { ...resource, name };
-  if (!withSelectors) return { user, verb, resource: named, path };
-  const fields = fieldSelector && requirementsOf(fieldSelector, ({ terms }) => terms);
-  const labels = labelSelector && requirementsOf(labelSelector, ({ requirements }) => requirements);
-  return {
-    user,
-    verb,
-    resource: named,
-    path,
-    ...(fields === undefined ? {} : { fieldSelector: fields }),
-    ...(labels === undefined ? {} : { labelSelector: labels }),
-  };
+  const selected = name === undefined ? resource : { ...resource, name };
+  return { user, verb, resource: selected, path, ...(withSelectors ? selectorAttributes(selectors) : {}) };
 }
 
 /** Undefined where the selectors require no name, require what is no name, or cannot be parsed, which is an error later. */
@@ -34,14 +24,4 @@ function selectedName({ verb, resource, selectors }: RequestInfo): string | unde
   if (selectors.labelSelector?.error !== undefined) return undefined;
   const name = selectors.fieldSelector?.selector?.requires('metadata.name') ?? '';
   return name === '' || pathSegmentName(name).length > 0 ? undefined : name;
-}
-
-/** Undefined for a selector of everything. */
-function requirementsOf<S, R>(
-  { selector, error }: ReceivedSelector<S>,
-  list: (selector: S) => readonly R[],
-): Requirements<R> | undefined {
-  if (error !== undefined) return { requirements: [], error: error.message };
-  const requirements = list(selector);
-  return requirements.length === 0 ? undefined : { requirements };
 }

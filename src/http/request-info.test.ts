@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
 import { identify, splitAtRest } from './request-info.ts';
@@ -106,6 +107,73 @@ describe('identify', () => {
     expect(told('GET', 'https://example.com:6443/api/v1/pods?watch=1')).toBe('watch /v1 - pods - - -');
     expect(identify('GET', 'https://example.com').path).toBe('/');
   });
+});
+
+/**
+ * The request info of the reference server (apiserver/pkg/endpoints/request/requestinfo.go), in the form of `told`. Not
+ * modelled is where this server differs: paths with empty segments are no resources, the prefix `proxy/` means nothing,
+ * `watch` alone is the name of a resource, and a GET of one object with `watch` is a watch.
+ */
+function expected(method: string, segments: readonly string[], watch: boolean): string {
+  const [prefix, ...rest] = segments;
+  const version = prefix === 'apis' ? 1 : 0;
+  if ((prefix !== 'api' && prefix !== 'apis') || rest.length < version + 2)
+    return `${method.toLowerCase()} no resource`;
+  let parts = rest.slice(version + 1);
+  const byPath = parts[0] === 'watch';
+  if (byPath) parts = parts.slice(1);
+  let namespace = '-';
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    namespace = parts[1] as string;
+    if (parts.length > 2 && parts[2] !== 'status' && parts[2] !== 'finalize') parts = parts.slice(2);
+  }
+  const [resource, name = '-', subresource = '-', ...below] = parts;
+  const byMethod: { readonly [method: string]: string } = {
+    POST: 'create',
+    GET: name === '-' ? (watch ? 'watch' : 'list') : 'get',
+    HEAD: name === '-' ? (watch ? 'watch' : 'list') : 'get',
+    PUT: 'update',
+    PATCH: 'patch',
+    DELETE: name === '-' ? 'deletecollection' : 'delete',
+  };
+  const verb = byPath ? 'watch' : (byMethod[method] ?? '');
+  const group = version === 0 ? '' : rest[0];
+  return `${verb} ${group}/${rest[version]} ${namespace} ${resource} ${name} ${subresource} ${below.join('/') || '-'}`;
+}
+
+it('finds in every path what the reference server finds', () => {
+  const word = fc.constantFrom(
+    'api',
+    'apis',
+    'namespaces',
+    'watch',
+    'status',
+    'finalize',
+    'pods',
+    'a',
+    'log',
+    'proxy',
+    'v1',
+  );
+  const segments = fc
+    .tuple(fc.constantFrom('api', 'apis', 'healthz'), fc.array(word, { maxLength: 8 }))
+    .map(([root, below]) => [root, ...below]);
+  const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE');
+  const isWatchAlone = (path: readonly string[]) => {
+    const start = path[0] === 'apis' ? 3 : 2;
+    return path[start] === 'proxy' || (path[start] === 'watch' && path.length === start + 1);
+  };
+  fc.assert(
+    fc.property(segments, method, fc.boolean(), fc.boolean(), (path, verb, watch, slash) => {
+      fc.pre(!isWatchAlone(path));
+      const said = expected(verb, path, watch);
+      const url = `/${path.join('/')}${slash ? '/' : ''}${watch ? '?watch=1' : ''}`;
+      const found = told(verb, url);
+      const isNamed = watch && /^get \S*\/\S+ \S+ \S+ (?!- )\S+ - -$/.test(said);
+      expect(found).toBe(isNamed ? said.replace(/^get/, 'watch') : said);
+    }),
+    { numRuns: 5_000 },
+  );
 });
 
 describe('splitAtRest', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Attributes } from '../auth/index.ts';
 import type { User } from '../meta/index.ts';
 import { attributesOf } from './attributes.ts';
 import { identify } from './request-info.ts';
+import { makeFixture } from './testing/fixture.ts';
 
 const jane: User = { name: 'jane', groups: [] };
 const attributes = (method: string, url: string, withSelectors = true) =>
@@ -106,5 +108,23 @@ describe('the selectors of the attributes', () => {
         error: "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
       },
     });
+  });
+
+  it.each([true, false])('reach the authorizers with the feature gate AuthorizeWithSelectors=%s', async (on) => {
+    const asked: Attributes[] = [];
+    const authorize = (attributes: Attributes) => {
+      asked.push(attributes);
+      return { allowed: false, reason: '' };
+    };
+    const server = await makeFixture({ authorize, features: { AuthorizeWithSelectors: on } });
+    expect((await server.send('GET', `${pods}${both}`, { token: 'jane' })).status).toBe(403);
+    const review = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const resourceAttributes = { verb: 'list', resource: 'pods', labelSelector: { rawSelector: 'app in (x,y)' } };
+    const { json } = await server.send('POST', review, { token: 'jane', body: { spec: { resourceAttributes } } });
+    expect(json()).toMatchObject({ status: { allowed: false } });
+    expect(asked.map(({ fieldSelector, labelSelector }) => ({ fieldSelector, labelSelector }))).toEqual(
+      on ? [given, { labelSelector: given.labelSelector }] : [{}, {}],
+    );
+    await server.close();
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
+import { builtinResources } from '../resources/index.ts';
 import { identify, splitAtRest } from './request-info.ts';
 
 /** `verb group/version namespace resource name subresource rest`, with `-` for what is empty. */
@@ -174,6 +175,16 @@ it('finds in every path what the reference server finds', () => {
     }),
     { numRuns: 5_000 },
   );
+});
+
+it('knows the subresources of namespaces: any other segment there is a resource in the namespace', () => {
+  const subresources = builtinResources
+    .find(({ group, plural }) => group === '' && plural === 'namespaces')
+    ?.subresources.map(({ name }) => name);
+  expect(subresources?.toSorted()).toEqual(['finalize', 'status']);
+  for (const name of subresources ?? []) {
+    expect(told('GET', `/api/v1/namespaces/a/${name}`)).toBe(`get /v1 a namespaces a ${name} -`);
+  }
 });
 
 describe('splitAtRest', () => {

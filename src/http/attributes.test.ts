@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attributes } from '../auth/index.ts';
 import type { User } from '../meta/index.ts';
-import { attributesOf } from './attributes.ts';
-import { identify } from './request-info.ts';
+import { attributesOf, identify } from './request-info.ts';
 import { makeFixture } from './testing/fixture.ts';
 
 const jane: User = { name: 'jane', groups: [] };

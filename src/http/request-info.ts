@@ -1,4 +1,12 @@
-import { type ResourcePlace, receiveSelectors, type Selectors, statusError } from '../meta/index.ts';
+import { type Attributes, selectorAttributes } from '../auth/index.ts';
+import {
+  pathSegmentName,
+  type ResourcePlace,
+  receiveSelectors,
+  type Selectors,
+  statusError,
+  type User,
+} from '../meta/index.ts';
 import { readFlag } from '../registry/index.ts';
 
 /** Parameters of a URL; names and values are percent-decoded. */
@@ -91,6 +99,30 @@ function identifyResource(parts: readonly string[], start: number): ResourcePath
     rest: parts.length > next + 3 ? parts.slice(next + 3).join('/') : '',
     depth: next + 2,
   };
+}
+
+/**
+ * The attributes for which a request is authorized and audited. A list or watch whose field selector requires a
+ * `metadata.name` has that name. `withSelectors`: the feature gate `AuthorizeWithSelectors`.
+ */
+export function attributesOf(info: RequestInfo, user: User, withSelectors: boolean): Attributes {
+  const { verb, path, resource, watchPath, selectors } = info;
+  const { fieldSelector, labelSelector } = selectors;
+  // The reference server ignores the selectors of watches by path: their form for one object does not support any.
+  if (resource === undefined || watchPath || (fieldSelector === undefined && labelSelector === undefined)) {
+    return { user, verb, resource, path };
+  }
+  const name = selectedName(info);
+  const selected = name === undefined ? resource : { ...resource, name };
+  return { user, verb, resource: selected, path, ...(withSelectors ? selectorAttributes(selectors) : {}) };
+}
+
+/** Undefined where the selectors require no name, require what is no name, or cannot be parsed, which is an error later. */
+function selectedName({ verb, resource, selectors }: RequestInfo): string | undefined {
+  if (resource?.name !== '' || (verb !== 'list' && verb !== 'watch')) return undefined;
+  if (selectors.labelSelector?.error !== undefined) return undefined;
+  const name = selectors.fieldSelector?.selector?.requires('metadata.name') ?? '';
+  return name === '' || pathSegmentName(name).length > 0 ? undefined : name;
 }
 
 /** Splits a URL, as it was sent, after its subresource. */

@@ -1,8 +1,8 @@
 import { type ApiObject, type FieldError, fieldError, type JsonObject, statusError, type User } from '../meta/index.ts';
-import { type Selectors, selectorErrors } from './review-selectors.ts';
-import type { Authorizer, NonResourceRule, ResourceRule, ReviewHandler } from './types.ts';
+import { type ReviewSelectors, reviewedSelectors, selectorErrors } from './review-selectors.ts';
+import type { Attributes, Authorizer, NonResourceRule, ResourceRule, ReviewHandler } from './types.ts';
 
-interface ResourceAttributes extends Selectors {
+interface ResourceAttributes extends ReviewSelectors {
   readonly namespace?: string;
   readonly verb?: string;
   readonly group?: string;
@@ -77,7 +77,7 @@ export function selfRulesReview({ rulesFor }: Authorizer): ReviewHandler {
       incomplete,
       ...(evaluationError === '' ? {} : { evaluationError }),
     };
-    return { ...posted, spec: {}, status };
+    return { ...posted, metadata: {}, spec: {}, status };
   };
 }
 
@@ -90,19 +90,42 @@ async function withDecision(
   user: User,
   authorize: Authorizer,
 ): Promise<ApiObject> {
-  const { allowed, denied = false, reason } = await authorize({ user, ...attributesOf(spec) });
-  const status = { allowed, ...(denied ? { denied } : {}), ...(reason === '' ? {} : { reason }) };
+  const attributes: Attributes = { user, ...attributesOf(spec) };
+  const { allowed, denied = false, reason } = await authorize(attributes);
+  const evaluationError = evaluationErrorOf(attributes);
+  const status = {
+    allowed,
+    ...(denied ? { denied } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(evaluationError === '' ? {} : { evaluationError }),
+  };
   return { ...posted, status };
 }
 
-function attributesOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec) {
+/** Says which selectors were not considered as they were given. */
+function evaluationErrorOf(attributes: Attributes): string {
+  return (['fieldSelector', 'labelSelector'] as const)
+    .filter((field) => attributes[field]?.error !== undefined)
+    .map((field) => {
+      const partially = attributes[field]?.requirements.length === 0 ? '' : 'partially ';
+      return `spec.resourceAttributes.${field} ${partially}ignored due to parse error`;
+    })
+    .join('; ');
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: ReviewSpec): Omit<Attributes, 'user'> {
   if (resourceAttributes === undefined || resourceAttributes === null) {
     const { path = '', verb = '' } = nonResourceAttributes ?? {};
     return { verb, path, resource: undefined };
   }
   const { group = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes;
   const { verb = '' } = resourceAttributes;
-  return { verb, path: '', resource: { group, version, resource, subresource, namespace, name } };
+  return {
+    verb,
+    path: '',
+    resource: { group, version: version === '' ? '*' : version, resource, subresource, namespace, name },
+    ...reviewedSelectors(resourceAttributes),
+  };
 }
 
 const subjectOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectReviewSpec): User => ({

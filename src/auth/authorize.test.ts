@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Features, namesFor } from '../meta/index.ts';
-import { alwaysAllowAuthorizer, mastersAuthorizer, unionAuthorizer } from './authorize.ts';
+import { alwaysAllowAuthorizer, mastersAuthorizer, nodeAuthorizer, unionAuthorizer } from './authorize.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { RbacIndex } from './rbac/rbac-index.ts';
 import { loadDefaultRoles } from './testing/default-roles.ts';
@@ -96,11 +96,26 @@ describe('rulesFor', () => {
 
   it('is incomplete if one authorizer cannot enumerate its rules', async () => {
     expect(await rules('system:masters')).toMatchObject({ incomplete: false });
+    expect(await rules('system:masters', unionAuthorizer([alwaysAllowAuthorizer, nodeAuthorizer]))).toMatchObject({
+      incomplete: true,
+      evaluationError: 'node authorizer does not support user rule resolution',
+    });
     const silent: Authorizer = () => ({ allowed: false, reason: '' });
     expect(await rules('system:masters', unionAuthorizer([alwaysAllowAuthorizer, silent]))).toEqual({
       resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
       nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
       incomplete: true,
     });
+  });
+
+  it('has every error once', async () => {
+    const failing = (evaluationError: string): Authorizer =>
+      Object.assign(() => ({ allowed: false, reason: '' }), {
+        rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError }),
+      });
+    const errorOf = async (...errors: string[]) =>
+      (await rules('ops', unionAuthorizer(errors.map(failing))))?.evaluationError;
+    expect(await errorOf('a', 'a')).toBe('a');
+    expect(await errorOf('a', 'b', 'a')).toBe('[a, b]');
   });
 });

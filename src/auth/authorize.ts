@@ -27,6 +27,14 @@ export const alwaysDenyAuthorizer: Authorizer = Object.assign(
   { rulesFor: () => emptyRules },
 );
 
+/** The authorization mode `Node`, which has no opinion yet. It cannot list the rights of a node, as in the reference server. */
+export const nodeAuthorizer: Authorizer = Object.assign(() => noOpinion, {
+  rulesFor: () => ({
+    ...incompleteRules,
+    evaluationError: 'node authorizer does not support user rule resolution',
+  }),
+});
+
 /**
  * The first authorizer in order that allows or denies decides; without one there is no opinion, and the reasons are
  * joined. Rules are concatenated.
@@ -62,6 +70,12 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
   });
 }
 
+/** The text of several errors, each once. */
+function aggregate(errors: readonly string[]): string {
+  const [first = '', ...more] = new Set(errors);
+  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
+}
+
 async function unionRules(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<Rules> {
   const all = await Promise.all(
     authorizers.map(async ({ rulesFor }) => rulesFor?.(user, namespace) ?? incompleteRules),
@@ -71,6 +85,6 @@ async function unionRules(authorizers: readonly Authorizer[], user: User, namesp
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
     incomplete: all.some(({ incomplete }) => incomplete),
-    ...(errors.length === 0 ? {} : { evaluationError: errors.join(', ') }),
+    ...(errors.length === 0 ? {} : { evaluationError: aggregate(errors) }),
   };
 }

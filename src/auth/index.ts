@@ -4,6 +4,7 @@ export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
   mastersAuthorizer,
+  nodeAuthorizer,
   unionAuthorizer,
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
@@ -13,6 +14,7 @@ export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export { RbacIndex } from './rbac/rbac-index.ts';
 export { reviewHandlers } from './reviews.ts';
+export { selectorAttributes } from './selector-attributes.ts';
 export { parseTokenFile, type TokenUser } from './token-file.ts';
 export { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
 export { bootstrapAuthenticator } from './tokens/bootstrap.ts';
@@ -29,4 +31,11 @@ export { signSecretToken } from './tokens/secret-tokens.ts';
 export { serviceAccountAuthenticator } from './tokens/service-accounts.ts';
 export { tokenRequestHandler } from './tokens/token-request.ts';
 export type { TokenObjects } from './tokens/types.ts';
-export type { Attributes, Authenticator, Authorizer, ReviewHandler, TokenAuthenticator, WriteCheck } from './types.ts';
+export type {
+  Attributes,
+  Authenticator,
+  Authorizer,
+  ReviewHandler,
+  TokenAuthenticator,
+  WriteCheck,
+} from './types.ts';

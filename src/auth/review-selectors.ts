@@ -1,7 +1,19 @@
-import { type FieldError, fieldError } from '../meta/index.ts';
+import {
+  type FieldError,
+  type FieldTerm,
+  fieldError,
+  type LabelOperator,
+  type LabelRequirement,
+  labelValue,
+  qualifiedName,
+  quote,
+  receiveSelectors,
+} from '../meta/index.ts';
+import { type SelectorAttributes, selectorAttributes } from './selector-attributes.ts';
+import type { Requirements } from './types.ts';
 
 /** Field and label selectors of an access review, raw or as requirements. */
-export interface Selectors {
+export interface ReviewSelectors {
   readonly fieldSelector?: Selector | null;
   readonly labelSelector?: Selector | null;
 }
@@ -17,8 +29,62 @@ interface Requirement {
   readonly values?: readonly string[];
 }
 
+/**
+ * The selectors as attributes. Raw selectors that cannot be parsed and requirements that this server does not know are
+ * left out, and an error says so.
+ */
+export function reviewedSelectors({ fieldSelector, labelSelector }: ReviewSelectors): SelectorAttributes {
+  const raw = receiveSelectors(labelSelector?.rawSelector ?? '', fieldSelector?.rawSelector ?? '');
+  const { requirements: fields = [] } = fieldSelector ?? {};
+  const { requirements: labels = [] } = labelSelector ?? {};
+  return {
+    ...selectorAttributes(raw),
+    ...(fields.length === 0 ? {} : { fieldSelector: knownRequirements(fields, fieldTerm) }),
+    ...(labels.length === 0 ? {} : { labelSelector: knownRequirements(labels, labelRequirement) }),
+  };
+}
+
+/** `read` returns why a requirement is not known. */
+function knownRequirements<R>(
+  given: readonly Requirement[],
+  read: (requirement: Requirement) => R | string,
+): Requirements<R> {
+  const requirements: R[] = [];
+  let error: string | undefined;
+  for (const requirement of given) {
+    const found = read(requirement);
+    if (typeof found === 'string') error ??= found;
+    else requirements.push(found);
+  }
+  return error === undefined ? { requirements } : { requirements, error };
+}
+
+function fieldTerm({ key = '', operator = '', values = [] }: Requirement): FieldTerm | string {
+  const [value, ...more] = values;
+  if (more.length > 0) return 'fieldSelectors do not yet support multiple values';
+  if (operator === 'Exists' || operator === 'DoesNotExist') return `fieldSelectors do not yet support ${operator}`;
+  if (operator !== 'In' && operator !== 'NotIn') return `${quote(operator)} is not a valid field selector operator`;
+  return value === undefined
+    ? `fieldSelectors ${operator} must have one value`
+    : { field: key, value, not: operator === 'NotIn' };
+}
+
+const labelOperators = new Map<string, LabelOperator>([
+  ['In', 'in'],
+  ['NotIn', 'notin'],
+  ['Exists', 'exists'],
+  ['DoesNotExist', '!'],
+]);
+
+function labelRequirement({ key = '', operator = '', values = [] }: Requirement): LabelRequirement | string {
+  const known = labelOperators.get(operator);
+  if (known === undefined) return `${quote(operator)} is not a valid label selector operator`;
+  const [error] = [...qualifiedName(key), ...values.flatMap(labelValue)];
+  return error ?? { key, operator: known, values: [...new Set(values)].sort() };
+}
+
 /** Field errors of the selectors at `path`. Unknown operators are allowed, for authorizers that know them. */
-export function selectorErrors({ fieldSelector, labelSelector }: Selectors, path: string): FieldError[] {
+export function selectorErrors({ fieldSelector, labelSelector }: ReviewSelectors, path: string): FieldError[] {
   return [
     ...errorsOf(fieldSelector ?? undefined, `${path}.fieldSelector`),
     ...errorsOf(labelSelector ?? undefined, `${path}.labelSelector`),

@@ -47,6 +47,95 @@ describe('access reviews', () => {
   });
 });
 
+describe('selectors of access reviews', () => {
+  /** What the authorizer gets, and the status. */
+  async function reviewed(selectors: JsonObject) {
+    const asked: Attributes[] = [];
+    const authorize: Authorizer = (attributes) => {
+      asked.push(attributes);
+      return { allowed: false, reason: '' };
+    };
+    const resourceAttributes = { verb: 'list', resource: 'pods', ...selectors };
+    const status = await ask('subjectaccessreviews', { user: 'x', resourceAttributes }, { authorize });
+    const { fieldSelector, labelSelector } = asked[0] ?? {};
+    return { fieldSelector, labelSelector, evaluationError: status['evaluationError'] };
+  }
+  const requirements = (...given: [key: string, operator: string, ...values: string[]][]) => ({
+    requirements: given.map(([key, operator, ...values]) => ({ key, operator, values })),
+  });
+
+  it('are attributes like those of a list', async () => {
+    const known = {
+      fieldSelector: {
+        requirements: [
+          { field: 'a', value: '1', not: false },
+          { field: 'b', value: '2', not: true },
+        ],
+      },
+      labelSelector: {
+        requirements: [
+          { key: 'c', operator: 'in', values: ['x', 'y'] },
+          { key: 'd', operator: '!', values: [] },
+        ],
+      },
+      evaluationError: undefined,
+    };
+    const raw = { fieldSelector: { rawSelector: 'a=1,b!=2' }, labelSelector: { rawSelector: 'c in (y,x),!d' } };
+    expect(await reviewed(raw)).toEqual(known);
+    const listed = {
+      fieldSelector: requirements(['a', 'In', '1'], ['b', 'NotIn', '2']),
+      labelSelector: requirements(['c', 'In', 'y', 'x'], ['d', 'DoesNotExist']),
+    };
+    expect(await reviewed(listed)).toEqual(known);
+  });
+
+  const ignored = (field: string, how = '') => `spec.resourceAttributes.${field} ${how}ignored due to parse error`;
+
+  it('are ignored where they cannot be parsed', async () => {
+    const { fieldSelector, labelSelector, evaluationError } = await reviewed({
+      fieldSelector: { rawSelector: 'a' },
+      labelSelector: { rawSelector: 'a b' },
+    });
+    expect([fieldSelector?.requirements, labelSelector?.requirements]).toEqual([[], []]);
+    expect(evaluationError).toBe(`${ignored('fieldSelector')}; ${ignored('labelSelector')}`);
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    ['fieldSelector', requirements(['a', 'In', '1', '2']), 'fieldSelectors do not yet support multiple values'],
+    ['fieldSelector', requirements(['a', 'Exists']), 'fieldSelectors do not yet support Exists'],
+    ['fieldSelector', requirements(['a', 'Gt', '1']), '"Gt" is not a valid field selector operator'],
+    ['labelSelector', requirements(['a', 'Gt', '1']), '"Gt" is not a valid label selector operator'],
+    ['labelSelector', requirements(['a b', 'Exists']), undefined],
+    ['labelSelector', requirements(['a', 'In', 'b c']), undefined],
+  ])('leave out requirements that are not known: %s %j', async (field, selector, error) => {
+    const { evaluationError, ...alone } = await reviewed({ [field]: selector });
+    expect(alone[field as 'fieldSelector']).toEqual({ requirements: [], error: error ?? expect.any(String) });
+    expect(evaluationError).toBe(ignored(field));
+    const [known] = requirements(['k', 'In', 'v']).requirements;
+    const both = { requirements: [...(selector['requirements'] as JsonObject[]), known as JsonObject] };
+    const mixed = await reviewed({ [field]: both });
+    expect(mixed[field as 'fieldSelector']?.requirements).toHaveLength(1);
+    expect(mixed.evaluationError).toBe(ignored(field, 'partially '));
+  });
+});
+
+describe('access reviews of any version', () => {
+  it('ask for all versions', async () => {
+    const versions: unknown[] = [];
+    const authorize: Authorizer = ({ resource }) => {
+      versions.push(resource?.version);
+      return { allowed: false, denied: true, reason: 'no' };
+    };
+    const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } };
+    expect(await ask('selfsubjectaccessreviews', spec, { authorize })).toEqual({
+      allowed: false,
+      denied: true,
+      reason: 'no',
+    });
+    expect(versions).toEqual(['*']);
+  });
+});
+
 describe('rules reviews', () => {
   it('are incomplete when an authorizer cannot enumerate its rules', async () => {
     expect(await ask('selfsubjectrulesreviews', { namespace: 'ns' }, { authorize: no })).toEqual({

@@ -1,4 +1,4 @@
-import type { ApiObject, ResourcePlace, User } from '../meta/index.ts';
+import type { ApiObject, FieldTerm, LabelRequirement, ResourcePlace, User } from '../meta/index.ts';
 
 /** The credentials of a request. */
 export interface Credentials {
@@ -47,6 +47,20 @@ export interface Attributes {
   readonly resource: ResourcePlace | undefined;
   /** The path of the URL, without query. */
   readonly path: string;
+  /**
+   * What the field selector of a list, watch or deletecollection requires. Absent: nothing, or the feature gate
+   * `AuthorizeWithSelectors` is off.
+   */
+  readonly fieldSelector?: Requirements<FieldTerm>;
+  /** The same of the label selector. */
+  readonly labelSelector?: Requirements<LabelRequirement>;
+}
+
+/** Requirements of a selector, all of which must hold. */
+export interface Requirements<R> {
+  readonly requirements: readonly R[];
+  /** Why some or all requirements are missing. Without them the request is authorized for more than it selects. */
+  readonly error?: string;
 }
 
 /** Neither allowed nor denied: no opinion. */

@@ -2,6 +2,7 @@ import type { AuditContext } from '../audit/index.ts';
 import type { Attributes } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
+import { connectionOf, type Resource } from '../registry/index.ts';
 import { emptyBody } from './answers.ts';
 import type { Call, HandlerOptions, Serving } from './call.ts';
 import { createCodecs } from './codecs.ts';
@@ -10,7 +11,7 @@ import type { FlowClass } from './in-flight.ts';
 import { failureAnswers } from './media.ts';
 import { countRequest, type Series } from './metrics.ts';
 import { pieces } from './pieces.ts';
-import { identify, type RequestInfo, selectedName } from './request-info.ts';
+import { attributesOf, identify, type RequestInfo } from './request-info.ts';
 import { Seat } from './seat.ts';
 import { TrackedBody } from './tracked-body.ts';
 import type { ApiRequest, ApiResponse, Chunk, Handler } from './types.ts';
@@ -21,13 +22,14 @@ import { protocolCredentials } from './web-socket.ts';
 /** The server without its sockets. */
 export function createHandler(options: HandlerOptions): Handler {
   const { auditor, authorize, clock, metrics, names, random, registry, nonResource } = options;
-  const compress = registry.features.APIResponseCompression;
+  const { APIResponseCompression: compress, AuthorizeWithSelectors: withSelectors } = registry.features;
   const codecs = createCodecs(options);
   const serving: Serving = {
     ...options,
     codecs,
     answerFailure: failureAnswers(codecs.all),
-    permit: ({ info, user }, verb) => authorized({ ...info, verb }, user, undefined, options),
+    permit: ({ info, user }, verb) =>
+      authorized({ ...attributesOf(info, user, withSelectors), verb }, undefined, options),
   };
   const verbs = createVerbs(serving);
   const trace = createTrace(options);
@@ -52,19 +54,21 @@ export function createHandler(options: HandlerOptions): Handler {
       // Authenticate.
       let user = await authenticated(request, warnings, options);
       progress.user = user;
+      let attributes = attributesOf(info, user, withSelectors);
       // Audit.
-      audit = auditor?.begin(request, attributesOf(info, user), id, started);
+      audit = auditor?.begin(request, attributes, id, started);
       // Impersonate.
       if (impersonates(request.headers)) {
         user = await impersonate(user, request, authorize, names, accessDenied);
+        attributes = { ...attributes, user };
         if (user !== progress.user) audit?.impersonated(user);
       }
       // Limit the requests in flight. A mutating request takes its seat when its body has arrived.
-      const flowClass = flowClassOf(info);
+      const flowClass = flowClassOf(info, resource);
       seat = new Seat(metrics.inFlight, user, flowClass);
       if (flowClass !== 'mutating' || path === undefined) seat.enter();
       // Authorize.
-      await authorized(info, user, audit, options);
+      await authorized(attributes, audit, options);
       // Dispatch.
       const call: Call = { request, info, resource, user, series, seat, warnings, audit };
       response = await (path === undefined ? nonResource(call) : verbs(call));
@@ -184,7 +188,14 @@ function compressedOnce(body: ApiResponse['body']): ReturnType<typeof compressBo
   return made;
 }
 
-const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), verb: '', resource: undefined };
+const unknownRequest: RequestInfo = {
+  path: '',
+  query: new URLSearchParams(),
+  verb: '',
+  resource: undefined,
+  watchPath: false,
+  selectors: {},
+};
 
 async function authenticated(
   request: ApiRequest,
@@ -206,12 +217,13 @@ async function authenticated(
   return user;
 }
 
-const proxiedSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
-
 /** The flow class of a request; undefined for health checks, which are served at any load. */
-function flowClassOf({ verb, path, resource }: RequestInfo): FlowClass | undefined {
-  if (resource === undefined && /^\/(healthz|livez|readyz)\b/.test(path)) return undefined;
-  if (resource !== undefined && proxiedSubresources.has(resource.subresource)) return 'proxied';
+function flowClassOf(
+  { verb, path, resource: place }: RequestInfo,
+  resource: Resource | undefined,
+): FlowClass | undefined {
+  if (place === undefined && /^\/(healthz|livez|readyz)\b/.test(path)) return undefined;
+  if (resource !== undefined && connectionOf({ resource, subresource: place?.subresource ?? '' })) return 'proxied';
   if (verb === 'watch') return 'longRunning';
   return verb === 'get' || verb === 'list' || verb === 'head' ? 'readOnly' : 'mutating';
 }
@@ -223,30 +235,16 @@ function auditUnauthenticated(
   { started, id, info }: Progress,
 ): AuditContext | undefined {
   if (info === unknownRequest) return undefined;
-  return auditor?.begin(request, { ...attributesOf(info, nobody), user: undefined }, id, started);
+  return auditor?.begin(request, { ...attributesOf(info, nobody, false), user: undefined }, id, started);
 }
 
 const nobody: User = { name: '', groups: [] };
 
-/** A list or watch of one object by its name is authorized like a request for that object. */
-function attributesOf(info: RequestInfo, user: User): Attributes {
-  const { verb, path, resource } = info;
-  const name = selectedName(info);
-  return {
-    user,
-    verb,
-    resource: resource === undefined || name === undefined ? resource : { ...resource, name },
-    path,
-  };
-}
-
 async function authorized(
-  info: RequestInfo,
-  user: User,
+  attributes: Attributes,
   audit: AuditContext | undefined,
   { authorize, metrics }: Pick<HandlerOptions, 'authorize' | 'metrics'>,
 ): Promise<void> {
-  const attributes = attributesOf(info, user);
   const decided = authorize(attributes);
   const decision = decided instanceof Promise ? await decided : decided;
   metrics.authorized(decision.allowed ? 'allowed' : 'denied');

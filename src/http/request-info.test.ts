@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../meta/index.ts';
-import { identify, selectedName, splitAtRest } from './request-info.ts';
+import { builtinResources } from '../resources/index.ts';
+import { identify, splitAtRest } from './request-info.ts';
 
 /** `verb group/version namespace resource name subresource rest`, with `-` for what is empty. */
 function told(method: string, url: string): string {
@@ -108,46 +110,81 @@ describe('identify', () => {
   });
 });
 
-// Names as the reference server takes them from a request (apiserver/pkg/endpoints/request/requestinfo.go).
-describe('selectedName', () => {
-  const pods = '/api/v1/namespaces/a/pods';
-  const of = (fieldSelector: string) => `${pods}?fieldSelector=${encodeURIComponent(fieldSelector)}`;
-  it.each([
-    ['GET', of('metadata.name=x'), 'x'],
-    ['GET', of('metadata.name==x'), 'x'],
-    ['HEAD', of('metadata.name=x'), 'x'],
-    ['GET', `${of('metadata.name=x')}&watch=1`, 'x'],
-    ['GET', of('spec.nodeName=n,metadata.name=x'), 'x'],
-    ['GET', of('metadata.name!=y,metadata.name=x'), 'x'],
-    ['GET', of('metadata.name=a\\,b\\=c'), 'a,b=c'],
-  ])('%s %s selects one object', (method, url, name) => {
-    expect(selectedName(identify(method, url))).toBe(name);
-  });
+/**
+ * The request info of the reference server (apiserver/pkg/endpoints/request/requestinfo.go), in the form of `told`. Not
+ * modelled is where this server differs: paths with empty segments are no resources, the prefix `proxy/` means nothing,
+ * `watch` alone is the name of a resource, and a GET of one object with `watch` is a watch.
+ */
+function expected(method: string, segments: readonly string[], watch: boolean): string {
+  const [prefix, ...rest] = segments;
+  const version = prefix === 'apis' ? 1 : 0;
+  if ((prefix !== 'api' && prefix !== 'apis') || rest.length < version + 2)
+    return `${method.toLowerCase()} no resource`;
+  let parts = rest.slice(version + 1);
+  const byPath = parts[0] === 'watch';
+  if (byPath) parts = parts.slice(1);
+  let namespace = '-';
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    namespace = parts[1] as string;
+    if (parts.length > 2 && parts[2] !== 'status' && parts[2] !== 'finalize') parts = parts.slice(2);
+  }
+  const [resource, name = '-', subresource = '-', ...below] = parts;
+  const byMethod: { readonly [method: string]: string } = {
+    POST: 'create',
+    GET: name === '-' ? (watch ? 'watch' : 'list') : 'get',
+    HEAD: name === '-' ? (watch ? 'watch' : 'list') : 'get',
+    PUT: 'update',
+    PATCH: 'patch',
+    DELETE: name === '-' ? 'deletecollection' : 'delete',
+  };
+  const verb = byPath ? 'watch' : (byMethod[method] ?? '');
+  const group = version === 0 ? '' : rest[0];
+  return `${verb} ${group}/${rest[version]} ${namespace} ${resource} ${name} ${subresource} ${below.join('/') || '-'}`;
+}
 
-  it.each([
-    ['GET', pods],
-    ['GET', of('metadata.name!=x')],
-    ['GET', of('metadata.name=')],
-    ['GET', of('spec.metadata.name=x')],
-    ['GET', of('spec.nodeName=metadata.name=x')],
-    ['GET', of('spec.nodeName=a\\,metadata.name\\=x')],
-    ['GET', of('metadata.name=x,spec.nodeName')],
-    ['GET', of('metadata.name=x,spec.nodeName=a=b')],
-    ['GET', of('metadata.name=..')],
-    ['GET', of('metadata.name=x/y')],
-    ['GET', of('metadata.name=50%')],
-    ['GET', `${pods}?fieldSelector=&fieldSelector=metadata.name%3Dx`],
-    ['GET', '/metrics?fieldSelector=metadata.name%3Dx'],
-    ['GET', '/api/v1/namespaces/a/pods/y?fieldSelector=metadata.name%3Dx'],
-    ['GET', '/api/v1/namespaces/a/pods/y?watch=1&fieldSelector=metadata.name%3Dx'],
-    ['POST', of('metadata.name=x')],
-    ['PUT', of('metadata.name=x')],
-    ['PATCH', of('metadata.name=x')],
-    ['DELETE', of('metadata.name=x')],
-    ['deletecollection', of('metadata.name=x')],
-  ])('%s %s is not', (method, url) => {
-    expect(selectedName(identify(method, url))).toBeUndefined();
-  });
+it('finds in every path what the reference server finds', () => {
+  const word = fc.constantFrom(
+    'api',
+    'apis',
+    'namespaces',
+    'watch',
+    'status',
+    'finalize',
+    'pods',
+    'a',
+    'log',
+    'proxy',
+    'v1',
+  );
+  const segments = fc
+    .tuple(fc.constantFrom('api', 'apis', 'healthz'), fc.array(word, { maxLength: 8 }))
+    .map(([root, below]) => [root, ...below]);
+  const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE');
+  const isWatchAlone = (path: readonly string[]) => {
+    const start = path[0] === 'apis' ? 3 : 2;
+    return path[start] === 'proxy' || (path[start] === 'watch' && path.length === start + 1);
+  };
+  fc.assert(
+    fc.property(segments, method, fc.boolean(), fc.boolean(), (path, verb, watch, slash) => {
+      fc.pre(!isWatchAlone(path));
+      const said = expected(verb, path, watch);
+      const url = `/${path.join('/')}${slash ? '/' : ''}${watch ? '?watch=1' : ''}`;
+      const found = told(verb, url);
+      const isNamed = watch && /^get \S*\/\S+ \S+ \S+ (?!- )\S+ - -$/.test(said);
+      expect(found).toBe(isNamed ? said.replace(/^get/, 'watch') : said);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+it('knows the subresources of namespaces: any other segment there is a resource in the namespace', () => {
+  const subresources = builtinResources
+    .find(({ group, plural }) => group === '' && plural === 'namespaces')
+    ?.subresources.map(({ name }) => name);
+  expect(subresources?.toSorted()).toEqual(['finalize', 'status']);
+  for (const name of subresources ?? []) {
+    expect(told('GET', `/api/v1/namespaces/a/${name}`)).toBe(`get /v1 a namespaces a ${name} -`);
+  }
 });
 
 describe('splitAtRest', () => {

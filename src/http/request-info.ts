@@ -1,4 +1,12 @@
-import { parseFieldSelector, pathSegmentName, type ResourcePlace, statusError } from '../meta/index.ts';
+import { type Attributes, selectorAttributes } from '../auth/index.ts';
+import {
+  pathSegmentName,
+  type ResourcePlace,
+  receiveSelectors,
+  type Selectors,
+  statusError,
+  type User,
+} from '../meta/index.ts';
 import { readFlag } from '../registry/index.ts';
 
 /** Parameters of a URL; names and values are percent-decoded. */
@@ -23,9 +31,15 @@ export interface RequestInfo {
   readonly verb: string;
   /** Undefined for non-resource paths. */
   readonly resource: ResourcePath | undefined;
+  /** Whether a watch is asked for by the deprecated path `watch/`. */
+  readonly watchPath: boolean;
+  /** The selectors of a list, watch or deletecollection. Others have none. */
+  readonly selectors: Selectors;
 }
 
 const noQuery: Query = new URLSearchParams();
+const noSelectors: Selectors = {};
+const selecting: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 const verbs = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -50,9 +64,17 @@ export function identify(method: string, url: string): RequestInfo {
   const start = parts[1] === 'api' ? 2 : parts[1] === 'apis' ? 3 : 0;
   // Discovery documents such as `/apis/apps/v1` and paths with empty segments are non-resource paths.
   const resource = start === 0 || parts.length < start + 2 ? undefined : identifyResource(parts, start);
-  if (resource === undefined) return { path, query, verb: methods.has(method) ? method.toLowerCase() : '', resource };
-  const onWatchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
-  return { path, query, verb: resourceVerb(method, query, resource, onWatchPath), resource };
+  if (resource === undefined) {
+    const verb = methods.has(method) ? method.toLowerCase() : '';
+    return { path, query, verb, resource, watchPath: false, selectors: noSelectors };
+  }
+  const watchPath = parts[start + 1] === 'watch' && parts.length > start + 2;
+  const verb = resourceVerb(method, query, resource, watchPath);
+  const selectors =
+    query.size > 0 && selecting.has(verb)
+      ? receiveSelectors(query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '')
+      : noSelectors;
+  return { path, query, verb, resource, watchPath, selectors };
 }
 
 /** Undefined when a segment is empty; only those after a subresource may be. */
@@ -80,20 +102,27 @@ function identifyResource(parts: readonly string[], start: number): ResourcePath
 }
 
 /**
- * The name for which a list or watch is authorized: what its field selector requires of `metadata.name`. Undefined when
- * that is not a name, or when the selector is invalid, which is an error later.
+ * The attributes for which a request is authorized and audited. A list or watch whose field selector requires a
+ * `metadata.name` has that name. `withSelectors`: the feature gate `AuthorizeWithSelectors`.
  */
-export function selectedName({ verb, query, resource }: RequestInfo): string | undefined {
-  if (query.size === 0 || resource?.name !== '' || (verb !== 'list' && verb !== 'watch')) return undefined;
-  const selector = query.get('fieldSelector');
-  if (selector === null) return undefined;
-  let name: string | undefined;
-  try {
-    name = parseFieldSelector(selector).requires('metadata.name');
-  } catch {
-    return undefined;
+export function attributesOf(info: RequestInfo, user: User, withSelectors: boolean): Attributes {
+  const { verb, path, resource, watchPath, selectors } = info;
+  const { fieldSelector, labelSelector } = selectors;
+  // The reference server ignores the selectors of watches by path: their form for one object does not support any.
+  if (resource === undefined || watchPath || (fieldSelector === undefined && labelSelector === undefined)) {
+    return { user, verb, resource, path };
   }
-  return name === undefined || name === '' || pathSegmentName(name).length > 0 ? undefined : name;
+  const name = selectedName(info);
+  const selected = name === undefined ? resource : { ...resource, name };
+  return { user, verb, resource: selected, path, ...(withSelectors ? selectorAttributes(selectors) : {}) };
+}
+
+/** Undefined where the selectors require no name, require what is no name, or cannot be parsed, which is an error later. */
+function selectedName({ verb, resource, selectors }: RequestInfo): string | undefined {
+  if (resource?.name !== '' || (verb !== 'list' && verb !== 'watch')) return undefined;
+  if (selectors.labelSelector?.error !== undefined) return undefined;
+  const name = selectors.fieldSelector?.selector?.requires('metadata.name') ?? '';
+  return name === '' || pathSegmentName(name).length > 0 ? undefined : name;
 }
 
 /** Splits a URL, as it was sent, after its subresource. */

@@ -273,6 +273,11 @@ describe('selfsubjectrulesreviews', () => {
     expect(incomplete).toBe(false);
   });
 
+  it('return neither metadata nor spec', async () => {
+    const [, { metadata, spec }] = await post(path, { spec: { namespace: 'default' } });
+    expect([metadata, spec]).toEqual([{}, {}]);
+  });
+
   it('require a namespace', async () => {
     const [code, { message }] = await post(path, { spec: {} });
     expect([code, message]).toEqual([400, 'no namespace on request']);

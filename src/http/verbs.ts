@@ -27,7 +27,7 @@ import { builtInSchema } from './built-in-types.ts';
 import type { Call, Serving } from './call.ts';
 import { connectAnswer } from './connect.ts';
 import { createNegotiation, type Negotiated, type Negotiation, type Offered, valueAnswer } from './media.ts';
-import type { Query, ResourcePath } from './request-info.ts';
+import type { Query, RequestInfo, ResourcePath } from './request-info.ts';
 import type { ApiResponse } from './types.ts';
 import { WatchBody } from './watch-body.ts';
 import { isWebSocket, MessageBody, openWebSocket } from './web-socket.ts';
@@ -112,7 +112,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async get(verbs, call, target) {
     const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
-    const object = await verbs.registry.get(target, readOptions(call.info.query));
+    const object = await verbs.registry.get(target, readOptions(call.info));
     checkShape(target, form, 'object');
     const json = representObject(target, object, view);
     call.audit?.responseObject(json);
@@ -124,7 +124,7 @@ const servers: { readonly [verb: string]: Serve } = {
   async list(verbs, call, target) {
     const form = verbs.negotiation.lists(call.request, call.info);
     const view = viewOf(verbs, call, form);
-    let list = await verbs.registry.list(target, readOptions(call.info.query));
+    let list = await verbs.registry.list(target, readOptions(call.info));
     checkShape(target, form, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
     return { status: 200, headers: form.headers, body: await form.codec.encodeList(target, list, view) };
@@ -136,7 +136,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const view = viewOf(verbs, call, form);
     const opening = isWebSocket(request) ? openWebSocket(request) : undefined;
     if (opening !== undefined && opening.status !== 101) return opening;
-    const stream = await verbs.registry.watch(target, pick(info.query, watchNames));
+    const stream = await verbs.registry.watch(target, { ...pick(info.query, watchNames), ...info.selectors });
     const { signal } = request;
     signal.addEventListener('abort', () => stream.close(), { once: true });
     if (signal.aborted) stream.close();
@@ -190,7 +190,7 @@ const servers: { readonly [verb: string]: Serve } = {
     const form = verbs.negotiation.objects(call.request, call.info);
     const view = viewOf(verbs, call, form);
     const options = await deleteOptions(verbs, call);
-    const read = readOptions(call.info.query);
+    const read = readOptions(call.info);
     let list = await verbs.registry.deleteCollection(target, read, options, deleting(call, options));
     checkShape(target, form, 'list');
     if (call.audit?.recordsResponse === true) list = await auditList(call.audit, target, list, view);
@@ -278,8 +278,6 @@ const readNames = [
   'resourceVersionMatch',
   'limit',
   'continue',
-  'labelSelector',
-  'fieldSelector',
   'sendInitialEvents',
   'timeoutSeconds',
 ] as const;
@@ -295,7 +293,8 @@ function pick(query: Query, names: readonly string[]): { [name: string]: string 
   return found;
 }
 
-const readOptions = (query: Query): ReadOptions => (query.size === 0 ? noOptions : pick(query, readNames));
+const readOptions = ({ query, selectors }: RequestInfo): ReadOptions =>
+  query.size === 0 ? noOptions : { ...pick(query, readNames), ...selectors };
 
 /** @throws StatusError 422 for invalid parameters */
 function writeOptions(

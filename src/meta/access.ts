@@ -32,9 +32,16 @@ interface AccessAttributes {
 export function accessDenied({ user, verb, resource, path }: AccessAttributes, reason: string): StatusError {
   const who = `User ${quote(user.name)} cannot ${verb}`;
   const because = reason === '' ? '' : `: ${reason}`;
-  if (resource === undefined) return statusError.forbidden(undefined, '', `${who} path ${quote(path)}${because}`);
+  if (resource === undefined) {
+    return statusError.forbidden(undefined, '', escapeHtml(`${who} path ${quote(path)}`) + because);
+  }
   const what = resource.subresource === '' ? resource.resource : `${resource.resource}/${resource.subresource}`;
   const where = resource.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(resource.namespace)}`;
-  const why = `${who} resource ${quote(what)} in API group ${quote(resource.group)} ${where}${because}`;
-  return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why);
+  const why = escapeHtml(`${who} resource ${quote(what)} in API group ${quote(resource.group)} ${where}`);
+  return statusError.forbidden({ group: resource.group, resource: resource.resource }, resource.name, why + because);
 }
+
+const entities: { readonly [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** The text in a form that no client takes for HTML. */
+const escapeHtml = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '');

@@ -21,7 +21,7 @@ export const featureGates = {
     'a stored object that cannot be decoded may be deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`',
   ),
   APIResponseCompression: beta('large responses of gets and lists are compressed for clients that accept gzip'),
-  AuthorizeWithSelectors: beta('access reviews have field and label selectors'),
+  AuthorizeWithSelectors: beta('authorizers and access reviews get field and label selectors'),
   ClusterTrustBundle: beta('ClusterTrustBundles are served in the versions that `--runtime-config` enables', off),
   ClusterTrustBundleProjection: beta(field('volumes[].projected.sources[].clusterTrustBundle'), off),
   ContainerStopSignals: alpha(field('lifecycle.stopSignal')),

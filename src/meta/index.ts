@@ -80,6 +80,9 @@ export {
   type Labels,
   parseFieldSelector,
   parseLabelSelector,
+  type ReceivedSelector,
+  receiveSelectors,
+  type Selectors,
 } from './selectors.ts';
 export {
   boundedCauses,

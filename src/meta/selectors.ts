@@ -1,5 +1,5 @@
 import { fieldError } from './field-error.ts';
-import { statusError } from './status-error.ts';
+import { StatusError, statusError } from './status-error.ts';
 import { labelValue, qualifiedName } from './validate-names.ts';
 
 /** `!` is DoesNotExist, `exists` is Exists. */
@@ -312,6 +312,34 @@ export function parseFieldSelector(text: string): FieldSelector {
     return { field, value: unescapeValue(value), not: operator === '!=' };
   });
   return fieldSelector(terms);
+}
+
+/** The selectors of a request; absent when not given. */
+export interface Selectors {
+  readonly labelSelector?: ReceivedSelector<LabelSelector>;
+  readonly fieldSelector?: ReceivedSelector<FieldSelector>;
+}
+
+/** A selector as it was received and what its text means: a selector, or the 400 of its parser. */
+export type ReceivedSelector<S> =
+  | { readonly text: string; readonly selector: S; readonly error?: never }
+  | { readonly text: string; readonly selector?: never; readonly error: StatusError };
+
+/** Parses the selectors of a request. An empty text is no selector. */
+export function receiveSelectors(labels: string, fields: string): Selectors {
+  return {
+    ...(labels === '' ? {} : { labelSelector: received(labels, parseLabelSelector) }),
+    ...(fields === '' ? {} : { fieldSelector: received(fields, parseFieldSelector) }),
+  };
+}
+
+function received<S>(text: string, parse: (text: string) => S): ReceivedSelector<S> {
+  try {
+    return { text, selector: parse(text) };
+  } catch (error) {
+    if (error instanceof StatusError) return { text, error };
+    throw error;
+  }
 }
 
 function unescapeValue(value: string): string {

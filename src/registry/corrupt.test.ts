@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { bench, failure, merge, note, remove, update } from './testing/fixtures.ts';
-import type { WatchOptions } from './types.ts';
+import { bench, failure, merge, note, optionsOf, type QueryTexts, remove, update } from './testing/fixtures.ts';
 
 const deployment = (name: string, node: string): JsonObject => ({
   metadata: { name, labels: { app: 'x' } },
@@ -116,16 +115,16 @@ describe('a corrupt object', () => {
 
   describe('in a watch', () => {
     /** Starts a watch of deployments, of which `bad` on node `n` is spoiled after that or, `early`, before. */
-    async function watching(options: WatchOptions, early: boolean, place: { name?: string; namespace?: string } = {}) {
+    async function watching(options: QueryTexts, early: boolean, place: { name?: string; namespace?: string } = {}) {
       const made = await holding();
       await made.create('deployments', deployment('bad', 'n'));
       if (early) await made.spoil('/deployments.apps/ns/bad');
-      const stream = await made.registry.watch(made.target('deployments', place), options);
+      const stream = await made.registry.watch(made.target('deployments', place), optionsOf(options));
       if (!early) await made.spoil('/deployments.apps/ns/bad');
       const events = stream[Symbol.asyncIterator]();
       return { ...made, events, stream };
     }
-    const all: [WatchOptions][] = [
+    const all: [QueryTexts][] = [
       [{}],
       [{ labelSelector: 'app=x' }],
       [{ labelSelector: 'app=y' }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { bench, failure, how, merge, note, remove } from './testing/fixtures.ts';
+import { bench, failure, how, merge, note, optionsOf, type QueryTexts, remove } from './testing/fixtures.ts';
 
 const finalizers = (...names: string[]) => ({ finalizers: names.map((name) => `example.com/${name}`) });
 
@@ -149,10 +149,10 @@ describe('delete', () => {
 describe('deletecollection', () => {
   const drop = async (
     { registry, target }: ReturnType<typeof bench>,
-    options: Parameters<typeof registry.deleteCollection>[1],
+    options: QueryTexts,
     deleteOptions: JsonObject = {},
   ) => {
-    const list = await registry.deleteCollection(target('configmaps'), options, deleteOptions, how);
+    const list = await registry.deleteCollection(target('configmaps'), optionsOf(options), deleteOptions, how);
     return [...list.items].map(({ name }) => name);
   };
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { bench, note } from './testing/fixtures.ts';
+import { bench, note, optionsOf } from './testing/fixtures.ts';
 
 /** More objects than are looked at in one turn. */
 const count = 5_000;
@@ -42,7 +42,7 @@ it('gives the event loop turns while a list looks for matching objects', async (
 
 it('gives the event loop turns while a watch looks for initial events', async () => {
   const made = await filled();
-  const stream = await made.registry.watch(made.target('configmaps'), { labelSelector: 'i=4321' });
+  const stream = await made.registry.watch(made.target('configmaps'), optionsOf({ labelSelector: 'i=4321' }));
   const events = stream[Symbol.asyncIterator]();
   let names: string[] = [];
   const turns = await turnsDuring(

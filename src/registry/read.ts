@@ -80,8 +80,8 @@ interface State {
   readonly snapshot: Snapshot | undefined;
 }
 
-const scopeOf = ({ resource, namespace }: Target, { labelSelector = '', fieldSelector = '' }: ReadOptions): string =>
-  JSON.stringify([resource.keyPrefix, namespace, labelSelector, fieldSelector]);
+const scopeOf = ({ resource, namespace }: Target, { labelSelector, fieldSelector }: ReadOptions): string =>
+  JSON.stringify([resource.keyPrefix, namespace, labelSelector?.text ?? '', fieldSelector?.text ?? '']);
 
 /** The start of a first page. @throws StatusError 400 */
 function begin(registry: RegistryContext, options: ReadOptions, limit: number): ListStart {

@@ -2,10 +2,9 @@ import type { CachedObject } from '../cache/index.ts';
 import {
   type FieldSelector,
   type FieldTerm,
-  parseFieldSelector,
-  parseLabelSelector,
   pathSegmentName,
   quote,
+  type ReceivedSelector,
   statusError,
 } from '../meta/index.ts';
 import type { Resource } from './resource.ts';
@@ -28,8 +27,8 @@ export interface Selection {
 /** @throws StatusError 400 for a malformed selector, and for a field that is not selectable */
 export function select(target: Target, { labelSelector, fieldSelector }: ReadOptions): Selection {
   const { resource } = target;
-  const labels = labelSelector ? parseLabelSelector(labelSelector) : undefined;
-  const fields = fieldSelector ? parseFieldSelector(fieldSelector) : undefined;
+  const labels = selectorOf(labelSelector);
+  const fields = selectorOf(fieldSelector);
   const tested = fields === undefined ? [] : fields.terms;
   for (const { field } of tested) checkField(resource, field);
   const namespace = target.namespace || (resource.definition.namespaced ? required(fields, 'metadata.namespace') : '');
@@ -45,6 +44,11 @@ export function select(target: Target, { labelSelector, fieldSelector }: ReadOpt
         : undefined,
     filtered: byLabels || tested.length > 0,
   };
+}
+
+function selectorOf<S>(received: ReceivedSelector<S> | undefined): S | undefined {
+  if (received?.error !== undefined) throw received.error;
+  return received?.selector;
 }
 
 const required = (fields: FieldSelector | undefined, field: string) => fields?.requires(field) ?? '';

@@ -8,6 +8,7 @@ import type {
   Json,
   JsonObject,
   ResourcePlace,
+  Selectors,
   User,
 } from '../meta/index.ts';
 import type { Endpoint, ServerObjects } from './definition.ts';
@@ -28,13 +29,11 @@ export interface Target {
 }
 
 /** Query parameters of get and list, as received; absent when not given. */
-export interface ReadOptions {
+export interface ReadOptions extends Selectors {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: string;
   readonly limit?: string;
   readonly continue?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
   readonly timeoutSeconds?: string;
 }
 

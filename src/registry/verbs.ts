@@ -32,7 +32,10 @@ export function connectSubresourceOf(target: Target): ConnectSubresource {
 }
 
 /** How requests to the target are passed on to a node or to what runs on it; undefined where the registry serves them. */
-export function connectionOf({ resource, subresource }: Target): Connection | undefined {
+export function connectionOf({
+  resource,
+  subresource,
+}: Pick<Target, 'resource' | 'subresource'>): Connection | undefined {
   const served = resource.subresources.get(subresource);
   return served?.type === 'connect' ? served.connect : undefined;
 }

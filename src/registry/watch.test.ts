@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
-import { type Representation, representEvent, type StreamEvent, type Target, type WatchOptions } from './index.ts';
-import { type Bench, bench, failure, merge, note, remove } from './testing/fixtures.ts';
+import { type Representation, representEvent, type StreamEvent, type Target } from './index.ts';
+import { type Bench, bench, failure, merge, note, optionsOf, type QueryTexts, remove } from './testing/fixtures.ts';
 
 /** With the feature gate of streaming lists. */
 const streaming = { features: { WatchList: true } };
@@ -35,8 +35,8 @@ class Watcher {
   }
 }
 
-async function watch(made: Bench, options: WatchOptions = {}, place: Partial<Target> = {}, plural = 'configmaps') {
-  const watcher = new Watcher(await made.registry.watch(made.target(plural, place), options));
+async function watch(made: Bench, options: QueryTexts = {}, place: Partial<Target> = {}, plural = 'configmaps') {
+  const watcher = new Watcher(await made.registry.watch(made.target(plural, place), optionsOf(options)));
   await settle();
   return watcher;
 }
@@ -232,7 +232,7 @@ describe('streaming list', () => {
 
 describe('errors', () => {
   const forbidden = (why: string) => `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: ${why}`;
-  const cases: [WatchOptions, number, string][] = [
+  const cases: [QueryTexts, number, string][] = [
     [
       { resourceVersion: 'abc' },
       500,
@@ -254,7 +254,7 @@ describe('errors', () => {
   ];
   it.each(cases)('%j', async (options, code, message) => {
     const { registry, target } = bench(streaming);
-    expect(await failure(registry.watch(target('configmaps'), options))).toMatchObject({ code, message });
+    expect(await failure(registry.watch(target('configmaps'), optionsOf(options)))).toMatchObject({ code, message });
   });
 
   it.each(['true', 'false'])('sendInitialEvents=%s without the feature WatchList', async (sendInitialEvents) => {

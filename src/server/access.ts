@@ -7,6 +7,7 @@ import {
   bearerAuthenticator,
   certificateAuthenticator,
   mastersAuthorizer,
+  nodeAuthorizer,
   parseTokenFile,
   type RbacIndex,
   rbacAuthorizer,
@@ -51,7 +52,7 @@ export function authorizerOf(
     AlwaysAllow: [alwaysAllowAuthorizer],
     AlwaysDeny: [alwaysDenyAuthorizer],
     RBAC: [rbacAuthorizer(index, names)],
-    Node: [],
+    Node: [nodeAuthorizer],
   };
   return unionAuthorizer([mastersAuthorizer, ...modes.flatMap((mode) => authorizers[mode])]);
 }

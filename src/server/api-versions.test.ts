@@ -93,6 +93,8 @@ flowcontrol.apiserver.k8s.io/v1: flowschemas prioritylevelconfigurations`;
 /** The additional resources with beta and alpha versions enabled; the gate that a resource needs follows it. */
 const onDemand = `
 admissionregistration.k8s.io/v1beta1: validatingadmissionpolicies validatingadmissionpolicybindings
+authentication.k8s.io/v1beta1: selfsubjectreviews tokenreviews
+authorization.k8s.io/v1beta1: localsubjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews subjectaccessreviews
 certificates.k8s.io/v1beta1: clustertrustbundles(ClusterTrustBundle)
 coordination.k8s.io/v1beta1: leasecandidates(CoordinatedLeaderElection)
 networking.k8s.io/v1beta1: ipaddresses servicecidrs
@@ -100,6 +102,7 @@ resource.k8s.io/v1beta2: deviceclasses(DynamicResourceAllocation) resourceclaims
 resource.k8s.io/v1beta1: deviceclasses(DynamicResourceAllocation) resourceclaims(DynamicResourceAllocation) resourceclaimtemplates(DynamicResourceAllocation) resourceslices(DynamicResourceAllocation)
 storage.k8s.io/v1beta1: volumeattributesclasses
 admissionregistration.k8s.io/v1alpha1: mutatingadmissionpolicies mutatingadmissionpolicybindings
+authentication.k8s.io/v1alpha1: selfsubjectreviews
 certificates.k8s.io/v1alpha1: clustertrustbundles(ClusterTrustBundle)
 coordination.k8s.io/v1alpha2: leasecandidates(CoordinatedLeaderElection)
 internal.apiserver.k8s.io/v1alpha1: storageversions
@@ -223,5 +226,48 @@ describe('device resources in a server', () => {
     const { status, json } = await request('GET', '/openapi/v3/apis/resource.k8s.io/v1beta2');
     expect(status).toBe(200);
     expect(JSON.stringify(json())).toContain('io.k8s.api.resource.v1beta2.ExactDeviceRequest');
+  });
+});
+
+describe('reviews of earlier versions', () => {
+  const group = (name: string, version: string) => `/apis/${name}.k8s.io/${version}`;
+  const on = {
+    'authentication.k8s.io/v1beta1': true,
+    'authentication.k8s.io/v1alpha1': true,
+    'authorization.k8s.io/v1beta1': true,
+  };
+  const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
+
+  it('name the groups of a subject in the field group', async () => {
+    const { request, errors } = await start(on);
+    const spec = { user: 'x', group: ['system:masters'], resourceAttributes };
+    for (const path of ['subjectaccessreviews', 'namespaces/default/localsubjectaccessreviews']) {
+      const { status, json, text, headers } = await request('POST', `${group('authorization', 'v1beta1')}/${path}`, {
+        spec,
+      });
+      expect(status, text).toBe(201);
+      expect(json()).toMatchObject({ apiVersion: 'authorization.k8s.io/v1beta1', spec, status: { allowed: true } });
+      expect(json()['spec']).toEqual(spec);
+      expect(text).toContain('"f:group":');
+      expect(headers['warning']).toMatch(/AccessReview is deprecated in v1.19\+, unavailable in v1.22\+; use authoriz/);
+      const refused = await request('POST', `${group('authorization', 'v1')}/${path}?fieldValidation=Strict`, { spec });
+      expect([refused.status, refused.text.includes('unknown field \\"spec.group\\"')]).toEqual([400, true]);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it.each<[string, string, JsonObject, JsonObject]>([
+    ['authorization', 'v1beta1/selfsubjectaccessreviews', { resourceAttributes }, { allowed: true }],
+    ['authorization', 'v1beta1/selfsubjectrulesreviews', { namespace: 'default' }, { incomplete: false }],
+    ['authentication', 'v1beta1/tokenreviews', { token: 'x' }, { error: 'invalid bearer token' }],
+    ['authentication', 'v1beta1/selfsubjectreviews', {}, { userInfo: expect.anything() as never }],
+    ['authentication', 'v1alpha1/selfsubjectreviews', {}, { userInfo: expect.anything() as never }],
+  ])('are answered in their version: %s %s', async (name, path, spec, expected) => {
+    const { request, errors } = await start(on);
+    const body = path.endsWith('selfsubjectreviews') ? {} : { spec };
+    const { status, json, text } = await request('POST', group(name, path), body);
+    expect(status, text).toBe(201);
+    expect(json()).toMatchObject({ apiVersion: `${name}.k8s.io/${path.split('/')[0]}`, status: expected });
+    expect(errors).toEqual([]);
   });
 });

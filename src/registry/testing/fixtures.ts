@@ -7,6 +7,8 @@ import {
   type JsonObject,
   namesFor,
   type Random,
+  receiveSelectors,
+  type Selectors,
 } from '../../meta/index.ts';
 import {
   anyObject,
@@ -34,6 +36,7 @@ import {
   type ResourceDefinition,
   representList,
   type Target,
+  type WatchOptions,
   type WriteOptions,
   type WriteResult,
 } from '../index.ts';
@@ -296,10 +299,21 @@ export interface Bench {
   /** Names of the objects of a list, and the rest of it. */
   readonly names: (
     plural: string,
-    options?: ReadOptions,
+    options?: QueryTexts,
     place?: Partial<Target>,
   ) => Promise<{ names: string[]; list: JsonObject }>;
 }
+
+/** Query parameters of a list or watch, with selectors as text. */
+export interface QueryTexts extends Omit<WatchOptions, keyof Selectors> {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export const optionsOf = ({ labelSelector = '', fieldSelector = '', ...rest }: QueryTexts): WatchOptions => ({
+  ...rest,
+  ...receiveSelectors(labelSelector, fieldSelector),
+});
 
 /** A registry over a memory store, with the kinds of this file. */
 export function bench(options: Partial<RegistryOptions> & { admission?: readonly AdmissionPlugin[] } = {}): Bench {
@@ -345,7 +359,7 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     },
     names: async (plural, read = {}, place = {}) => {
       const at = target(plural, place);
-      const text = [...representList(at, await registry.list(at, read), { as: 'object' })].join('');
+      const text = [...representList(at, await registry.list(at, optionsOf(read)), { as: 'object' })].join('');
       const body = JSON.parse(Buffer.from(text, 'latin1').toString()) as JsonObject;
       return { names: (body['items'] as ApiObject[]).map(({ metadata }) => metadata.name ?? ''), list: body };
     },

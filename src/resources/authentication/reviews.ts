@@ -1,4 +1,6 @@
 import { SelfSubjectReview, TokenReview } from '../../types/authentication-v1.ts';
+import { SelfSubjectReview as SelfSubjectReviewV1alpha1 } from '../../types/authentication-v1alpha1.ts';
+import * as v1beta1 from '../../types/authentication-v1beta1.ts';
 import { resource } from '../shared/define.ts';
 
 export const selfSubjectReviews = resource({
@@ -6,6 +8,10 @@ export const selfSubjectReviews = resource({
   plural: 'selfsubjectreviews',
   kind: 'SelfSubjectReview',
   schema: SelfSubjectReview,
+  versions: [
+    { version: 'v1beta1', schema: v1beta1.SelfSubjectReview, deprecated: { since: '1.30', removed: '1.33' } },
+    { version: 'v1alpha1', schema: SelfSubjectReviewV1alpha1, deprecated: { since: '1.29', removed: '1.32' } },
+  ],
   namespaced: false,
   verbs: ['create'],
   virtual: true,
@@ -16,6 +22,13 @@ export const tokenReviews = resource({
   plural: 'tokenreviews',
   kind: 'TokenReview',
   schema: TokenReview,
+  versions: [
+    {
+      version: 'v1beta1',
+      schema: v1beta1.TokenReview,
+      deprecated: { since: '1.19', removed: '1.22', replacement: 'authentication.{domain}/v1 TokenReview' },
+    },
+  ],
   namespaced: false,
   verbs: ['create'],
   virtual: true,

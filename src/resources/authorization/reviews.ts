@@ -1,16 +1,40 @@
+import type { ApiObject, JsonObject } from '../../meta/index.ts';
+import type { ResourceVersion } from '../../registry/index.ts';
+import type { StructSchema } from '../../schema/index.ts';
 import {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
   SelfSubjectRulesReview,
   SubjectAccessReview,
 } from '../../types/authorization-v1.ts';
+import * as v1beta1 from '../../types/authorization-v1beta1.ts';
 import { resource } from '../shared/define.ts';
+
+const beta = (schema: StructSchema, kind: string): ResourceVersion => ({
+  version: 'v1beta1',
+  schema,
+  deprecated: { since: '1.19', removed: '1.22', replacement: `authorization.{domain}/v1 ${kind}` },
+});
+
+/** The same for reviews of a subject, whose groups are `group` in v1beta1. */
+const betaOfSubject = (schema: StructSchema, kind: string): ResourceVersion => ({
+  ...beta(schema, kind),
+  toStorage: (review) => renamed(review, 'group', 'groups'),
+  fromStorage: (review) => renamed(review, 'groups', 'group'),
+});
+
+/** The object with a field of its spec under another name. */
+function renamed(object: ApiObject, from: string, to: string): ApiObject {
+  const { [from]: value, ...rest } = (object['spec'] ?? {}) as JsonObject;
+  return { ...object, spec: value === undefined ? rest : { ...rest, [to]: value } };
+}
 
 export const localSubjectAccessReviews = resource({
   group: 'authorization.{domain}',
   plural: 'localsubjectaccessreviews',
   kind: 'LocalSubjectAccessReview',
   schema: LocalSubjectAccessReview,
+  versions: [betaOfSubject(v1beta1.LocalSubjectAccessReview, 'LocalSubjectAccessReview')],
   verbs: ['create'],
   virtual: true,
 });
@@ -20,6 +44,7 @@ export const selfSubjectAccessReviews = resource({
   plural: 'selfsubjectaccessreviews',
   kind: 'SelfSubjectAccessReview',
   schema: SelfSubjectAccessReview,
+  versions: [beta(v1beta1.SelfSubjectAccessReview, 'SelfSubjectAccessReview')],
   namespaced: false,
   verbs: ['create'],
   virtual: true,
@@ -30,6 +55,7 @@ export const selfSubjectRulesReviews = resource({
   plural: 'selfsubjectrulesreviews',
   kind: 'SelfSubjectRulesReview',
   schema: SelfSubjectRulesReview,
+  versions: [beta(v1beta1.SelfSubjectRulesReview, 'SelfSubjectRulesReview')],
   namespaced: false,
   verbs: ['create'],
   virtual: true,
@@ -40,6 +66,7 @@ export const subjectAccessReviews = resource({
   plural: 'subjectaccessreviews',
   kind: 'SubjectAccessReview',
   schema: SubjectAccessReview,
+  versions: [betaOfSubject(v1beta1.SubjectAccessReview, 'SubjectAccessReview')],
   namespaced: false,
   verbs: ['create'],
   virtual: true,

@@ -27,6 +27,7 @@ const longest = [
   'test/kubectl-writes.test.ts',
   'test/kubectl-apply.test.ts',
   'test/kubectl-nodes.test.ts',
+  'test/kubectl-auth.test.ts',
   'test/kubectl.test.ts',
   'test/fuzz.test.ts',
   'src/store/lmdb/crash.test.ts',

@@ -3,12 +3,26 @@ import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bare, call, configMap, configMaps, fill, load, longestHold, memory, orch, probed, sleep } from './servers.mjs';
+import {
+  bare,
+  bind,
+  call,
+  configMap,
+  configMaps,
+  fill,
+  load,
+  longestHold,
+  memory,
+  orch,
+  probed,
+  sleep,
+  userToken,
+} from './servers.mjs';
 
 /**
  * @typedef {import('./servers.mjs').Server} Server
  * @typedef {{
- *   seconds: number, rounds: number, objects: number, connections: number,
+ *   seconds: number, rounds: number, objects: number, bindings: number, connections: number,
  *   report: (figure: string, value: number, budget: string, met: boolean, detail: string) => void,
  * }} Bench
  * @typedef {(bench: Bench) => Promise<void>} Row
@@ -19,7 +33,7 @@ const median = (/** @type {number[]} */ values) => values.sort((a, b) => a - b)[
 
 /**
  * Runs two jobs in alternation, one at each server, and reports the median of their ratio.
- * @param {Bench} bench @param {string} figure @param {number} budget 0: none
+ * @param {Pick<Bench, 'rounds' | 'report'>} bench @param {string} figure @param {number} budget 0: none
  * @param {[object, Server]} ours @param {[object, Server]} theirs
  */
 async function compare({ rounds, report }, figure, budget, ours, theirs) {
@@ -68,7 +82,11 @@ async function start({ report }) {
   server.child.kill();
 }
 
-const requests = (/** @type {Bench} */ { seconds }, /** @type {number} */ connections, /** @type {object} */ rest) => ({
+const requests = (
+  /** @type {Pick<Bench, 'seconds'>} */ { seconds },
+  /** @type {number} */ connections,
+  /** @type {object} */ rest,
+) => ({
   kind: 'requests',
   seconds,
   connections,
@@ -81,6 +99,19 @@ const get = (bench) =>
     const path = `${configMaps}/obj-0000000`;
     const body = await call(server, 'GET', path);
     await against(bench, 'GET 2.5 KB', 0.6, requests(bench, 32, { method: 'GET', path }), server, 'get', body);
+  });
+
+/**
+ * GET by a user whose right comes from a role, against GET by a member of system:masters: in shorter and more rounds than
+ * others, because they differ by little. @type {Row}
+ */
+const roles = ({ rounds, seconds, bindings, report }) =>
+  withObjects(1, 2500, async (server) => {
+    await bind(server, bindings);
+    const job = requests({ seconds: seconds / 3 }, 32, { method: 'GET', path: `${configMaps}/obj-0000000` });
+    const figure = `GET by a user with roles among ${bindings} bindings, against an administrator`;
+    const user = { ...job, token: userToken };
+    await compare({ rounds: rounds * 5, report }, figure, 0.9, [user, server], [job, server]);
   });
 
 /** Idle connections: the memory of each, and the slowdown of other requests. @type {Row} */
@@ -223,4 +254,4 @@ const many = ({ objects, report }) =>
   );
 
 /** In the order of the table. @type {{ [name: string]: Row }} */
-export const rows = { start, get, idle, list, fanout, create, patch, entries, many };
+export const rows = { start, get, roles, idle, list, fanout, create, patch, entries, many };

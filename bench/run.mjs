@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     objects: { type: 'string', default: '100000' },
+    bindings: { type: 'string', default: '10000' },
     connections: { type: 'string', default: '10000' },
     results: { type: 'string', default: join(dirname(fileURLToPath(import.meta.url)), 'results.json') },
   },
@@ -25,6 +26,7 @@ const bench = {
   seconds: Number(options.seconds),
   rounds: Number(options.rounds),
   objects: Number(options.objects),
+  bindings: Number(options.bindings),
   connections: Number(options.connections),
   /** @param {string} figure @param {number} value @param {string} budget @param {boolean} met @param {string} detail */
   report(figure, value, budget, met, detail) {

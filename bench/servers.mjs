@@ -15,7 +15,10 @@ import { promisify } from 'node:util';
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
 const token = 'bench-token-of-an-administrator';
-writeFileSync(join(folder, 'tokens.csv'), `${token},bench,bench,"system:masters"\n`, { mode: 0o600 });
+/** The token of a user whose rights come from roles. */
+export const userToken = 'bench-token-of-an-ordinary-user';
+const tokens = `${token},bench,bench,"system:masters"\n${userToken},user-0,user-0,"group-0"\n`;
+writeFileSync(join(folder, 'tokens.csv'), tokens, { mode: 0o600 });
 
 export const configMaps = '/api/v1/namespaces/bench/configmaps';
 export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -130,7 +133,7 @@ export async function load(job, server) {
   const before = computed(server);
   const { stdout } = await promisify(execFile)(process.execPath, [
     join(here, 'load.mjs'),
-    JSON.stringify({ ...job, token, port, ca, pid: server.pid }),
+    JSON.stringify({ token, ...job, port, ca, pid: server.pid }),
   ]);
   /** @type {{ rate: number, count: number, failed?: number, kilobytes?: number, slower?: number }} */
   const result = JSON.parse(stdout);
@@ -150,13 +153,59 @@ export const configMap = (name, size, part = 0) => ({
 export async function fill(server, count, size) {
   const metadata = { name: 'bench' };
   await call(server, 'POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+  await repeat(count, (i) => call(server, 'POST', configMaps, configMap(`obj-${String(i).padStart(7, '0')}`, size, i)));
+}
+
+/** Does the work for each number below `count`, 64 at a time. @param {number} count @param {(i: number) => Promise<unknown>} work */
+async function repeat(count, work) {
   let next = 0;
-  const one = (/** @type {number} */ i) => configMap(`obj-${String(i).padStart(7, '0')}`, size, i);
   await Promise.all(
     Array.from({ length: 64 }, async () => {
-      while (next < count) await call(server, 'POST', configMaps, one(next++));
+      while (next < count) await work(next++);
     }),
   );
+}
+
+/**
+ * Binds users and groups to a role in 100 namespaces and in `bench`, where one binding is that of the user of `userToken`.
+ * One binding of a hundred is of that user, one of a hundred of a group of that user.
+ * @param {Server} server @param {number} count
+ */
+export async function bind(server, count) {
+  const rbac = 'rbac.authorization.orch.io';
+  const kind = { apiVersion: `${rbac}/v1`, kind: 'RoleBinding' };
+  const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name: 'bench-reader' };
+  const subject = (/** @type {string} */ type, /** @type {number} */ i) => ({
+    kind: type,
+    apiGroup: rbac,
+    name: `${type.toLowerCase()}-${i}`,
+  });
+  const path = (/** @type {string} */ namespace) => `/apis/${rbac}/v1/namespaces/${namespace}/rolebindings`;
+  await call(server, 'POST', `/apis/${rbac}/v1/clusterroles`, {
+    ...kind,
+    kind: 'ClusterRole',
+    metadata: { name: roleRef.name },
+    rules: [{ verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods', 'configmaps'] }],
+  });
+  await repeat(100, (i) =>
+    call(server, 'POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: `team-${i}` },
+    }),
+  );
+  const own = { ...kind, metadata: { name: 'own' }, roleRef, subjects: [subject('User', 0)] };
+  await call(server, 'POST', path('bench'), own);
+  await repeat(count - 1, (i) => {
+    const user = Math.floor(i / 100);
+    const subjects = [subject(i % 2 === 0 ? 'User' : 'Group', user)];
+    return call(server, 'POST', path(i % 10 === 0 ? 'bench' : `team-${i % 100}`), {
+      ...kind,
+      metadata: { name: `binding-${i}` },
+      roleRef,
+      subjects,
+    });
+  });
 }
 
 /** A value of /proc/PID/status in MB; NaN where there is none. @param {Server} server @param {string} key */

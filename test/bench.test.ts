@@ -9,7 +9,13 @@ const root = join(import.meta.dirname, '..');
 it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-smoke-'));
   const results = join(folder, 'results.json');
-  const flags = ['--only=get,create,patch', '--seconds=0.1', '--rounds=1', `--results=${results}`];
+  const flags = [
+    '--only=get,roles,create,patch',
+    '--seconds=0.1',
+    '--rounds=1',
+    '--bindings=200',
+    `--results=${results}`,
+  ];
   const { stderr } = spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...flags], {
     encoding: 'utf8',
     timeout: 110_000,
@@ -22,6 +28,7 @@ it('the benchmark reports a figure for each row', { timeout: 120_000 }, () => {
       stderr,
     ).toEqual([
       ['GET 2.5 KB', true],
+      ['GET by a user with roles among 200 bindings, against an administrator', true],
       ['CREATE 2.5 KB, durable, 64 clients', true],
       ['merge PATCH of one field of 2.5 KB, durable, 64 clients', true],
       ['apply PATCH of one field of 2.5 KB, durable, 64 clients', true],

@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configMap, type Kubectl, startKubectl } from './support/kubectl.ts';
 import { hasKubectl } from './support/requirements.ts';
@@ -106,38 +103,6 @@ describe.skipIf(!hasKubectl())('kubectl writes', () => {
         'horizontalpodautoscaler.autoscaling/web autoscaled\n',
       );
       expect(await kubectl.run('get', 'hpa')).toMatch(/^web +Deployment\/web +.*<unknown>\/80% +2 +5 +0 +\d+s$/m);
-    });
-
-    it('rights that are reconciled', async () => {
-      const role = `apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: { name: reader, namespace: default }
-rules: [{ apiGroups: [""], resources: [pods], verbs: [get, list, watch] }]
-`;
-      await kubectl.run('auth', 'reconcile', '-f', kubectl.file('role.yaml', role));
-      expect(await kubectl.read('role/reader', '{.rules[*].verbs}')).toContain('watch');
-    });
-
-    it('a certificate request, approved or denied', async () => {
-      const { folder } = kubectl.server;
-      const flags = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/O=dev/CN=ann'];
-      execFileSync('openssl', ['req', '-new', ...flags, '-keyout', 'k', '-out', 'csr'], {
-        cwd: folder,
-        stdio: 'ignore',
-      });
-      const request = readFileSync(join(folder, 'csr')).toString('base64');
-      const asked = (name: string) => `apiVersion: certificates.k8s.io/v1
-kind: CertificateSigningRequest
-metadata: { name: ${name} }
-spec: { request: ${request}, signerName: kubernetes.io/kube-apiserver-client, usages: [client auth] }
-`;
-      await kubectl.run('create', '-f', kubectl.file('csr.yaml', `${asked('good')}---\n${asked('bad')}`));
-      expect(await kubectl.run('certificate', 'approve', 'good')).toMatch(/\/good approved\n$/);
-      expect(await kubectl.run('certificate', 'deny', 'bad')).toMatch(/\/bad denied\n$/);
-      expect(await kubectl.fails('certificate', 'deny', 'good')).toContain('"good" is already Approved');
-      const table = await kubectl.run('get', 'csr');
-      expect(table).toMatch(/^good +\d+s +kubernetes\.io\/kube-apiserver-client .* <none> +Approved$/m);
-      expect(table).toMatch(/^bad .* Denied$/m);
     });
   });
 

@@ -51,6 +51,7 @@ export {
   compatibleDomain,
   defaultDomain,
   expandNames,
+  expandNamesIn,
   featureMetric,
   healthMetrics,
   type Names,

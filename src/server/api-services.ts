@@ -4,7 +4,7 @@ import { type ApiObject, expandNames, type JsonObject, jsonEqual, type Names, st
 import type { Registry } from '../registry/index.ts';
 import { builtinGroups } from '../resources/index.ts';
 import type { Store } from '../store/index.ts';
-import { ownManager } from './bootstrap-objects.ts';
+import { commitNew, ownManager } from './bootstrap-objects.ts';
 
 const usual = (version: string) => (version.includes('alpha') ? 1 : version.includes('beta') ? 9 : 15);
 
@@ -36,12 +36,8 @@ export async function registerApiServices({ client, registry, store, names }: Re
     const object = { kind: 'APIService', apiVersion: place.apiVersion, metadata, spec };
     return registry.newEntry(resource, object, ownManager);
   });
-  if (entries.length > 0) {
-    const { ok } = await store.commit(
-      entries.map(({ key }) => ({ key, revision: 0 })),
-      entries,
-    );
-    if (!ok) throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
+  if (!(await commitNew(store, entries))) {
+    throw statusError.conflict({ group, resource: 'apiservices' }, '', 'another server made some of them');
   }
   for (const [name, object] of found) {
     if (object.metadata.labels?.[label] !== value) continue;

@@ -1,8 +1,20 @@
 import { systemPriorities } from '../admission/index.ts';
 import type { Client } from '../client/index.ts';
 import { applyMergePatch } from '../merge/index.ts';
-import { type ApiObject, isJsonObject, type Json, type JsonObject, type Names, StatusError } from '../meta/index.ts';
+import {
+  type ApiObject,
+  formatGroupResource,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Names,
+  parseGroupVersion,
+  StatusError,
+  statusError,
+} from '../meta/index.ts';
+import type { NewEntry, Registry } from '../registry/index.ts';
 import { bootstrapFlowObjects } from '../resources/index.ts';
+import type { Store } from '../store/index.ts';
 
 /** The field manager of the server's own objects. */
 export const ownManager = 'apiserver';
@@ -26,18 +38,39 @@ export interface BootstrapObject {
 
 const flowManager = 'api-priority-and-fairness-config-producer-v1';
 
+interface BootstrapOptions {
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly names: Names;
+}
+
+/** How often missing objects are looked up again because another server has created some of them. */
+const maxRounds = 10;
+
 /**
  * Creates the objects that every server has, again when they were deleted: the system namespaces, the system priority
- * classes, the mandatory and suggested flow control objects, and `more`. Existing objects are not changed.
+ * classes, the mandatory and suggested flow control objects, and `more`. Existing objects are not changed. The missing
+ * ones are created in one commit.
  */
 export async function createBootstrapObjects(
-  client: Client,
-  names: Names,
+  options: BootstrapOptions,
   more: readonly BootstrapObject[],
 ): Promise<void> {
+  const objects = [...more, ...bootstrapObjects(options.names)];
+  for (let round = 0; round < maxRounds; round++) {
+    const entries = await Promise.all(objects.map((object) => missingEntry(options, object)));
+    if (await commitNew(options.store, entries.flat())) return;
+  }
+  throw statusError.conflict(
+    { group: '', resource: 'namespaces' },
+    '',
+    'other servers keep creating bootstrap objects',
+  );
+}
+
+function bootstrapObjects(names: Names): BootstrapObject[] {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
-  const objects: BootstrapObject[] = [
-    ...more,
+  return [
     ...bootstrapFlowObjects(names).map((object) => ({ ...object, manager: flowManager })),
     ...namespaces.map((name) => ({ resource: 'namespaces', apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
     ...systemPriorities.map(({ name, ...fields }) => ({
@@ -48,13 +81,27 @@ export async function createBootstrapObjects(
       fields,
     })),
   ];
-  await Promise.all(
-    objects.map((object) =>
-      createOwn(client, object).catch((error: unknown) => {
-        if (!isStatus(error, 409)) throw error;
-      }),
-    ),
+}
+
+/** The entry of the object; none when it exists, or when its resource is not served. */
+async function missingEntry({ registry }: BootstrapOptions, object: BootstrapObject): Promise<NewEntry[]> {
+  const { apiVersion, kind, metadata, fields, manager = ownManager } = object;
+  const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
+  const resource = registry.find(group, version, object.resource);
+  if (resource === undefined) return [];
+  const id = formatGroupResource({ group, resource: object.resource });
+  if ((await registry.objects.get(id, metadata.namespace ?? '', metadata.name)) !== undefined) return [];
+  return [registry.newEntry(resource, { kind, apiVersion, metadata, ...fields }, manager)];
+}
+
+/** Creates all of the objects in one commit; false when one of them exists by now, and none is created. */
+export async function commitNew(store: Store, entries: readonly NewEntry[]): Promise<boolean> {
+  if (entries.length === 0) return true;
+  const { ok } = await store.commit(
+    entries.map(({ key }) => ({ key, revision: 0 })),
+    entries,
   );
+  return ok;
 }
 
 export const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code;

@@ -3,7 +3,7 @@ import type { Client } from '../client/index.ts';
 import { formatGroupResource, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
-import { isStatus } from './bootstrap-objects.ts';
+import { commitNew, isStatus } from './bootstrap-objects.ts';
 import type { Log } from './dependencies.ts';
 
 interface BootstrapPolicyOptions {
@@ -94,11 +94,7 @@ async function create(
     const resource = registry.resources.find(({ definition }) => definition.plural === plurals[object.kind]);
     return resource === undefined ? [] : registry.newEntry(resource, object, names.server);
   });
-  const answer = await store.commit(
-    entries.map(({ key }) => ({ key, revision: 0 })),
-    entries,
-  );
-  return answer.ok ? 'done' : 'conflict';
+  return (await commitNew(store, entries)) ? 'done' : 'conflict';
 }
 
 /** Updates the object, or deletes it to be created in the next round. */

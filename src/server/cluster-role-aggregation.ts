@@ -59,9 +59,19 @@ function unionOf(lists: readonly (readonly PolicyRule[])[]): PolicyRule[] {
 const sameRules = (a: readonly PolicyRule[], b: readonly PolicyRule[]) =>
   a.length === b.length && a.every((rule, i) => keyOf(rule) === keyOf(b[i] ?? {}));
 
+/** The keys of rules, which every pass and every run asks for again. */
+const keys = new WeakMap<PolicyRule, string>();
+
 /** Equal for equal rules; an empty list is equal to an absent one. */
-const keyOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule) =>
-  JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs].map((list) => list ?? []));
+function keyOf(rule: PolicyRule): string {
+  let key = keys.get(rule);
+  if (key === undefined) {
+    const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+    key = JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs].map((list) => list ?? []));
+    keys.set(rule, key);
+  }
+  return key;
+}
 
 export interface ClusterRoleAggregationOptions {
   /** May list, watch and patch cluster roles, and `escalate` them. */

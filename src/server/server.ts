@@ -76,7 +76,7 @@ export async function startServer(
   const aggregation = aggregationOf(settings, shared);
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
   try {
-    await Promise.all([createBootstrapObjects(client, names, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
+    await Promise.all([createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
     await components.rolesLoaded;
     hooks.done(
       'start-system-namespaces-controller',

@@ -1,3 +1,4 @@
+import { jsonEqual } from '../../meta/index.ts';
 import type { PolicyRule } from '../../types/rbac-v1.ts';
 
 /**
@@ -5,7 +6,11 @@ import type { PolicyRule } from '../../types/rbac-v1.ts';
  * verb and one URL.
  */
 export const missingRules = (held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] =>
-  wanted.flatMap(breakDown).filter((single) => !held.some((rule) => covers(rule, single)));
+  wanted
+    // Stored roles mostly have the rules as they are declared: these need not be broken down.
+    .filter((rule, i) => !jsonEqual(held[i], rule))
+    .flatMap(breakDown)
+    .filter((single) => !held.some((rule) => covers(rule, single)));
 
 type SingleRule = ResourceRule | UrlRule;
 type ResourceRule = {

@@ -1,4 +1,4 @@
-import { expandNames, type Features, type Names } from '../../meta/index.ts';
+import { expandNamesIn, type Features, type Names } from '../../meta/index.ts';
 import type { PolicyRule, RoleRef, Subject } from '../../types/rbac-v1.ts';
 import { componentRoles } from './component-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
@@ -51,7 +51,7 @@ export function bootstrapPolicy(names: Names, features: Features): PolicyObject[
     ...clusterRoles.flatMap((role) => objectsOf(role, names, features)),
     ...namespacedRoles.flatMap((role) => namespacedObjectsOf(role, names, features)),
   ];
-  return JSON.parse(expandNames(JSON.stringify(objects), names)) as PolicyObject[];
+  return expandNamesIn(objects, names);
 }
 
 /** The cluster role and its binding. */

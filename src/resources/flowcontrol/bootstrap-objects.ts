@@ -1,5 +1,5 @@
 /** The bootstrap priority levels and flow schemas. Two of each are mandatory: their specs are fixed. */
-import { expandNames, type JsonObject, type Names } from '../../meta/index.ts';
+import { expandNamesIn, type JsonObject, type Names } from '../../meta/index.ts';
 
 type Level = readonly [shares: number, lendable: number, queues?: number, hand?: number];
 
@@ -126,7 +126,7 @@ export function bootstrapFlowObjects(names: Names) {
   const make =
     (resource: string, kind: string) =>
     ([name, spec]: readonly [name: string, spec: JsonObject]) => {
-      const fields = { spec: expanded(spec, names) };
+      const fields = { spec: expandNamesIn(spec, names) };
       return { resource, apiVersion, kind, metadata: { name, annotations }, fields };
     };
   const limited = Object.entries(levels).map(([name, level]) => [name, levelSpec(level)] as const);
@@ -138,6 +138,3 @@ export function bootstrapFlowObjects(names: Names) {
     ...all.map(make('flowschemas', 'FlowSchema')),
   ];
 }
-
-const expanded = (spec: JsonObject, names: Names): JsonObject =>
-  JSON.parse(expandNames(JSON.stringify(spec), names)) as JsonObject;

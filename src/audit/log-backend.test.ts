@@ -90,6 +90,16 @@ describe('the log backend', () => {
     expect(idsOf(readFileSync(path, 'utf8'))).toEqual(['old', 'new']);
   });
 
+  it('begins a new line behind a part of one that an earlier process left', async () => {
+    mkdirSync(join(folder, 'logs'));
+    writeFileSync(path, '{"auditID":"old"}\n{"kind":"Ev');
+    const backend = await open();
+    backend.write(eventOf('new'));
+    await backend.close(1000);
+    const [old, part, line, ...rest] = readFileSync(path, 'utf8').split('\n');
+    expect([old, part, idsOf(`${line}\n`), rest]).toEqual(['{"auditID":"old"}', '{"kind":"Ev', ['new'], ['']]);
+  });
+
   it('cannot be opened where no file can be', async () => {
     writeFileSync(join(folder, 'logs'), '');
     await expect(open()).rejects.toMatchObject({ code: 'EEXIST' });

@@ -10,7 +10,7 @@ export type Stage = (typeof stages)[number];
 
 /** Resources of an API group. An empty list of resources, or of names, stands for all. */
 export interface GroupResources {
-  /** Empty: the core group. */
+  /** Empty: the core group; `*`: all groups. */
   readonly group?: string;
   // `pods`, `pods/log`, `pods/*` (pods and all their subresources), `*/scale` or `*`.
   readonly resources?: readonly string[];

@@ -39,9 +39,14 @@ export const emptyAuditCounts = (): AuditCounts => ({ events: 0, rejected: 0, le
 
 export function createAuditor({ policy, backends, counts, clock, names }: AuditorOptions): Auditor {
   const evaluate: PolicyRuleEvaluator = policyRuleEvaluator(policy);
-  const emit = (event: AuditEvent) => {
+  const blocking = backends.some(({ mode }) => mode !== 'batch');
+  const emit = (event: AuditEvent): Promise<boolean> | undefined => {
     counts.events++;
-    for (const backend of backends) backend.write(event);
+    const written = backends.flatMap((backend) => backend.write(event) ?? []);
+    return written.length === 0 ? undefined : Promise.all(written).then((all) => !all.includes(false));
+  };
+  const reject = () => {
+    counts.rejected++;
   };
   return {
     begin(request, attributes, auditID, received) {
@@ -66,7 +71,9 @@ export function createAuditor({ policy, backends, counts, clock, names }: Audito
         kind: user === undefined ? 'unauthenticated' : isLongRunning(attributes) ? 'longRunning' : 'short',
         domain: names.domain,
         now: clock.now,
+        blocking,
         emit,
+        reject,
       });
     },
     async close(graceMs) {

@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   shorten,
+  statusError,
   type User,
 } from '../meta/index.ts';
 import { userInfo } from './event.ts';
@@ -27,20 +28,37 @@ export interface ContextOptions {
   /** The API domain. */
   readonly domain: string;
   readonly now: () => number;
-  readonly emit: (event: AuditEvent) => void;
+  /** Requests wait until their events are written. */
+  readonly blocking: boolean;
+  /** False: the event must be written and cannot be. */
+  readonly emit: (event: AuditEvent) => Promise<boolean> | undefined;
+  /** Counts a request that is refused because of that. */
+  readonly reject: () => void;
 }
 
 /** Gathers what the events of one request say, and makes an event at each stage. */
 export class AuditContext {
   readonly #options: ContextOptions;
   readonly #annotations: Map<string, string> = new Map();
+  /**
+   * Resolves when the event of the stage RequestReceived is written; undefined: there is nothing to wait for. Rejects with
+   * a StatusError 500 where it must be written and cannot be; no other event follows then.
+   */
+  readonly received: Promise<void> | undefined;
   #event: ReceivedEvent;
   #over = false;
 
   constructor(options: ContextOptions) {
     this.#options = options;
     this.#event = options.event;
-    if (options.kind !== 'unauthenticated') this.#emit('RequestReceived', options.event.received);
+    const written =
+      options.kind === 'unauthenticated' ? undefined : this.#emit('RequestReceived', options.event.received);
+    this.received = written?.then((stored) => {
+      if (stored) return;
+      this.#over = true;
+      options.reject();
+      throw statusError.internal('failed to store audit event');
+    });
   }
 
   /** Whether the response object is asked for. */
@@ -99,20 +117,24 @@ export class AuditContext {
     }
   }
 
-  /** The head of the response is known. */
-  responded(code: number): void {
-    if (this.#over) return;
+  /**
+   * The response can be sent once the result resolves; undefined: at once. A request whose response is `whole` is complete
+   * before it is sent where requests wait for their events.
+   */
+  responded(code: number, whole: boolean): Promise<unknown> | undefined {
+    if (this.#over) return undefined;
     this.#set({ responseStatus: { metadata: {}, ...this.#event.responseStatus, code } });
-    if (this.#options.kind === 'short') return;
-    this.#emit('ResponseStarted');
-    this.#over = this.#options.kind === 'unauthenticated';
+    const { kind, blocking } = this.#options;
+    if (kind === 'short') return blocking && whole ? this.complete() : undefined;
+    this.#over = kind === 'unauthenticated';
+    return this.#emit('ResponseStarted');
   }
 
   /** The response was read, or its client has gone. */
-  complete(): void {
-    if (this.#over) return;
+  complete(): Promise<unknown> | undefined {
+    if (this.#over) return undefined;
     this.#over = true;
-    this.#emit('ResponseComplete');
+    return this.#emit('ResponseComplete');
   }
 
   /** An unexpected error. No other event follows. */
@@ -121,7 +143,7 @@ export class AuditContext {
     this.#over = true;
     const message = `APIServer panic'd: ${shorten(error instanceof Error ? error.message : String(error))}`;
     this.responseStatus({ status: 'Failure', message, reason: 'InternalError', code: 500 });
-    this.#emit('Panic');
+    void this.#emit('Panic');
   }
 
   #set(fields: Partial<ReceivedEvent>): void {
@@ -144,12 +166,12 @@ export class AuditContext {
     return undefined;
   }
 
-  #emit(stage: Stage, reached = this.#options.now()): void {
+  #emit(stage: Stage, reached = this.#options.now()): Promise<boolean> | undefined {
     const { config, emit } = this.#options;
-    if (config.omitStages.has(stage)) return;
+    if (config.omitStages.has(stage)) return undefined;
     const annotations =
       this.#annotations.size === 0 ? undefined : Object.fromEntries([...this.#annotations].sort(byKey));
-    emit({ ...this.#event, stage, reached, annotations });
+    return emit({ ...this.#event, stage, reached, annotations });
   }
 }
 

@@ -54,6 +54,7 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.user = user;
       // Audit.
       audit = auditor?.begin(request, attributesOf(info, user), id, started);
+      if (audit?.received !== undefined) await audit.received;
       // Impersonate.
       if (impersonates(request.headers)) {
         user = await impersonate(user, request, authorize, names, accessDenied);
@@ -76,13 +77,14 @@ export function createHandler(options: HandlerOptions): Handler {
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
       response = failed(serving, request, progress, error, audit);
     }
-    audit?.responded(response.status);
+    const recorded = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
+    if (recorded !== undefined) await recorded;
     response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
-      if (error === undefined) audit?.complete();
+      if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
       trace(request, progress, response.status, size, error);
     });

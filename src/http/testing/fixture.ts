@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jsonLine } from '../../audit/event.ts';
-import { createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
+import { type AuditCounts, createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
 import {
   type Authorizer,
   anonymous,
@@ -72,6 +72,7 @@ export interface Fixture {
   readonly requests: RequestEntry[];
   /** The audit events so far; none without a policy. */
   readonly events: JsonObject[];
+  readonly auditCounts: AuditCounts;
   /** Sends a request as the user of a token: `admin`, `jane`, or none. */
   readonly send: (method: string, url: string, options?: SendOptions) => Promise<Answer>;
   readonly close: () => Promise<void>;
@@ -105,6 +106,8 @@ export interface FixtureOptions {
   /** Allows what the usual rules do not. */
   readonly authorize?: Authorizer;
   readonly policy?: Policy;
+  /** Requests wait for the result, and are refused when it is false. Absent: they wait for no audit event. */
+  readonly audited?: (event: JsonObject) => Promise<boolean>;
   /** In place of reading it in this thread. */
   readonly readYaml?: (bytes: Uint8Array) => Promise<ParsedBody>;
 }
@@ -161,17 +164,23 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
   const events: JsonObject[] = [];
+  const auditCounts = emptyAuditCounts();
   const auditor =
     options.policy &&
     createAuditor({
       policy: options.policy,
       backends: [
         {
-          write: (event) => void events.push(JSON.parse(decodeText(jsonLine(event, names))) as JsonObject),
+          mode: options.audited === undefined ? 'batch' : 'blocking-strict',
+          write(made) {
+            const event = JSON.parse(decodeText(jsonLine(made, names))) as JsonObject;
+            events.push(event);
+            return options.audited?.(event);
+          },
           close: async () => {},
         },
       ],
-      counts: emptyAuditCounts(),
+      counts: auditCounts,
       clock,
       names,
     });
@@ -219,6 +228,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     errors,
     requests,
     events,
+    auditCounts,
     send,
     async close() {
       nodeProxy.close();

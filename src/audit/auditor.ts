@@ -1,5 +1,5 @@
 import type { Clock, Names, ResourcePlace } from '../meta/index.ts';
-import { AuditContext } from './context.ts';
+import { type AnnotationLog, AuditContext } from './context.ts';
 import { shownUserAgent, sourceIPs, userInfo } from './event.ts';
 import { type PolicyRuleEvaluator, policyRuleEvaluator } from './policy.ts';
 import type { AuditAttributes, AuditBackend, AuditCounts, AuditEvent, ObjectReference, Policy } from './types.ts';
@@ -17,6 +17,7 @@ export interface AuditorOptions {
   readonly counts: AuditCounts;
   readonly clock: Pick<Clock, 'now'>;
   readonly names: Names;
+  readonly log: AnnotationLog;
 }
 
 /** Decides which requests are audited, and passes their events to the backends. */
@@ -37,7 +38,7 @@ export interface Auditor {
 
 export const emptyAuditCounts = (): AuditCounts => ({ events: 0, rejected: 0, levels: new Map(), errors: new Map() });
 
-export function createAuditor({ policy, backends, counts, clock, names }: AuditorOptions): Auditor {
+export function createAuditor({ policy, backends, counts, clock, names, log }: AuditorOptions): Auditor {
   const evaluate: PolicyRuleEvaluator = policyRuleEvaluator(policy);
   const blocking = backends.some(({ mode }) => mode !== 'batch');
   const emit = (event: AuditEvent): Promise<boolean> | undefined => {
@@ -74,6 +75,7 @@ export function createAuditor({ policy, backends, counts, clock, names }: Audito
         blocking,
         emit,
         reject,
+        log,
       });
     },
     async close(graceMs) {

@@ -1,5 +1,6 @@
 import { readOwnJson, stringifyJson } from '../codec/index.ts';
 import {
+  type Annotate,
   type ByteString,
   decodeText,
   encodeText,
@@ -17,8 +18,16 @@ import type { AuditEvent, ObjectReference, ResponseStatus, Stage } from './types
 /** The largest request or response object of an event (bytes): that of a request body. A larger one is left out. */
 export const maxObject = 3 * 1024 * 1024;
 
+/** The most of an annotation that an event shows, in characters. */
+const maxAnnotation = 10_000;
+
 /** What an event says once its request has arrived; the rest comes with time. */
 export type ReceivedEvent = Omit<AuditEvent, 'stage' | 'reached'>;
+
+/** The log of the server, as far as requests use it. */
+export interface AnnotationLog {
+  readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
+}
 
 export interface ContextOptions {
   readonly config: RequestAuditConfig;
@@ -32,6 +41,7 @@ export interface ContextOptions {
   readonly blocking: boolean;
   /** False: the event must be written and cannot be. */
   readonly emit: (event: AuditEvent) => Promise<boolean> | undefined;
+  readonly log: AnnotationLog;
   /** Counts a request that is refused because of that. */
   readonly reject: () => void;
 }
@@ -66,10 +76,16 @@ export class AuditContext {
     return this.#event.level === 'RequestResponse';
   }
 
-  /** Sets an annotation; the first value of a key stays. */
-  annotate(key: string, value: string): void {
-    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
-  }
+  /** Needs no receiver. */
+  readonly annotate: Annotate = (key, value) => {
+    const shown = value.length <= maxAnnotation ? value : `${value.slice(0, maxAnnotation)}...TRUNCATED`;
+    const known = this.#annotations.get(key);
+    if (known === undefined) this.#annotations.set(key, shown);
+    else if (known !== shown) {
+      const { log, event } = this.#options;
+      log.warn('an audit annotation has another value already', { auditID: event.auditID, annotation: key });
+    }
+  };
 
   authorized(allowed: boolean, reason: string): void {
     this.annotate(`authorization.${this.#options.domain}/decision`, allowed ? 'allow' : 'forbid');

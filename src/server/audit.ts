@@ -43,7 +43,7 @@ export async function openAuditor(
   }
   const webhook = kubeconfig === undefined ? [] : [await openWebhook(kubeconfig, settings, dependencies)];
   const logs = path === undefined ? [] : [await openLog(path, settings, dependencies)];
-  const auditor = createAuditor({ policy, backends: [...logs, ...webhook], counts, clock, names });
+  const auditor = createAuditor({ policy, backends: [...logs, ...webhook], counts, clock, names, log });
   return {
     ...auditor,
     async close(graceMs) {

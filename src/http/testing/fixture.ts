@@ -183,6 +183,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
       counts: auditCounts,
       clock,
       names,
+      log: { warn: () => {} },
     });
   const log = {
     error: (text: string, fields: { readonly [name: string]: unknown }) => void errors.push({ text, fields }),

@@ -24,13 +24,14 @@ export interface AuditorOptions {
 export interface Auditor {
   /**
    * Begins to audit a request, before anything is decided about it; undefined when its level is `None`. A request
-   * without a user has failed to authenticate. `received`: milliseconds since 1970.
+   * without a user has failed to authenticate. `received`: milliseconds since 1970. `annotations`: what is known already.
    */
   begin(
     request: AuditedRequest,
     attributes: AuditAttributes,
     auditID: string,
     received: number,
+    annotations?: ReadonlyMap<string, string>,
   ): AuditContext | undefined;
   /** Delivers what is buffered; what is left after `graceMs` is lost. */
   close(graceMs: number): Promise<void>;
@@ -50,7 +51,7 @@ export function createAuditor({ policy, backends, counts, clock, names, log }: A
     counts.rejected++;
   };
   return {
-    begin(request, attributes, auditID, received) {
+    begin(request, attributes, auditID, received, annotations = none) {
       const config = evaluate(attributes);
       const { level } = config;
       counts.levels.set(level, (counts.levels.get(level) ?? 0) + 1);
@@ -69,6 +70,7 @@ export function createAuditor({ policy, backends, counts, clock, names, log }: A
           objectRef: resource === undefined ? undefined : referenceOf(resource),
           received,
         },
+        annotations,
         kind: user === undefined ? 'unauthenticated' : isLongRunning(attributes) ? 'longRunning' : 'short',
         domain: names.domain,
         now: clock.now,
@@ -84,6 +86,7 @@ export function createAuditor({ policy, backends, counts, clock, names, log }: A
   };
 }
 
+const none: ReadonlyMap<string, string> = new Map();
 const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 const isLongRunning = ({ verb, resource, path }: AuditAttributes): boolean =>

@@ -9,6 +9,7 @@ function contextFixture() {
   const context = new AuditContext({
     config: { level: 'Metadata', omitStages: new Set(['RequestReceived']), omitManagedFields: false },
     event: { level: 'Metadata', auditID: 'id', requestURI: '/', verb: 'get', user: {}, received: 0 },
+    annotations: new Map(),
     kind: 'short',
     domain: 'k8s.io',
     now: () => clock.now(),

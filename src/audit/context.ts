@@ -32,6 +32,7 @@ export interface AnnotationLog {
 export interface ContextOptions {
   readonly config: RequestAuditConfig;
   readonly event: ReceivedEvent;
+  readonly annotations: ReadonlyMap<string, string>;
   /** When events are made: a long-running request has one more, a refused one has no other. */
   readonly kind: 'short' | 'longRunning' | 'unauthenticated';
   /** The API domain. */
@@ -49,7 +50,7 @@ export interface ContextOptions {
 /** Gathers what the events of one request say, and makes an event at each stage. */
 export class AuditContext {
   readonly #options: ContextOptions;
-  readonly #annotations: Map<string, string> = new Map();
+  readonly #annotations: Map<string, string>;
   /**
    * Resolves when the event of the stage RequestReceived is written; undefined: there is nothing to wait for. Rejects with
    * a StatusError 500 where it must be written and cannot be; no other event follows then.
@@ -60,6 +61,7 @@ export class AuditContext {
 
   constructor(options: ContextOptions) {
     this.#options = options;
+    this.#annotations = new Map(options.annotations);
     this.#event = options.event;
     const written =
       options.kind === 'unauthenticated' ? undefined : this.#emit('RequestReceived', options.event.received);

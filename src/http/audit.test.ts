@@ -289,6 +289,28 @@ describe('a request that fails', () => {
   });
 });
 
+describe('the annotations of authentication', () => {
+  const stale = { 'authentication.k8s.io/stale-token': 'old' };
+
+  it('are those of all events of a request', async () => {
+    await server.send('GET', maps, { token: 'stale' });
+    expect(stagesOf()).toEqual(['RequestReceived', 'ResponseComplete']);
+    expect(server.events[0]?.['annotations']).toEqual(stale);
+    expect(last()['annotations']).toMatchObject({ ...stale, 'authorization.k8s.io/decision': 'forbid' });
+  });
+
+  it('are those of a review of the token', async () => {
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'stale' } };
+    const { json } = await server.send('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body });
+    expect(json()).toMatchObject({ status: { authenticated: true } });
+    expect(last()['annotations']).toMatchObject(stale);
+    await server.send('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      body: { ...body, spec: { token: 'jane' } },
+    });
+    expect(last()['annotations']).not.toHaveProperty(['authentication.k8s.io/stale-token']);
+  });
+});
+
 describe('impersonation', () => {
   it('shows both users, also where it is forbidden', async () => {
     const headers = { 'impersonate-user': 'ann', 'impersonate-extra-scopes': 'view' };

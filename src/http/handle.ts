@@ -36,6 +36,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const started = clock.now();
     const given = request.headers['audit-id'];
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
+    const annotations = auditor === undefined ? undefined : new Map<string, string>();
     const progress: Progress = { started, id, info: unknownRequest, user: undefined, series: undefined };
     const warnings = new Set<string>();
     let audit: AuditContext | undefined;
@@ -50,10 +51,10 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.info = info;
       progress.series = series;
       // Authenticate.
-      let user = await authenticated(request, warnings, options);
+      let user = await authenticated(request, started, warnings, annotations, options);
       progress.user = user;
       // Audit.
-      audit = auditor?.begin(request, attributesOf(info, user), id, started);
+      audit = auditor?.begin(request, attributesOf(info, user), id, started, annotations);
       if (audit?.received !== undefined) await audit.received;
       // Impersonate.
       if (impersonates(request.headers)) {
@@ -190,20 +191,23 @@ const unknownRequest: RequestInfo = { path: '', query: new URLSearchParams(), ve
 
 async function authenticated(
   request: ApiRequest,
+  started: number,
   warnings: Set<string>,
-  { authenticate, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'metrics' | 'names'>,
+  annotations: Map<string, string> | undefined,
+  { authenticate, clock, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'clock' | 'metrics' | 'names'>,
 ): Promise<User> {
   const { headers, peer, upgrades } = request;
   let user: User | undefined;
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
-    const found = authenticate({ authorization, certificate: peer.certificate, warnings });
+    const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
+    const found = authenticate({ authorization, certificate: peer.certificate, warnings, annotate });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
-    metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');
+    metrics.authenticated('error', (clock.now() - started) / 1000);
     throw error;
   }
-  metrics.authenticated(user === undefined ? 'failure' : 'success');
+  metrics.authenticated(user === undefined ? 'failure' : 'success', (clock.now() - started) / 1000, user?.name);
   if (user === undefined) throw statusError.unauthorized();
   return user;
 }

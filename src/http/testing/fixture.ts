@@ -16,6 +16,7 @@ import {
   rbacAuthorizer,
   reviewHandlers,
   staticTokenAuthenticator,
+  type TokenAuthenticator,
   unionAuthenticator,
   unionAuthorizer,
 } from '../../auth/index.ts';
@@ -73,7 +74,7 @@ export interface Fixture {
   /** The audit events so far; none without a policy. */
   readonly events: JsonObject[];
   readonly auditCounts: AuditCounts;
-  /** Sends a request as the user of a token: `admin`, `jane`, or none. */
+  /** Sends a request as the user of a token: `admin`, `jane`, `stale`, or none. */
   readonly send: (method: string, url: string, options?: SendOptions) => Promise<Answer>;
   readonly close: () => Promise<void>;
 }
@@ -118,10 +119,19 @@ const users: { readonly [token: string]: User } = {
 };
 
 const audiences = ['here'];
-const authenticateToken = staticTokenAuthenticator(
+const staticTokens = staticTokenAuthenticator(
   Object.entries(users).map(([token, user]) => ({ token, user })),
   audiences,
 );
+/** The token `stale` comes with an audit annotation. */
+const authenticateToken: TokenAuthenticator = (token, wanted) =>
+  token === 'stale'
+    ? {
+        user: { name: 'old', groups: [] },
+        audiences: wanted,
+        annotations: { 'authentication.k8s.io/stale-token': 'old' },
+      }
+    : staticTokens(token, wanted);
 const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, audiences)], anonymous);
 
 /** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */

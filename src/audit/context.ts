@@ -94,6 +94,11 @@ export class AuditContext {
     this.annotate(`authorization.${this.#options.domain}/reason`, reason);
   }
 
+  /** No decision was reached. */
+  authorizationFailed(): void {
+    this.annotate(`authorization.${this.#options.domain}/reason`, 'internal error');
+  }
+
   impersonated(user: User): void {
     this.#set({ impersonatedUser: userInfo(user) });
   }

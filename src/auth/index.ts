@@ -30,4 +30,12 @@ export { signSecretToken } from './tokens/secret-tokens.ts';
 export { serviceAccountAuthenticator } from './tokens/service-accounts.ts';
 export { tokenRequestHandler } from './tokens/token-request.ts';
 export type { TokenObjects } from './tokens/types.ts';
-export type { Attributes, Authenticator, Authorizer, ReviewHandler, TokenAuthenticator, WriteCheck } from './types.ts';
+export type {
+  Attributes,
+  Authenticator,
+  Authorizer,
+  Decision,
+  ReviewHandler,
+  TokenAuthenticator,
+  WriteCheck,
+} from './types.ts';

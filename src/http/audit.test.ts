@@ -289,6 +289,22 @@ describe('a request that fails', () => {
   });
 });
 
+describe('the annotations of authorization', () => {
+  it('name the binding and the role that allow a request', async () => {
+    expect((await server.send('GET', '/version', { token: 'jane' })).status).toBe(200);
+    expect(last()['annotations']).toEqual({
+      'authorization.k8s.io/decision': 'allow',
+      'authorization.k8s.io/reason':
+        'RBAC: allowed by ClusterRoleBinding "system:discovery" of ClusterRole "system:discovery" to Group "system:authenticated"',
+    });
+  });
+
+  it('have no decision where the authorizer failed', async () => {
+    await server.send('GET', '/panics', { token: 'jane' });
+    expect(last()['annotations']).toEqual({ 'authorization.k8s.io/reason': 'internal error' });
+  });
+});
+
 describe('the annotations of authentication', () => {
   const stale = { 'authentication.k8s.io/stale-token': 'old' };
 

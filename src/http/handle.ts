@@ -1,5 +1,5 @@
 import type { AuditContext } from '../audit/index.ts';
-import type { Attributes } from '../auth/index.ts';
+import type { Attributes, Decision } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
@@ -253,8 +253,15 @@ async function authorized(
   { authorize, metrics }: Pick<HandlerOptions, 'authorize' | 'metrics'>,
 ): Promise<void> {
   const attributes = attributesOf(info, user);
-  const decided = authorize(attributes);
-  const decision = decided instanceof Promise ? await decided : decided;
+  let decision: Decision;
+  try {
+    const decided = authorize(attributes);
+    decision = decided instanceof Promise ? await decided : decided;
+  } catch (error) {
+    metrics.authorized('error');
+    audit?.authorizationFailed();
+    throw error;
+  }
   metrics.authorized(decision.allowed ? 'allowed' : 'denied');
   audit?.authorized(decision.allowed, decision.reason);
   if (!decision.allowed) throw accessDenied(attributes, decision.reason);

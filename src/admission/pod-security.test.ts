@@ -329,6 +329,75 @@ describe('the policy of a namespace', () => {
   });
 });
 
+describe('the audit annotations', () => {
+  const annotationsOf = async (labels: JsonObject, resource: string, object: JsonObject, before?: JsonObject) => {
+    const annotations: JsonObject = {};
+    const annotate = (key: string, value: string) => {
+      expect(Object.hasOwn(annotations, key)).toBe(false);
+      annotations[key] = value;
+    };
+    const part = before === undefined ? { annotate } : { annotate, oldObject: old(before) };
+    await outcome(podSecurity(fakeInitializer([namespace(labels)])), requestFor(resource, object, part));
+    return annotations;
+  };
+  const network = podOf({}, { hostNetwork: true });
+  const template = { spec: { template: network } };
+  const enforced = (policy: string) => ({ [label('enforce-policy')]: policy });
+  const violates = (policy: string) => ({
+    [label('audit-violations')]: `would violate PodSecurity "${policy}": host namespaces (hostNetwork=true)`,
+  });
+
+  it('name the enforced policy, and what violates the audit level', async () => {
+    expect(await annotationsOf({ [label('audit')]: 'baseline' }, 'pods', network)).toEqual({
+      ...enforced('privileged:latest'),
+      ...violates('baseline:latest'),
+    });
+    const versioned = { [label('audit')]: 'baseline', [label('audit-version')]: 'v1.25' };
+    expect(await annotationsOf(versioned, 'pods', network)).toMatchObject(violates('baseline:v1.25'));
+    const fine = { [label('enforce')]: 'baseline', [label('audit')]: 'baseline' };
+    expect(await annotationsOf(fine, 'pods', podOf())).toEqual(enforced('baseline:latest'));
+  });
+
+  it('are those of a pod that is rejected, too', async () => {
+    const labels = { [label('enforce')]: 'baseline', [label('audit')]: 'baseline' };
+    expect(await annotationsOf(labels, 'pods', network)).toEqual({
+      ...enforced('baseline:latest'),
+      ...violates('baseline:latest'),
+    });
+  });
+
+  it('name no enforced policy for pod templates', async () => {
+    const labels = { [label('enforce')]: 'baseline', [label('audit')]: 'baseline' };
+    expect(await annotationsOf(labels, 'deployments.apps', template)).toEqual(violates('baseline:latest'));
+    expect(await annotationsOf({}, 'deployments.apps', template)).toEqual({});
+  });
+
+  it('name the policy privileged:latest where nothing is enforced, audited or warned of', async () => {
+    const labels = { [label('enforce-version')]: 'v1.25' };
+    expect(await annotationsOf(labels, 'pods', network)).toEqual(enforced('privileged:latest'));
+    expect(await annotationsOf(labels, 'pods', network, network)).toEqual(enforced('privileged:latest'));
+  });
+
+  it('are none of an update that cannot add a violation', async () => {
+    expect(await annotationsOf({ [label('audit')]: 'baseline' }, 'pods', network, network)).toEqual({});
+  });
+
+  it('name the errors in the labels of the namespace', async () => {
+    const labels = { [label('enforce')]: 'none', [label('warn-version')]: '1.2' };
+    const error =
+      'Failed to parse policy: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "none": must be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.2": must be "latest" or "v1.x"]';
+    expect(await annotationsOf(labels, 'pods', podOf())).toEqual({
+      ...enforced('restricted:latest'),
+      [label('error')]: error,
+    });
+    const one = { [label('audit')]: 'none' };
+    expect(await annotationsOf(one, 'deployments.apps', template)).toEqual({
+      [label('error')]:
+        'Failed to parse policy: metadata.labels[pod-security.kubernetes.io/audit]: Invalid value: "none": must be one of privileged, baseline, restricted',
+    });
+  });
+});
+
 describe('an update of a namespace', () => {
   const write = async (labels: JsonObject, before: JsonObject | undefined, pods: StoredObject[] = []) => {
     const warnings: string[] = [];

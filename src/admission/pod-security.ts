@@ -1,4 +1,4 @@
-import { annotationOf, formatGroupResource, type Names, statusError } from '../meta/index.ts';
+import { annotationOf, type FieldError, formatGroupResource, type Names, statusError } from '../meta/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../types/apps-v1.ts';
 import { CronJob, Job } from '../types/batch-v1.ts';
@@ -40,11 +40,12 @@ export function podSecurity(initializer: Initializer): AdmissionPlugin {
       if (resource === 'pods') {
         const { object, oldObject, operation } = typedRequest(Pod, request);
         if (object === undefined) return undefined;
-        if (operation === 'UPDATE' && !isSignificantUpdate(object, oldObject, initializer.names)) return undefined;
-        return checkPod(initializer, request, object, true);
+        const significant = operation !== 'UPDATE' || isSignificantUpdate(object, oldObject, initializer.names);
+        if (!significant && request.annotate === undefined) return undefined;
+        return checkPod(initializer, request, object, { enforces: true, significant });
       }
       const template = templates.get(resource)?.(request);
-      return template?.spec && checkPod(initializer, request, template, false);
+      return template?.spec && checkPod(initializer, request, template, { enforces: false, significant: true });
     },
   };
 }
@@ -76,26 +77,53 @@ function isSignificantUpdate(pod: PodObject, old: PodObject | undefined, { label
   );
 }
 
+interface PodCheck {
+  /** The enforce level applies, too. */
+  readonly enforces: boolean;
+  readonly significant: boolean;
+}
+
 async function checkPod(
   { names, objects }: Initializer,
   request: AdmissionRequest,
   { metadata, spec = {} }: PodTemplateSpec,
-  enforces: boolean,
+  { enforces, significant }: PodCheck,
 ): Promise<void> {
   const namespace = await objects.get(Namespace, '', request.namespace);
-  const { enforce, warn } = policyFromLabels(namespace?.metadata.labels, names).policy;
+  const { policy, errors } = policyFromLabels(namespace?.metadata.labels, names);
+  const { enforce, audit, warn } = policy;
+  const { annotate } = request;
+  const isPrivileged = errors.length === 0 && [enforce, audit, warn].every(({ level }) => level === 'privileged');
+  if (enforces && (isPrivileged || significant)) {
+    const shown = isPrivileged ? 'privileged:latest' : formatLevel(enforce);
+    annotate?.(`pod-security.${names.labels}/enforce-policy`, shown);
+  }
+  if (isPrivileged || !significant) return;
   const { annotations } = metadata ?? {};
   const find = ({ level, minor }: LevelVersion) => evaluatePod(level, minor, spec, annotations, names);
   const enforced = enforces ? find(enforce) : [];
+  if (annotate !== undefined) {
+    if (errors.length > 0)
+      annotate(`pod-security.${names.labels}/error`, `Failed to parse policy: ${aggregate(errors)}`);
+    const audited = enforces && sameLevel(enforce, audit) ? enforced : find(audit);
+    if (audited.length > 0) annotate(`pod-security.${names.labels}/audit-violations`, formatViolations(audit, audited));
+  }
   if (enforced.length > 0) {
     throw forbidden(request, `violates PodSecurity "${formatLevel(enforce)}": ${formatDetails(enforced)}`);
   }
   // The pod has just passed the same level.
   if (enforces && sameLevel(enforce, warn)) return;
   const found = find(warn);
-  if (found.length > 0) {
-    request.warn(`would violate PodSecurity "${formatLevel(warn)}": ${formatDetails(found)}`);
-  }
+  if (found.length > 0) request.warn(formatViolations(warn, found));
+}
+
+const formatViolations = (level: LevelVersion, found: readonly Violation[]): string =>
+  `would violate PodSecurity "${formatLevel(level)}": ${formatDetails(found)}`;
+
+/** One error as it is, several in brackets. */
+function aggregate(errors: readonly FieldError[]): string {
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`;
 }
 
 function checkNamespace(

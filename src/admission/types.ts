@@ -1,4 +1,13 @@
-import type { ApiObject, GroupVersionKind, Names, ObjectMeta, Random, ResourcePlace, User } from '../meta/index.ts';
+import type {
+  Annotate,
+  ApiObject,
+  GroupVersionKind,
+  Names,
+  ObjectMeta,
+  Random,
+  ResourcePlace,
+  User,
+} from '../meta/index.ts';
 import type { ObjectOf, StructSchema } from '../schema/index.ts';
 import type { ResourceQuota } from '../types/core-v1.ts';
 import type { ResourceList } from '../types/resource-list.ts';
@@ -26,6 +35,8 @@ export interface AdmissionRequest<T extends WithMetadata = ApiObject> {
   readonly dryRun: boolean;
   /** Adds a Warning header to the response. */
   readonly warn: (text: string) => void;
+  /** Absent: the request is not audited. */
+  readonly annotate?: Annotate | undefined;
   /** Registers the undo of a plugin's own writes: called once when the request will definitely not be stored. */
   readonly onAbandon?: (undo: () => Promise<void>) => void;
 }

@@ -1,5 +1,5 @@
 import type { Clock, Names, ResourcePlace } from '../meta/index.ts';
-import { AuditContext } from './context.ts';
+import { type AnnotationLog, AuditContext } from './context.ts';
 import { shownUserAgent, sourceIPs, userInfo } from './event.ts';
 import { type PolicyRuleEvaluator, policyRuleEvaluator } from './policy.ts';
 import type { AuditAttributes, AuditBackend, AuditCounts, AuditEvent, ObjectReference, Policy } from './types.ts';
@@ -17,19 +17,21 @@ export interface AuditorOptions {
   readonly counts: AuditCounts;
   readonly clock: Pick<Clock, 'now'>;
   readonly names: Names;
+  readonly log: AnnotationLog;
 }
 
 /** Decides which requests are audited, and passes their events to the backends. */
 export interface Auditor {
   /**
    * Begins to audit a request, before anything is decided about it; undefined when its level is `None`. A request
-   * without a user has failed to authenticate. `received`: milliseconds since 1970.
+   * without a user has failed to authenticate. `received`: milliseconds since 1970. `annotations`: what is known already.
    */
   begin(
     request: AuditedRequest,
     attributes: AuditAttributes,
     auditID: string,
     received: number,
+    annotations?: ReadonlyMap<string, string>,
   ): AuditContext | undefined;
   /** Delivers what is buffered; what is left after `graceMs` is lost. */
   close(graceMs: number): Promise<void>;
@@ -37,14 +39,19 @@ export interface Auditor {
 
 export const emptyAuditCounts = (): AuditCounts => ({ events: 0, rejected: 0, levels: new Map(), errors: new Map() });
 
-export function createAuditor({ policy, backends, counts, clock, names }: AuditorOptions): Auditor {
+export function createAuditor({ policy, backends, counts, clock, names, log }: AuditorOptions): Auditor {
   const evaluate: PolicyRuleEvaluator = policyRuleEvaluator(policy);
-  const emit = (event: AuditEvent) => {
+  const blocking = backends.some(({ mode }) => mode !== 'batch');
+  const emit = (event: AuditEvent): Promise<boolean> | undefined => {
     counts.events++;
-    for (const backend of backends) backend.write(event);
+    const written = backends.flatMap((backend) => backend.write(event) ?? []);
+    return written.length === 0 ? undefined : Promise.all(written).then((all) => !all.includes(false));
+  };
+  const reject = () => {
+    counts.rejected++;
   };
   return {
-    begin(request, attributes, auditID, received) {
+    begin(request, attributes, auditID, received, annotations = none) {
       const config = evaluate(attributes);
       const { level } = config;
       counts.levels.set(level, (counts.levels.get(level) ?? 0) + 1);
@@ -63,10 +70,14 @@ export function createAuditor({ policy, backends, counts, clock, names }: Audito
           objectRef: resource === undefined ? undefined : referenceOf(resource),
           received,
         },
+        annotations,
         kind: user === undefined ? 'unauthenticated' : isLongRunning(attributes) ? 'longRunning' : 'short',
         domain: names.domain,
         now: clock.now,
+        blocking,
         emit,
+        reject,
+        log,
       });
     },
     async close(graceMs) {
@@ -75,6 +86,7 @@ export function createAuditor({ policy, backends, counts, clock, names }: Audito
   };
 }
 
+const none: ReadonlyMap<string, string> = new Map();
 const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 const isLongRunning = ({ verb, resource, path }: AuditAttributes): boolean =>

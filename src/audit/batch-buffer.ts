@@ -27,12 +27,17 @@ export interface BatchDelivery {
 /** The most bytes of events that wait. */
 const maxWaiting = 64 * 1024 * 1024;
 
-/** Gathers events and delivers them in batches. Adding one never waits: what does not fit is lost. */
+interface Waiting {
+  readonly event: ByteString;
+  readonly settle: (delivered: boolean) => void;
+}
+
+/** Gathers events and delivers them in batches; what does not fit is lost. */
 export class BatchBuffer {
   readonly #delivery: BatchDelivery;
   readonly #options: BatchOptions;
   readonly #abort = new AbortController();
-  #waiting: ByteString[] = [];
+  readonly #waiting: Waiting[] = [];
   #bytes = 0;
   #running = 0;
   /** The events have waited long enough for a full batch. */
@@ -51,16 +56,20 @@ export class BatchBuffer {
     this.#counted = delivery.clock.monotonic();
   }
 
-  add(event: ByteString): void {
+  /** Resolves, and never rejects, when the event was delivered (true) or lost (false). */
+  add(event: ByteString): Promise<boolean> {
     const { bufferSize } = this.#options;
     if (this.#closing || this.#waiting.length >= bufferSize || this.#bytes + event.length > maxWaiting) {
       const why = this.#closing ? 'audit backend shut down' : 'audit buffer queue blocked';
       this.#delivery.lost('buffered', 1, new Error(why));
-      return;
+      return Promise.resolve(false);
     }
-    this.#waiting.push(event);
+    const delivered = new Promise<boolean>((settle) => {
+      this.#waiting.push({ event, settle });
+    });
     this.#bytes += event.length;
     this.#start();
+    return delivered;
   }
 
   /** Delivers what waits, without waiting for full batches. False: not everything was delivered within `graceMs`. */
@@ -76,6 +85,7 @@ export class BatchBuffer {
       const left = this.#waiting.splice(0);
       this.#bytes = 0;
       if (left.length > 0) this.#delivery.lost('buffered', left.length, new Error('the time for the shutdown is over'));
+      for (const { settle } of left) settle(false);
       this.#abort.abort();
       this.#idle();
     });
@@ -107,11 +117,12 @@ export class BatchBuffer {
     if (this.#closing && this.#running === 0 && this.#waiting.length === 0) this.#idle();
   }
 
-  #take(): ByteString[] {
+  #take(): Waiting[] {
     const { batchSize, batchBytes } = this.#options;
     let count = 0;
     let size = 0;
-    for (const { length } of this.#waiting) {
+    for (const { event } of this.#waiting) {
+      const { length } = event;
       if (count === batchSize || (count > 0 && size + length > batchBytes)) break;
       count++;
       size += length;
@@ -120,15 +131,24 @@ export class BatchBuffer {
     return this.#waiting.splice(0, count);
   }
 
-  #deliver(batch: readonly ByteString[]): void {
+  #deliver(batch: readonly Waiting[]): void {
     const { deliver, lost, plugin } = this.#delivery;
+    const ended = (delivered: boolean) => {
+      for (const { settle } of batch) settle(delivered);
+      this.#running--;
+      this.#start();
+    };
     this.#running++;
-    deliver(batch, this.#abort.signal)
-      .catch((error: unknown) => lost(plugin, batch.length, error))
-      .finally(() => {
-        this.#running--;
-        this.#start();
-      });
+    deliver(
+      batch.map(({ event }) => event),
+      this.#abort.signal,
+    ).then(
+      () => ended(true),
+      (error: unknown) => {
+        lost(plugin, batch.length, error);
+        ended(false);
+      },
+    );
   }
 
   /** Takes a token of the throttle; without one, tries again when there is one. */

@@ -1,5 +1,6 @@
 import { readOwnJson, stringifyJson } from '../codec/index.ts';
 import {
+  type Annotate,
   type ByteString,
   decodeText,
   encodeText,
@@ -7,6 +8,7 @@ import {
   type Json,
   type JsonObject,
   shorten,
+  statusError,
   type User,
 } from '../meta/index.ts';
 import { userInfo } from './event.ts';
@@ -16,31 +18,59 @@ import type { AuditEvent, ObjectReference, ResponseStatus, Stage } from './types
 /** The largest request or response object of an event (bytes): that of a request body. A larger one is left out. */
 export const maxObject = 3 * 1024 * 1024;
 
+/** The most of an annotation that an event shows, in characters. */
+const maxAnnotation = 10_000;
+
 /** What an event says once its request has arrived; the rest comes with time. */
 export type ReceivedEvent = Omit<AuditEvent, 'stage' | 'reached'>;
+
+/** The log of the server, as far as requests use it. */
+export interface AnnotationLog {
+  readonly warn: (text: string, fields: { readonly [name: string]: unknown }) => void;
+}
 
 export interface ContextOptions {
   readonly config: RequestAuditConfig;
   readonly event: ReceivedEvent;
+  readonly annotations: ReadonlyMap<string, string>;
   /** When events are made: a long-running request has one more, a refused one has no other. */
   readonly kind: 'short' | 'longRunning' | 'unauthenticated';
   /** The API domain. */
   readonly domain: string;
   readonly now: () => number;
-  readonly emit: (event: AuditEvent) => void;
+  /** Requests wait until their events are written. */
+  readonly blocking: boolean;
+  /** False: the event must be written and cannot be. */
+  readonly emit: (event: AuditEvent) => Promise<boolean> | undefined;
+  readonly log: AnnotationLog;
+  /** Counts a request that is refused because of that. */
+  readonly reject: () => void;
 }
 
 /** Gathers what the events of one request say, and makes an event at each stage. */
 export class AuditContext {
   readonly #options: ContextOptions;
-  readonly #annotations: Map<string, string> = new Map();
+  readonly #annotations: Map<string, string>;
+  /**
+   * Resolves when the event of the stage RequestReceived is written; undefined: there is nothing to wait for. Rejects with
+   * a StatusError 500 where it must be written and cannot be; no other event follows then.
+   */
+  readonly received: Promise<void> | undefined;
   #event: ReceivedEvent;
   #over = false;
 
   constructor(options: ContextOptions) {
     this.#options = options;
+    this.#annotations = new Map(options.annotations);
     this.#event = options.event;
-    if (options.kind !== 'unauthenticated') this.#emit('RequestReceived', options.event.received);
+    const written =
+      options.kind === 'unauthenticated' ? undefined : this.#emit('RequestReceived', options.event.received);
+    this.received = written?.then((stored) => {
+      if (stored) return;
+      this.#over = true;
+      options.reject();
+      throw statusError.internal('failed to store audit event');
+    });
   }
 
   /** Whether the response object is asked for. */
@@ -48,14 +78,25 @@ export class AuditContext {
     return this.#event.level === 'RequestResponse';
   }
 
-  /** Sets an annotation; the first value of a key stays. */
-  annotate(key: string, value: string): void {
-    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
-  }
+  /** Needs no receiver. */
+  readonly annotate: Annotate = (key, value) => {
+    const shown = value.length <= maxAnnotation ? value : `${value.slice(0, maxAnnotation)}...TRUNCATED`;
+    const known = this.#annotations.get(key);
+    if (known === undefined) this.#annotations.set(key, shown);
+    else if (known !== shown) {
+      const { log, event } = this.#options;
+      log.warn('an audit annotation has another value already', { auditID: event.auditID, annotation: key });
+    }
+  };
 
   authorized(allowed: boolean, reason: string): void {
     this.annotate(`authorization.${this.#options.domain}/decision`, allowed ? 'allow' : 'forbid');
     this.annotate(`authorization.${this.#options.domain}/reason`, reason);
+  }
+
+  /** No decision was reached. */
+  authorizationFailed(): void {
+    this.annotate(`authorization.${this.#options.domain}/reason`, 'internal error');
   }
 
   impersonated(user: User): void {
@@ -99,20 +140,24 @@ export class AuditContext {
     }
   }
 
-  /** The head of the response is known. */
-  responded(code: number): void {
-    if (this.#over) return;
+  /**
+   * The response can be sent once the result resolves; undefined: at once. A request whose response is `whole` is complete
+   * before it is sent where requests wait for their events.
+   */
+  responded(code: number, whole: boolean): Promise<unknown> | undefined {
+    if (this.#over) return undefined;
     this.#set({ responseStatus: { metadata: {}, ...this.#event.responseStatus, code } });
-    if (this.#options.kind === 'short') return;
-    this.#emit('ResponseStarted');
-    this.#over = this.#options.kind === 'unauthenticated';
+    const { kind, blocking } = this.#options;
+    if (kind === 'short') return blocking && whole ? this.complete() : undefined;
+    this.#over = kind === 'unauthenticated';
+    return this.#emit('ResponseStarted');
   }
 
   /** The response was read, or its client has gone. */
-  complete(): void {
-    if (this.#over) return;
+  complete(): Promise<unknown> | undefined {
+    if (this.#over) return undefined;
     this.#over = true;
-    this.#emit('ResponseComplete');
+    return this.#emit('ResponseComplete');
   }
 
   /** An unexpected error. No other event follows. */
@@ -121,7 +166,7 @@ export class AuditContext {
     this.#over = true;
     const message = `APIServer panic'd: ${shorten(error instanceof Error ? error.message : String(error))}`;
     this.responseStatus({ status: 'Failure', message, reason: 'InternalError', code: 500 });
-    this.#emit('Panic');
+    void this.#emit('Panic');
   }
 
   #set(fields: Partial<ReceivedEvent>): void {
@@ -144,12 +189,12 @@ export class AuditContext {
     return undefined;
   }
 
-  #emit(stage: Stage, reached = this.#options.now()): void {
+  #emit(stage: Stage, reached = this.#options.now()): Promise<boolean> | undefined {
     const { config, emit } = this.#options;
-    if (config.omitStages.has(stage)) return;
+    if (config.omitStages.has(stage)) return undefined;
     const annotations =
       this.#annotations.size === 0 ? undefined : Object.fromEntries([...this.#annotations].sort(byKey));
-    emit({ ...this.#event, stage, reached, annotations });
+    return emit({ ...this.#event, stage, reached, annotations });
   }
 }
 

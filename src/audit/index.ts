@@ -4,5 +4,5 @@ export { type AuditContext, maxObject } from './context.ts';
 export { defaultPolicy } from './default-policy.ts';
 export { openLogBackend, type TruncateOptions } from './log-backend.ts';
 export { parsePolicy } from './policy-file.ts';
-export type { AuditBackend, AuditCounts, Policy, ResponseStatus } from './types.ts';
+export { type AuditBackend, type AuditCounts, modes, type Policy, type ResponseStatus } from './types.ts';
 export { createWebhookBackend } from './webhook-backend.ts';

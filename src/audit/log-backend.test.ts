@@ -18,9 +18,10 @@ import { jsonLine } from './event.ts';
 import { type LogBackendOptions, openLogBackend } from './log-backend.ts';
 import { backendFixture, eventOf } from './testing/event.ts';
 
+const batch = { mode: 'batch', bufferSize: 1000, batchSize: 1000, waitMs: 0, throttle: undefined } as const;
 const options = {
   format: 'json',
-  bufferSize: 1000,
+  batch,
   truncate: undefined,
   maxSize: 1_000_000,
   maxBackups: 0,
@@ -48,8 +49,8 @@ const written = (ids: readonly string[]) => expect.poll(() => idsOf(readFileSync
 describe('the log backend', () => {
   it('writes one line of JSON for each event, to a file that only its owner can read', async () => {
     const backend = await open();
-    backend.write(eventOf('a', { userAgent: 'ü\n"', requestObject: '{"a":"\u00c3\u00bc"}' as ByteString }));
-    backend.write(eventOf('b'));
+    void backend.write(eventOf('a', { userAgent: 'ü\n"', requestObject: '{"a":"\u00c3\u00bc"}' as ByteString }));
+    void backend.write(eventOf('b'));
     await backend.close(1000);
     const [first = '', ...rest] = linesOf(readFileSync(path, 'utf8'));
     expect(JSON.parse(first)).toEqual({
@@ -72,7 +73,7 @@ describe('the log backend', () => {
 
   it('writes one line of text in the format legacy', async () => {
     const backend = await open({ format: 'legacy' });
-    backend.write(eventOf('a', { user: { username: 'jane', groups: ['g', 'h"'] }, sourceIPs: ['10.0.0.1'] }));
+    void backend.write(eventOf('a', { user: { username: 'jane', groups: ['g', 'h"'] }, sourceIPs: ['10.0.0.1'] }));
     await backend.close(1000);
     expect(readFileSync(path, 'utf8')).toBe(
       '2023-11-14T22:13:20.000Z AUDIT: id="a" stage="ResponseComplete" ip="10.0.0.1" method="list" user="jane" ' +
@@ -85,9 +86,19 @@ describe('the log backend', () => {
     mkdirSync(join(folder, 'logs'));
     writeFileSync(path, '{"auditID":"old"}\n');
     const backend = await open();
-    backend.write(eventOf('new'));
+    void backend.write(eventOf('new'));
     await backend.close(1000);
     expect(idsOf(readFileSync(path, 'utf8'))).toEqual(['old', 'new']);
+  });
+
+  it('begins a new line behind a part of one that an earlier process left', async () => {
+    mkdirSync(join(folder, 'logs'));
+    writeFileSync(path, '{"auditID":"old"}\n{"kind":"Ev');
+    const backend = await open();
+    void backend.write(eventOf('new'));
+    await backend.close(1000);
+    const [old, part, line, ...rest] = readFileSync(path, 'utf8').split('\n');
+    expect([old, part, idsOf(`${line}\n`), rest]).toEqual(['{"auditID":"old"}', '{"kind":"Ev', ['new'], ['']]);
   });
 
   it('cannot be opened where no file can be', async () => {
@@ -98,9 +109,11 @@ describe('the log backend', () => {
   it('leaves out the objects of an event that is too large, then the event', async () => {
     const truncate = { maxEventSize: 600, maxBatchSize: 10_000 };
     const backend = await open({ truncate });
-    backend.write(eventOf('fits', { requestObject: '{}' as ByteString }));
-    backend.write(eventOf('cut', { requestObject: `"${'x'.repeat(600)}"` as ByteString, annotations: { a: 'b' } }));
-    backend.write(eventOf('lost', { requestURI: `/${'x'.repeat(600)}` }));
+    void backend.write(eventOf('fits', { requestObject: '{}' as ByteString }));
+    void backend.write(
+      eventOf('cut', { requestObject: `"${'x'.repeat(600)}"` as ByteString, annotations: { a: 'b' } }),
+    );
+    void backend.write(eventOf('lost', { requestURI: `/${'x'.repeat(600)}` }));
     await backend.close(1000);
     const events = linesOf(readFileSync(path, 'utf8')).map((line) => JSON.parse(line) as JsonObject);
     expect(events.map(({ auditID, requestObject, annotations }) => [auditID, requestObject, annotations])).toEqual([
@@ -111,9 +124,9 @@ describe('the log backend', () => {
   });
 
   it('drops events when its buffer is full, and says so', async () => {
-    const backend = await open({ bufferSize: 2 });
+    const backend = await open({ batch: { ...batch, bufferSize: 2, batchSize: 2 } });
     // The first event is being written while the others wait.
-    for (const id of ['a', 'b', 'c', 'd', 'e']) backend.write(eventOf(id));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) void backend.write(eventOf(id));
     await backend.close(1000);
     expect(idsOf(readFileSync(path, 'utf8'))).toEqual(['a', 'b', 'c']);
     expect([...fixture.counts.errors]).toEqual([['buffered', 2]]);
@@ -121,22 +134,55 @@ describe('the log backend', () => {
       { text: 'audit events were lost', fields: { plugin: 'buffered', events: 1 } },
     ]);
     fixture.clock.advance(10_000);
-    backend.write(eventOf('late'));
+    void backend.write(eventOf('late'));
     expect(fixture.logged[1]).toMatchObject({ fields: { plugin: 'buffered', events: 2 } });
+  });
+
+  it('has nothing to wait for in the mode batch', async () => {
+    const backend = await open();
+    expect(backend.write(eventOf('a'))).toBeUndefined();
+    await backend.close(1000);
+  });
+
+  it.each(['blocking', 'blocking-strict'] as const)('has written an event when %s has waited', async (mode) => {
+    const throttle = { qps: 1, burst: 1 };
+    const backend = await open({ batch: { ...batch, mode, waitMs: 30_000, throttle } });
+    for (const ids of [['a'], ['a', 'b']]) {
+      expect(await backend.write(eventOf(ids.at(-1) ?? ''))).toBe(true);
+      expect(idsOf(readFileSync(path, 'utf8'))).toEqual(ids);
+    }
+    await backend.close(1000);
+  });
+
+  it.each([
+    ['blocking', true],
+    ['blocking-strict', false],
+  ] as const)('tells requests of lost events in the mode %s: %s', async (mode, expected) => {
+    const truncate = { maxEventSize: 600, maxBatchSize: 10_000 };
+    const backend = await open({ batch: { ...batch, mode, bufferSize: 1 }, truncate });
+    const tooLarge = backend.write(eventOf('large', { requestURI: `/${'x'.repeat(600)}` }));
+    const [, , beyond] = ['a', 'b', 'c'].map((id) => backend.write(eventOf(id)));
+    expect([await tooLarge, await beyond]).toEqual([expected, expected]);
+    await backend.close(1000);
+    expect(await backend.write(eventOf('late'))).toBe(expected);
+    expect([...fixture.counts.errors]).toEqual([
+      ['truncate', 1],
+      ['buffered', 2],
+    ]);
   });
 
   it('counts and logs what a failing file loses, and goes on when it can', async () => {
     const backend = await open({ maxSize: 300 });
-    backend.write(eventOf('a'));
+    void backend.write(eventOf('a'));
     await written(['a']);
     // The file cannot be rotated into a folder that is gone.
     rmSync(join(folder, 'logs'), { recursive: true });
     writeFileSync(join(folder, 'logs'), '');
-    backend.write(eventOf('b'));
+    void backend.write(eventOf('b'));
     await expect.poll(() => [...fixture.counts.errors]).toEqual([['log', 1]]);
     expect(fixture.logged).toMatchObject([{ text: 'audit events were lost', fields: { plugin: 'log', events: 1 } }]);
     rmSync(join(folder, 'logs'));
-    backend.write(eventOf('c'));
+    void backend.write(eventOf('c'));
     await backend.close(1000);
     expect(idsOf(readFileSync(path, 'utf8'))).toEqual(['c']);
   });
@@ -147,12 +193,12 @@ describe('the log backend', () => {
       mkdirSync(join(folder, 'logs'));
       symlinkSync('/dev/full', path);
       const backend = await open();
-      backend.write(eventOf('a'));
+      void backend.write(eventOf('a'));
       await expect.poll(() => [...fixture.counts.errors]).toEqual([['log', 1]]);
       expect(fixture.logged).toMatchObject([{ fields: { plugin: 'log', error: { code: 'ENOSPC' } } }]);
       rmSync(path);
       writeFileSync(path, '{"kind":"Ev');
-      backend.write(eventOf('b'));
+      void backend.write(eventOf('b'));
       await backend.close(1000);
       const [part, line, ...rest] = readFileSync(path, 'utf8').split('\n');
       expect([part, idsOf(`${line}\n`), rest]).toEqual(['{"kind":"Ev', ['b'], ['']]);
@@ -166,7 +212,7 @@ describe('rotation', () => {
 
   it('begins a new file before a line would exceed the size, with the time in the name of the old one', async () => {
     const backend = await open({ maxSize: 2 * line });
-    for (const id of ['a', 'b', 'c', 'd', 'e']) backend.write(eventOf(id));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) void backend.write(eventOf(id));
     await backend.close(1000);
     const names = ['audit-2023-11-14T22-13-20.000.log', 'audit-2023-11-14T22-13-20.001.log'];
     expect(backups().sort()).toEqual(names);
@@ -183,7 +229,7 @@ describe('rotation', () => {
     for (const name of [...old, ...foreign]) writeFileSync(join(folder, 'logs', name), '');
     const day = 24 * 3_600_000;
     const backend = await open({ maxSize: line, maxBackups: 3, maxAge: 2 * day, compress: true });
-    for (const id of ['a', 'b', 'c']) backend.write(eventOf(id));
+    for (const id of ['a', 'b', 'c']) void backend.write(eventOf(id));
     await backend.close(1000);
     const kept = [0, 1].map((ms) => `audit-2023-11-14T22-13-20.00${ms}.log.gz`);
     expect(new Set(backups())).toEqual(new Set([...foreign, old[1], ...kept]));
@@ -194,7 +240,7 @@ describe('rotation', () => {
 
   it('removes the oldest files beyond the number that is kept', async () => {
     const backend = await open({ maxSize: line, maxBackups: 2 });
-    for (const id of ['a', 'b', 'c', 'd', 'e']) backend.write(eventOf(id));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) void backend.write(eventOf(id));
     await backend.close(1000);
     expect(backups().sort()).toEqual([2, 3].map((ms) => `audit-2023-11-14T22-13-20.00${ms}.log`));
   });
@@ -202,7 +248,7 @@ describe('rotation', () => {
   it('logs that old files cannot be removed, and goes on', async () => {
     mkdirSync(join(folder, 'logs', 'audit-2023-11-10T00-00-00.000.log'), { recursive: true });
     const backend = await open({ maxSize: line, maxBackups: 1 });
-    for (const id of ['a', 'b']) backend.write(eventOf(id));
+    for (const id of ['a', 'b']) void backend.write(eventOf(id));
     await backend.close(1000);
     expect(idsOf(readFileSync(path, 'utf8'))).toEqual(['b']);
     expect(fixture.logged).toMatchObject([{ text: 'rotated audit logs cannot be compressed or removed' }]);

@@ -1,7 +1,8 @@
 import type { ByteString, Clock, Names } from '../meta/index.ts';
 import { BatchBuffer } from './batch-buffer.ts';
 import { jsonLine, legacyLine } from './event.ts';
-import { type AuditErrorLog, lossReporter } from './losses.ts';
+import { type AuditErrorLog, lossReporter, tooLarge } from './losses.ts';
+import { awaited, type BatchSettings, inMode } from './mode.ts';
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 import { encodeWithin } from './truncate.ts';
 import type { AuditBackend, AuditCounts, AuditEvent } from './types.ts';
@@ -24,7 +25,7 @@ export interface LogBackendOptions extends RotationOptions {
   /** Undefined: standard output. */
   readonly path: string | undefined;
   readonly format: 'json' | 'legacy';
-  readonly bufferSize: number;
+  readonly batch: BatchSettings;
   readonly truncate: TruncateOptions | undefined;
 }
 
@@ -33,7 +34,7 @@ const writeBytes = 4 * 1024 * 1024;
 
 /** Writes events as lines to a file or to standard output, one write at a time. Rejects if the file cannot be opened. */
 export async function openLogBackend(
-  { path, format, bufferSize, truncate, ...rotation }: LogBackendOptions,
+  { path, format, batch, truncate, ...rotation }: LogBackendOptions,
   { names, clock, counts, log }: BackendDependencies,
 ): Promise<AuditBackend> {
   const lost = lossReporter({ counts, log, clock });
@@ -44,20 +45,14 @@ export async function openLogBackend(
   await file.open();
   await file.close();
   const buffer = new BatchBuffer(
-    {
-      bufferSize,
-      batchSize: bufferSize,
-      batchBytes: truncate?.maxBatchSize ?? writeBytes,
-      waitMs: 0,
-      parallel: 1,
-    },
+    { ...inMode(batch), batchBytes: truncate?.maxBatchSize ?? writeBytes, parallel: 1 },
     { plugin: 'log', deliver: (lines) => file.append(lines), lost, clock },
   );
   return {
+    mode: batch.mode,
     write(event) {
       const line = encodeWithin(truncate?.maxEventSize ?? Number.POSITIVE_INFINITY, event, names.domain, encode);
-      if (line === undefined) lost('truncate', 1, new Error('event is too large even after truncating'));
-      else buffer.add(line);
+      return awaited(batch.mode, line === undefined ? tooLarge(lost) : buffer.add(line));
     },
     async close(graceMs) {
       // A write that does not end would hold the file.

@@ -33,3 +33,9 @@ export function lossReporter({ counts, log, clock }: LossOptions): ReportLoss {
     known.since = now;
   };
 }
+
+/** The result of writing an event that exceeds the limit without its objects. */
+export function tooLarge(lost: ReportLoss): Promise<boolean> {
+  lost('truncate', 1, new Error('event is too large even after truncating'));
+  return Promise.resolve(false);
+}

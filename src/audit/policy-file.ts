@@ -142,7 +142,7 @@ function invalidUrl(url: string, path: Path): Problem[] {
 }
 
 function invalidResources({ group = '', resources = [], resourceNames = [] }: GroupResources, path: Path): Problem[] {
-  const faults = group === '' ? [] : dns1123Subdomain(group);
+  const faults = group === '' || group === '*' ? [] : dns1123Subdomain(group);
   return [
     ...(faults.length === 0
       ? []

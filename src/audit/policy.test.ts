@@ -37,6 +37,8 @@ describe('a rule applies when each of its fields allows the request', () => {
     ['every resource of a group', { resources: [{ resources: ['*'] }] }, ['pod', 'log', 'nobody']],
     ['a group without resources', { resources: [{ group: '' }] }, ['pod', 'log', 'nobody']],
     ['another group of the API', { resources: cluster }, ['role']],
+    ['any group', { resources: [{ group: '*', resources: ['pods', 'clusterroles'] }] }, ['pod', 'role', 'nobody']],
+    ['any group without resources', { resources: [{ group: '*' }] }, ['pod', 'log', 'role', 'nobody']],
     ['a resource name', { resources: named }, ['role']],
     ['another resource name', { resources: [{ ...cluster[0], resourceNames: ['view'] }] }, []],
     ['the cluster scope', { namespaces: [''] }, ['role']],
@@ -168,6 +170,13 @@ describe('parsePolicy', () => {
     const problems = 'problems' in result ? result.problems : [];
     expect(problems).toHaveLength(expected.length);
     for (const [i, problem] of expected.entries()) expect(problems[i]).toContain(problem);
+  });
+
+  it('reads the group * for all groups', () => {
+    const resources = [{ group: '*', resources: ['pods'] }];
+    const text = JSON.stringify({ rules: [{ level: 'None', resources }] }).slice(1, -1);
+    const result = parse(`{apiVersion: audit.k8s.io/v1, kind: Policy, ${text}}`);
+    expect(result).toMatchObject({ policy: { rules: [{ resources }] } });
   });
 
   it('refuses a version in the name of a group', () => {

@@ -47,7 +47,7 @@ function resourceMatches(
   { group = '', resources = [], resourceNames = [] }: GroupResources,
   asked: NonNullable<AuditAttributes['resource']>,
 ): boolean {
-  if (group !== asked.group) return false;
+  if (group !== asked.group && group !== '*') return false;
   if (resources.length === 0) return true;
   if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
   const { resource, subresource } = asked;

@@ -32,7 +32,7 @@ export class RotatingFile {
   readonly #dependencies: FileDependencies;
   #file: FileHandle | undefined;
   #size = 0;
-  /** The last write failed and may have left a part of a line. */
+  /** The file does not end with a line feed: a write failed, or the process ended during one. */
   #torn = false;
   #tidying: Promise<void> = Promise.resolve();
 
@@ -45,9 +45,10 @@ export class RotatingFile {
   /** Opens the file, and creates it and its folder where they are missing. */
   async open(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const file = await open(this.#path, 'a', 0o600);
-    this.#size = (await file.stat()).size;
+    const file = await open(this.#path, 'a+', 0o600);
     this.#file = file;
+    this.#size = (await file.stat()).size;
+    this.#torn = this.#size > 0 && (await lastByte(file, this.#size)) !== lineFeed;
   }
 
   /** Appends lines. After a failure the next call opens the file again. */
@@ -66,7 +67,6 @@ export class RotatingFile {
       }
       await this.#write(text);
     } catch (error) {
-      this.#torn = true;
       await this.#closeFile().catch(() => {});
       throw error;
     }
@@ -79,7 +79,7 @@ export class RotatingFile {
 
   async #write(lines: string): Promise<void> {
     if (lines === '') return;
-    const bytes = bufferOf((this.#torn && this.#size > 0 ? `\n${lines}` : lines) as ByteString);
+    const bytes = bufferOf((this.#torn ? `\n${lines}` : lines) as ByteString);
     await this.#file?.writeFile(bytes);
     this.#torn = false;
     this.#size += bytes.length;
@@ -94,7 +94,6 @@ export class RotatingFile {
   async #rotate(): Promise<void> {
     await this.#closeFile();
     await rename(this.#path, await this.#backupPath());
-    this.#torn = false;
     await this.open();
     this.#tidying = this.#tidying.then(() => this.#tidy()).catch(this.#dependencies.failed);
   }
@@ -146,4 +145,11 @@ export class RotatingFile {
     }
     return [...found].map(([name, time]) => ({ name, time })).sort((a, b) => b.time - a.time);
   }
+}
+
+const lineFeed = 0x0a;
+
+async function lastByte(file: FileHandle, size: number): Promise<number | undefined> {
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer[0];
 }

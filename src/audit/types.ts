@@ -10,7 +10,7 @@ export type Stage = (typeof stages)[number];
 
 /** Resources of an API group. An empty list of resources, or of names, stands for all. */
 export interface GroupResources {
-  /** Empty: the core group. */
+  /** Empty: the core group; `*`: all groups. */
   readonly group?: string;
   // `pods`, `pods/log`, `pods/*` (pods and all their subresources), `*/scale` or `*`.
   readonly resources?: readonly string[];
@@ -96,10 +96,18 @@ export interface AuditEvent {
   readonly annotations?: { readonly [key: string]: string } | undefined;
 }
 
+/** Whether requests wait until a backend has written their events, and are refused where it cannot. */
+export const modes = ['batch', 'blocking', 'blocking-strict'] as const;
+export type Mode = (typeof modes)[number];
+
 /** Takes events to where they are kept. */
 export interface AuditBackend {
-  /** Takes an event into its buffer. Never blocks and never throws: an event that is lost is counted and logged. */
-  write(event: AuditEvent): void;
+  readonly mode: Mode;
+  /**
+   * Takes an event into its buffer. Never throws: an event that is lost is counted and logged. A request waits for the
+   * result, and is refused when that is false; undefined: it waits for nothing.
+   */
+  write(event: AuditEvent): Promise<boolean> | undefined;
   /** Delivers what is buffered; what is left after `graceMs` is lost. Nothing may be written afterwards. */
   close(graceMs: number): Promise<void>;
 }

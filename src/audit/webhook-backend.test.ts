@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ByteString, JsonObject } from '../meta/index.ts';
 import { eventMembers } from './event.ts';
+import type { BatchSettings } from './mode.ts';
 import { backendFixture, eventOf, settle } from './testing/event.ts';
 import { createWebhookBackend, type WebhookBackendOptions } from './webhook-backend.ts';
 
 /** A backend whose webhook answers when told to. */
-function webhook(more: Partial<WebhookBackendOptions> = {}) {
+function webhook(more: Partial<BatchSettings & Pick<WebhookBackendOptions, 'post' | 'truncate'>> = {}) {
   const fixture = backendFixture();
   const sent: { readonly ids: unknown[]; readonly accept: () => void; readonly refuse: () => void }[] = [];
   const post = (body: ByteString, signal: AbortSignal) =>
@@ -15,21 +16,14 @@ function webhook(more: Partial<WebhookBackendOptions> = {}) {
       signal.addEventListener('abort', refuse);
       sent.push({ ids: items.map(({ auditID }) => auditID), accept, refuse });
     });
+  const { post: given = post, truncate, ...batch } = more;
+  const settings = { mode: 'batch', bufferSize: 100, batchSize: 2, waitMs: 30_000, throttle: undefined } as const;
   const backend = createWebhookBackend(
-    {
-      post,
-      initialBackoffMs: 10_000,
-      bufferSize: 100,
-      batchSize: 2,
-      waitMs: 30_000,
-      truncate: undefined,
-      throttle: undefined,
-      ...more,
-    },
+    { post: given, initialBackoffMs: 10_000, truncate, batch: { ...settings, ...batch } },
     fixture,
   );
   const write = (...ids: string[]) => {
-    for (const id of ids) backend.write(eventOf(id));
+    for (const id of ids) void backend.write(eventOf(id));
   };
   return { ...fixture, backend, sent, write, batches: () => sent.map(({ ids }) => ids) };
 }
@@ -143,5 +137,32 @@ describe('the webhook backend', () => {
     ]);
     write('late');
     expect(counts.errors.get('buffered')).toBe(3);
+  });
+
+  it('lets requests wait until its webhook has accepted the event, in the mode blocking-strict', async () => {
+    const { backend, sent, batches } = webhook({ mode: 'blocking-strict', throttle: { qps: 1, burst: 1 } });
+    const results: unknown[] = [];
+    const write = async (id: string) => results.push([id, await backend.write(eventOf(id))]);
+    const written = [write('a'), write('b')];
+    expect(batches()).toEqual([['a'], ['b']]);
+    sent[1]?.accept();
+    await settle();
+    expect(results).toEqual([['b', true]]);
+    const closed = backend.close(1000);
+    sent[0]?.accept();
+    await Promise.all([...written, closed]);
+    expect(results).toEqual([
+      ['b', true],
+      ['a', true],
+    ]);
+  });
+
+  it('ends the wait of every request at the end of the shutdown', async () => {
+    const { backend, clock } = webhook({ mode: 'blocking-strict', batchSize: 1 });
+    const written = Array.from({ length: 10 }, async (_, i) => backend.write(eventOf(`${i}`)));
+    const closed = backend.close(1000);
+    clock.advance(1000);
+    await closed;
+    expect(await Promise.all(written)).toEqual(written.map(() => false));
   });
 });

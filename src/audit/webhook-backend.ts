@@ -1,12 +1,14 @@
 import type { ByteString, Clock, Random } from '../meta/index.ts';
-import { BatchBuffer, type BatchOptions } from './batch-buffer.ts';
+import { BatchBuffer } from './batch-buffer.ts';
 import { eventList, eventMembers } from './event.ts';
 import type { BackendDependencies, TruncateOptions } from './log-backend.ts';
-import { lossReporter } from './losses.ts';
+import { lossReporter, tooLarge } from './losses.ts';
+import { awaited, type BatchSettings, inMode } from './mode.ts';
 import { encodeWithin } from './truncate.ts';
 import type { AuditBackend, AuditEvent } from './types.ts';
 
-export interface WebhookBackendOptions extends Pick<BatchOptions, 'bufferSize' | 'batchSize' | 'waitMs' | 'throttle'> {
+export interface WebhookBackendOptions {
+  readonly batch: BatchSettings;
   /** Sends a body of JSON to the webhook. Rejects unless it is accepted, and when aborted. */
   readonly post: (body: ByteString, signal: AbortSignal) => Promise<void>;
   /** The time before the first of four further attempts (ms); each following one is half as long again. */
@@ -22,7 +24,7 @@ const requestBytes = 10 * 1024 * 1024;
 
 /** Sends events to a webhook in batches. */
 export function createWebhookBackend(
-  { post, initialBackoffMs, truncate, ...batch }: WebhookBackendOptions,
+  { post, initialBackoffMs, truncate, batch }: WebhookBackendOptions,
   { names, clock, counts, log, random }: BackendDependencies & { readonly random: Pick<Random, 'integer'> },
 ): AuditBackend {
   const lost = lossReporter({ counts, log, clock });
@@ -39,15 +41,15 @@ export function createWebhookBackend(
     }
   };
   const buffer = new BatchBuffer(
-    { ...batch, batchBytes: truncate?.maxBatchSize ?? requestBytes, parallel },
+    { ...inMode(batch), batchBytes: truncate?.maxBatchSize ?? requestBytes, parallel },
     { plugin: 'webhook', deliver, lost, clock },
   );
   const encode = (event: AuditEvent) => `{${eventMembers(event)}}` as ByteString;
   return {
+    mode: batch.mode,
     write(event) {
       const item = encodeWithin(truncate?.maxEventSize ?? Number.POSITIVE_INFINITY, event, names.domain, encode);
-      if (item === undefined) lost('truncate', 1, new Error('event is too large even after truncating'));
-      else buffer.add(item);
+      return awaited(batch.mode, item === undefined ? tooLarge(lost) : buffer.add(item));
     },
     async close(graceMs) {
       await buffer.close(graceMs);

@@ -19,6 +19,7 @@ export { parseTokenFile, type TokenUser } from './token-file.ts';
 export { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
 export { bootstrapAuthenticator } from './tokens/bootstrap.ts';
 export { cachedAuthenticator } from './tokens/cache.ts';
+export { emptyTokenCounts, type TokenCounts } from './tokens/counts.ts';
 export {
   type KeySet,
   keySet,
@@ -35,6 +36,7 @@ export type {
   Attributes,
   Authenticator,
   Authorizer,
+  Decision,
   ReviewHandler,
   TokenAuthenticator,
   WriteCheck,

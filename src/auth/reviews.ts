@@ -1,5 +1,6 @@
 import { formatTime, type Names, StatusError, statusError } from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
+import { annotateWith } from './tokens/bearer.ts';
 import type { Authenticated, Authorizer, ReviewHandler, TokenAuthenticator } from './types.ts';
 import { userInfoOf } from './user-info.ts';
 
@@ -45,7 +46,7 @@ const invalid = 'invalid bearer token';
 
 /** Authenticates the token for the audiences of the spec; without any, for those of this server. */
 function tokenReview({ authenticateToken, audiences: serverAudiences }: ReviewOptions): ReviewHandler {
-  return async (posted) => {
+  return async (posted, { annotate }) => {
     const { token = '', audiences = [] } = posted['spec'] as TokenReviewSpec;
     if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication');
     let found: Authenticated | undefined;
@@ -57,6 +58,7 @@ function tokenReview({ authenticateToken, audiences: serverAudiences }: ReviewOp
       error = `[${invalid}, ${problem.message}]`;
     }
     if (found === undefined) return { ...posted, status: { user: {}, error } };
+    annotateWith(found, annotate);
     return {
       ...posted,
       status: {

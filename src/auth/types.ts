@@ -1,4 +1,4 @@
-import type { ApiObject, FieldTerm, LabelRequirement, ResourcePlace, User } from '../meta/index.ts';
+import type { Annotate, ApiObject, FieldTerm, LabelRequirement, ResourcePlace, User } from '../meta/index.ts';
 
 /** The credentials of a request. */
 export interface Credentials {
@@ -15,6 +15,8 @@ export interface Credentials {
     | undefined;
   /** Texts for `Warning` headers are added here. */
   readonly warnings?: Set<string>;
+  /** Absent: no request is audited. */
+  readonly annotate?: Annotate | undefined;
 }
 
 /** What a token stands for. */
@@ -24,6 +26,8 @@ export interface Authenticated {
   readonly audiences: readonly string[];
   /** Texts for `Warning` headers of every response to who uses the token. */
   readonly warnings?: readonly string[];
+  /** Annotations for the audit events of each request with the token. */
+  readonly annotations?: { readonly [key: string]: string };
 }
 
 /**
@@ -131,6 +135,8 @@ export interface ReviewCall {
   readonly name: string;
   /** Texts for `Warning` headers are added here. */
   readonly warnings: Set<string>;
+  /** Absent: the request is not audited. */
+  readonly annotate?: Annotate | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }

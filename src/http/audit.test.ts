@@ -289,6 +289,44 @@ describe('a request that fails', () => {
   });
 });
 
+describe('the annotations of authorization', () => {
+  it('name the binding and the role that allow a request', async () => {
+    expect((await server.send('GET', '/version', { token: 'jane' })).status).toBe(200);
+    expect(last()['annotations']).toEqual({
+      'authorization.k8s.io/decision': 'allow',
+      'authorization.k8s.io/reason':
+        'RBAC: allowed by ClusterRoleBinding "system:discovery" of ClusterRole "system:discovery" to Group "system:authenticated"',
+    });
+  });
+
+  it('have no decision where the authorizer failed', async () => {
+    await server.send('GET', '/panics', { token: 'jane' });
+    expect(last()['annotations']).toEqual({ 'authorization.k8s.io/reason': 'internal error' });
+  });
+});
+
+describe('the annotations of authentication', () => {
+  const stale = { 'authentication.k8s.io/stale-token': 'old' };
+
+  it('are those of all events of a request', async () => {
+    await server.send('GET', maps, { token: 'stale' });
+    expect(stagesOf()).toEqual(['RequestReceived', 'ResponseComplete']);
+    expect(server.events[0]?.['annotations']).toEqual(stale);
+    expect(last()['annotations']).toMatchObject({ ...stale, 'authorization.k8s.io/decision': 'forbid' });
+  });
+
+  it('are those of a review of the token', async () => {
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'stale' } };
+    const { json } = await server.send('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body });
+    expect(json()).toMatchObject({ status: { authenticated: true } });
+    expect(last()['annotations']).toMatchObject(stale);
+    await server.send('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {
+      body: { ...body, spec: { token: 'jane' } },
+    });
+    expect(last()['annotations']).not.toHaveProperty(['authentication.k8s.io/stale-token']);
+  });
+});
+
 describe('impersonation', () => {
   it('shows both users, also where it is forbidden', async () => {
     const headers = { 'impersonate-user': 'ann', 'impersonate-extra-scopes': 'view' };
@@ -348,4 +386,76 @@ it('a dropped connection completes a request whose response was not read', async
   disconnect();
   disconnect();
   expect(stagesOf()).toEqual(['RequestReceived', 'ResponseComplete']);
+});
+
+describe('requests that wait for their events', () => {
+  let waiting: Fixture;
+  /** Events that are not written yet; the stages that cannot be written. */
+  let unwritten: { readonly stage: unknown; readonly written: () => void }[] | undefined;
+  let failing: readonly unknown[];
+  beforeAll(async () => {
+    waiting = await makeFixture({
+      policy: { rules: [{ level: 'Metadata' }] },
+      audited: ({ stage }) =>
+        new Promise((resolve) => {
+          const written = () => resolve(!failing.includes(stage));
+          if (unwritten === undefined) written();
+          else unwritten.push({ stage, written });
+        }),
+    });
+  });
+  afterAll(() => waiting.close());
+  beforeEach(() => {
+    unwritten = undefined;
+    failing = [];
+    waiting.events.length = 0;
+  });
+  const stages = () => waiting.events.map(({ stage }) => stage);
+  const names = async () => {
+    const list = (await waiting.send('GET', maps)).json() as { items: { metadata: { name: string } }[] };
+    return list.items.map(({ metadata }) => metadata.name);
+  };
+
+  it('are carried out when the first event is written, and answered when the last one is', async () => {
+    unwritten = [];
+    let answered = false;
+    const sent = waiting.send('POST', maps, { body: configMap('waits') }).then(() => {
+      answered = true;
+    });
+    for (const stage of ['RequestReceived', 'ResponseComplete']) {
+      await expect.poll(() => unwritten?.map((one) => one.stage)).toEqual([stage]);
+      expect(answered).toBe(false);
+      unwritten.pop()?.written();
+    }
+    await sent;
+    expect(stages()).toEqual(['RequestReceived', 'ResponseComplete']);
+  });
+
+  it('are refused, and not carried out, when the first event cannot be written', async () => {
+    failing = ['RequestReceived'];
+    const answer = await waiting.send('POST', maps, { body: configMap('refused') });
+    expect(answer.json()).toMatchObject({
+      code: 500,
+      reason: 'InternalError',
+      message: 'Internal error occurred: failed to store audit event',
+    });
+    expect(stages()).toEqual(['RequestReceived']);
+    expect(waiting.auditCounts.rejected).toBe(1);
+    failing = [];
+    expect(await names()).not.toContain('refused');
+  });
+
+  it('are not refused because of another event', async () => {
+    failing = ['ResponseComplete'];
+    expect((await waiting.send('POST', maps, { body: configMap('recorded') })).status).toBe(201);
+    expect(await names()).toContain('recorded');
+  });
+
+  it('get the head of a long-running response when its event is written', async () => {
+    const opened = waiting.handler(requestOf('GET', `${maps}?watch=1`));
+    const { body } = await opened;
+    expect(stages()).toEqual(['RequestReceived', 'ResponseStarted']);
+    await (body as AsyncIterable<Chunk>)[Symbol.asyncIterator]().return?.();
+    expect(stages()).toEqual(['RequestReceived', 'ResponseStarted', 'ResponseComplete']);
+  });
 });

@@ -16,7 +16,7 @@ export async function connectAnswer(
   call: Call,
   target: Target,
 ): Promise<ApiResponse> {
-  const { request, info, user, warnings } = call;
+  const { request, info, user, warnings, audit } = call;
   const answers = connectionOf(target)?.answers;
   // It may change what runs in the pod, also with GET: `create` is required.
   if (answers === 'upgrade' && info.verb !== 'create') await permit(call, 'create');
@@ -26,6 +26,7 @@ export async function connectAnswer(
     query: info.query,
     rest: `/${rest}`,
     warnings,
+    annotate: audit?.annotate,
   });
   if (endpoint === undefined) return { status: 204, headers: {}, body: emptyBody };
   if (answers === 'text') {

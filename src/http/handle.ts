@@ -1,5 +1,5 @@
 import type { AuditContext } from '../audit/index.ts';
-import type { Attributes } from '../auth/index.ts';
+import type { Attributes, Decision } from '../auth/index.ts';
 import { acceptsGzip, compressBody } from '../codec/index.ts';
 import { accessDenied, StatusError, statusError, type User } from '../meta/index.ts';
 import { connectionOf, type Resource } from '../registry/index.ts';
@@ -38,6 +38,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const started = clock.now();
     const given = request.headers['audit-id'];
     const id = given !== undefined && auditId.test(given) ? given : random.uuid();
+    const annotations = auditor === undefined ? undefined : new Map<string, string>();
     const progress: Progress = { started, id, info: unknownRequest, user: undefined, series: undefined };
     const warnings = new Set<string>();
     let audit: AuditContext | undefined;
@@ -52,11 +53,12 @@ export function createHandler(options: HandlerOptions): Handler {
       progress.info = info;
       progress.series = series;
       // Authenticate.
-      let user = await authenticated(request, warnings, options);
+      let user = await authenticated(request, started, warnings, annotations, options);
       progress.user = user;
       let attributes = attributesOf(info, user, withSelectors);
       // Audit.
-      audit = auditor?.begin(request, attributes, id, started);
+      audit = auditor?.begin(request, attributes, id, started, annotations);
+      if (audit?.received !== undefined) await audit.received;
       // Impersonate.
       if (impersonates(request.headers)) {
         user = await impersonate(user, request, authorize, names, accessDenied);
@@ -80,13 +82,14 @@ export function createHandler(options: HandlerOptions): Handler {
       if (progress.user === undefined) audit = auditUnauthenticated(options, request, progress);
       response = failed(serving, request, progress, error, audit);
     }
-    audit?.responded(response.status);
+    const recorded = audit?.responded(response.status, response.tunnel === undefined && !isStreamed(response.body));
+    if (recorded !== undefined) await recorded;
     response = withAuditId(response, id);
     if (warnings.size > 0) response = withWarnings(response, warnings);
     // Respond. The request is in flight until the client has read the last byte.
     return delivered(request, response, seat, (size, error) => {
       seat?.leave();
-      if (error === undefined) audit?.complete();
+      if (error === undefined) void audit?.complete();
       else audit?.panicked(error);
       trace(request, progress, response.status, size, error);
     });
@@ -199,20 +202,23 @@ const unknownRequest: RequestInfo = {
 
 async function authenticated(
   request: ApiRequest,
+  started: number,
   warnings: Set<string>,
-  { authenticate, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'metrics' | 'names'>,
+  annotations: Map<string, string> | undefined,
+  { authenticate, clock, metrics, names }: Pick<HandlerOptions, 'authenticate' | 'clock' | 'metrics' | 'names'>,
 ): Promise<User> {
   const { headers, peer, upgrades } = request;
   let user: User | undefined;
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
-    const found = authenticate({ authorization, certificate: peer.certificate, warnings });
+    const annotate = annotations && ((key: string, value: string) => void annotations.set(key, value));
+    const found = authenticate({ authorization, certificate: peer.certificate, warnings, annotate });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
-    metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');
+    metrics.authenticated('error', (clock.now() - started) / 1000);
     throw error;
   }
-  metrics.authenticated(user === undefined ? 'failure' : 'success');
+  metrics.authenticated(user === undefined ? 'failure' : 'success', (clock.now() - started) / 1000, user?.name);
   if (user === undefined) throw statusError.unauthorized();
   return user;
 }
@@ -245,8 +251,15 @@ async function authorized(
   audit: AuditContext | undefined,
   { authorize, metrics }: Pick<HandlerOptions, 'authorize' | 'metrics'>,
 ): Promise<void> {
-  const decided = authorize(attributes);
-  const decision = decided instanceof Promise ? await decided : decided;
+  let decision: Decision;
+  try {
+    const decided = authorize(attributes);
+    decision = decided instanceof Promise ? await decided : decided;
+  } catch (error) {
+    metrics.authorized('error');
+    audit?.authorizationFailed();
+    throw error;
+  }
   metrics.authorized(decision.allowed ? 'allowed' : 'denied');
   audit?.authorized(decision.allowed, decision.reason);
   if (!decision.allowed) throw accessDenied(attributes, decision.reason);

@@ -5,7 +5,7 @@ export { createHealth, type HealthCheck } from './health.ts';
 export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 export { listen } from './listener.ts';
 export type { Log, RequestEntry } from './log.ts';
-export { createMetrics, type Metrics } from './metrics.ts';
+export { createMetrics, emptyCounts, type Metrics } from './metrics.ts';
 export { createNodeProxy, type NodeProxy } from './node-proxy.ts';
 export { createNonResourceHandler } from './non-resource.ts';
 export { createProfiler } from './profiling.ts';

@@ -1,6 +1,7 @@
 import { type ByteString, encodeText, featureList, featureMetric, formatGroupResource } from '../meta/index.ts';
 import {
   admissionBounds,
+  authenticationBounds,
   type Counted,
   type Distribution,
   distribution,
@@ -125,8 +126,69 @@ const metrics: readonly Metric[] = [
     help: 'Attempts to authenticate, by result.',
     type: 'counter',
     lines: ({ authentication }, name) =>
-      [...authentication].map(([result, value]) => line(name, labelText({ result }), value)),
+      [...authentication].map(([result, { counts }]) =>
+        line(
+          name,
+          labelText({ result }),
+          counts.reduce((sum, count) => sum + count, 0),
+        ),
+      ),
   },
+  {
+    name: 'authentication_duration_seconds',
+    stability: 'ALPHA',
+    help: 'Time to authenticate, by result.',
+    type: 'histogram',
+    lines: ({ authentication }, name) =>
+      [...authentication].map(([result, times]) => histogram(name, labelText({ result }), times, authenticationBounds)),
+  },
+  {
+    name: 'authenticated_user_requests',
+    stability: 'ALPHA',
+    help: 'Authenticated requests, by user name: names that are not well known are email_id or other.',
+    type: 'counter',
+    lines: ({ users }, name) => [...users].map(([username, value]) => line(name, labelText({ username }), value)),
+  },
+  {
+    name: 'authentication_token_cache_request_total',
+    stability: 'ALPHA',
+    help: 'Tokens that the cache of valid tokens was asked for.',
+    type: 'counter',
+    lines: ({ tokens: { cache } }, name) => [
+      line(name, 'status="hit"', cache.hits),
+      line(name, 'status="miss"', cache.misses),
+    ],
+  },
+  {
+    name: 'authentication_token_cache_fetch_total',
+    stability: 'ALPHA',
+    help: 'Lookups of tokens, by outcome.',
+    type: 'counter',
+    lines: ({ tokens: { cache } }, name) => [
+      line(name, 'status="ok"', cache.fetched),
+      line(name, 'status="error"', cache.failed),
+    ],
+  },
+  {
+    name: 'authentication_token_cache_active_fetch_count',
+    stability: 'ALPHA',
+    help: 'Lookups of tokens under way, and requests that wait for one.',
+    type: 'gauge',
+    lines: ({ tokens: { cache } }, name) => [
+      line(name, 'status="in_flight"', cache.inFlight),
+      line(name, 'status="blocked"', cache.blocked),
+    ],
+  },
+  serviceAccountTokens('legacy_tokens', 'Uses of tokens without an audience.', 'legacy'),
+  serviceAccountTokens('legacy_auto_token_uses', 'Uses of tokens in generated secrets.', 'legacyAuto'),
+  serviceAccountTokens('legacy_manual_token_uses', 'Uses of tokens in created secrets.', 'legacyManual'),
+  serviceAccountTokens(
+    'invalid_legacy_auto_token_uses',
+    'Uses of tokens in secrets that are marked as invalid.',
+    'legacyInvalidated',
+  ),
+  serviceAccountTokens('stale_tokens', 'Uses of tokens of pods after their requested lifetime.', 'stale'),
+  serviceAccountTokens('valid_tokens', 'Uses of tokens of pods within their requested lifetime.', 'valid'),
   {
     name: 'apiserver_authorization_decisions_total',
     stability: 'ALPHA',
@@ -233,6 +295,16 @@ const metrics: readonly Metric[] = [
     lines: ({ startTime }, name) => [line(name, '', startTime)],
   },
 ];
+
+function serviceAccountTokens(name: string, help: string, count: keyof Counted['tokens']['serviceAccount']): Metric {
+  return {
+    name: `serviceaccount_${name}_total`,
+    stability: 'ALPHA',
+    help,
+    type: 'counter',
+    lines: ({ tokens: { serviceAccount } }, metric) => [line(metric, '', serviceAccount[count])],
+  };
+}
 
 /** The series with at least one observation; one without labels before the first observation. */
 function admissionTimes(name: string, admission: Counted['admission'], ofPlugins: boolean): string[] {

@@ -32,6 +32,42 @@ it('counts requests by verb, resource and code', async () => {
   await close();
 });
 
+it('counts attempts to authenticate, and users by class', async () => {
+  const { send, close } = await makeFixture();
+  for (const token of ['jane', 'jane', 'wrong', '']) await send('GET', '/version', { token });
+  const { text } = await send('GET', '/metrics');
+  // The fixture has created a namespace, and asks for the metrics, as admin.
+  expect(text.match(/^(authentication_attempts|authenticated_user_requests).*/gm)).toEqual([
+    'authentication_attempts{result="success"} 5',
+    'authentication_attempts{result="error"} 1',
+    'authenticated_user_requests{username="admin"} 2',
+    'authenticated_user_requests{username="other"} 3',
+  ]);
+  expect(text).toMatch(/^authentication_duration_seconds_bucket\{result="error",le="\+Inf"\} 1$/m);
+  expect(text).toContain('authentication_duration_seconds_bucket{result="error",le="16.384"} ');
+  await close();
+});
+
+it('has the counters of tokens', async () => {
+  const { send, close } = await makeFixture();
+  const { text } = await send('GET', '/metrics');
+  expect(text.match(/^(serviceaccount_|authentication_token_cache_).*/gm)).toEqual([
+    'authentication_token_cache_request_total{status="hit"} 0',
+    'authentication_token_cache_request_total{status="miss"} 0',
+    'authentication_token_cache_fetch_total{status="ok"} 0',
+    'authentication_token_cache_fetch_total{status="error"} 0',
+    'authentication_token_cache_active_fetch_count{status="in_flight"} 0',
+    'authentication_token_cache_active_fetch_count{status="blocked"} 0',
+    'serviceaccount_legacy_tokens_total 0',
+    'serviceaccount_legacy_auto_token_uses_total 0',
+    'serviceaccount_legacy_manual_token_uses_total 0',
+    'serviceaccount_invalid_legacy_auto_token_uses_total 0',
+    'serviceaccount_stale_tokens_total 0',
+    'serviceaccount_valid_tokens_total 0',
+  ]);
+  await close();
+});
+
 it('has all metrics from the first request on', async () => {
   const { send, close } = await makeFixture();
   const { text } = await send('GET', '/metrics');

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type AuditCounts, emptyAuditCounts } from '../audit/index.ts';
+import { emptyTokenCounts, type TokenCounts } from '../auth/index.ts';
 import type { Clock } from '../meta/index.ts';
 import type { Observer, Registry, Resource } from '../registry/index.ts';
 import type { InFlight } from './in-flight.ts';
@@ -11,6 +12,9 @@ export const durationBounds = [
 ];
 export const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 export const admissionBounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+
+/** Of authentication. */
+export const authenticationBounds = Array.from({ length: 15 }, (_, i) => 2 ** i / 1000);
 
 /** The counters of one label set of requests. */
 export interface Series {
@@ -41,12 +45,16 @@ export interface AdmissionSeries {
 /** All counters, for the text format. */
 export interface Counted {
   readonly series: ReadonlyMap<string, Series>;
-  readonly authentication: ReadonlyMap<string, number>;
+  /** The durations of attempts to authenticate, by result. */
+  readonly authentication: ReadonlyMap<string, Distribution>;
+  /** Authenticated requests by a class of user names. */
+  readonly users: ReadonlyMap<string, number>;
   readonly authorization: ReadonlyMap<string, number>;
   readonly admission: ReadonlyMap<string, AdmissionSeries>;
   /** Mismatches and failures of declarative validation. */
   readonly rules: { readonly mismatches: number; readonly failures: number };
   readonly audit: AuditCounts;
+  readonly tokens: TokenCounts;
   readonly inFlight: InFlight;
   readonly registry: () => Registry;
   /** Seconds since 1970. */
@@ -64,7 +72,8 @@ export interface Metrics {
   readonly inFlight: InFlight;
   /** The series of a request, looked up once for each request. `resource`: the one that is served at its path. */
   series(info: RequestInfo, resource: Resource | undefined): Series;
-  authenticated(result: AuthenticationResult): void;
+  /** `user`: the name, after a success. */
+  authenticated(result: AuthenticationResult, seconds: number, user?: string): void;
   authorized(result: AuthorizationResult): void;
   readonly admission: Observer['admission'];
   /** Declarative validation differed from handwritten validation, or failed. */
@@ -74,21 +83,28 @@ export interface Metrics {
   readonly counted: Counted;
 }
 
+/** The counters that other rooms keep. */
+export const emptyCounts = (): Pick<Counted, 'audit' | 'tokens'> => ({
+  audit: emptyAuditCounts(),
+  tokens: emptyTokenCounts(),
+});
+
 /** Creates empty metrics; `registry` is called on a scrape. */
 export function createMetrics(
   registry: () => Registry,
   inFlight: InFlight,
   clock: Clock,
-  audit: AuditCounts = emptyAuditCounts(),
+  { audit, tokens } = emptyCounts(),
 ): Metrics {
   const series = new Map<string, Series>();
-  const authentication = new Map<AuthenticationResult, number>();
+  const authentication = new Map<AuthenticationResult, Distribution>();
+  const users = new Map<string, number>();
   const authorization = new Map<AuthorizationResult, number>();
   const admission = new Map<string, AdmissionSeries>();
   const rules = { mismatches: 0, failures: 0 };
   const startTime = clock.now() / 1000;
   const counted: Counted = {
-    ...{ series, authentication, authorization, admission, rules, audit },
+    ...{ series, authentication, users, authorization, admission, rules, audit, tokens },
     ...{ inFlight, registry, startTime },
   };
 
@@ -115,7 +131,17 @@ export function createMetrics(
       }
       return found;
     },
-    authenticated: (result) => void authentication.set(result, (authentication.get(result) ?? 0) + 1),
+    authenticated(result, seconds, user) {
+      let found = authentication.get(result);
+      if (found === undefined) {
+        found = distribution(authenticationBounds);
+        authentication.set(result, found);
+      }
+      observe(found, authenticationBounds, seconds);
+      if (user === undefined) return;
+      const name = userClass(user);
+      users.set(name, (users.get(name) ?? 0) + 1);
+    },
     authorized: (result) => void authorization.set(result, (authorization.get(result) ?? 0) + 1),
     admission({ plugin, type, operation, rejected }) {
       const key = `${plugin}/${type}/${operation}/${rejected}`;
@@ -133,6 +159,11 @@ export function createMetrics(
     counted,
   };
 }
+
+const knownUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
+
+/** The few labels that stand for all user names. */
+const userClass = (name: string): string => (knownUsers.has(name) ? name : name.includes('@') ? 'email_id' : 'other');
 
 /** The labels of a request. */
 interface Place {

@@ -299,7 +299,7 @@ const readOptions = ({ query, selectors }: RequestInfo): ReadOptions =>
 /** @throws StatusError 422 for invalid parameters */
 function writeOptions(
   { names }: Verbs,
-  { request, info, user, warnings }: Call,
+  { request, info, user, warnings, audit }: Call,
   verb: Parameters<typeof readWriteOptions>[0],
 ): WriteOptions {
   const { query } = info;
@@ -308,7 +308,12 @@ function writeOptions(
     query.size === 0
       ? { userAgent }
       : { ...pick(query, ['fieldManager', 'fieldValidation', 'force']), dryRun: query.getAll('dryRun'), userAgent };
-  return readWriteOptions(verb, parameters, { requester: user, warnings, attributes: info.resource }, names);
+  return readWriteOptions(
+    verb,
+    parameters,
+    { requester: user, warnings, annotate: audit?.annotate, attributes: info.resource },
+    names,
+  );
 }
 
 /** The options of a delete request: its body, otherwise its query. `dryRun` is taken from either. */
@@ -330,7 +335,7 @@ async function deleteOptions(verbs: Verbs, call: Call): Promise<JsonObject> {
   return deleteOptionsOf({ ...given, ...(dryRun.length === 0 ? {} : { dryRun }) });
 }
 
-function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOptions {
+function deleting({ user, warnings, audit }: Call, { dryRun }: JsonObject): WriteOptions {
   return {
     requester: user,
     dryRun: Array.isArray(dryRun) && dryRun.includes('All'),
@@ -339,6 +344,7 @@ function deleting({ user, warnings }: Call, { dryRun }: JsonObject): WriteOption
     fieldValidation: 'Ignore',
     force: false,
     warnings,
+    annotate: audit?.annotate,
   };
 }
 

@@ -9,6 +9,9 @@ export interface User {
   readonly extra?: { readonly [key: string]: readonly string[] };
 }
 
+/** Sets an annotation of the audit events of a request; the first value of a key stays. */
+export type Annotate = (key: string, value: string) => void;
+
 /** The target of a request: a collection, an object or a subresource. Absent parts are empty. */
 export interface ResourcePlace {
   readonly group: string;

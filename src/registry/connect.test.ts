@@ -50,6 +50,7 @@ async function made() {
       query: new URLSearchParams(query),
       rest: '/a/b',
       warnings: new Set(),
+      annotate: undefined,
     });
   return { connect, seen };
 }

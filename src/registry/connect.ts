@@ -11,7 +11,7 @@ import { connectSubresourceOf } from './verbs.ts';
 export async function connect(
   registry: RegistryContext,
   target: Target,
-  { requester, query, rest, warnings }: Connecting,
+  { requester, query, rest, warnings, annotate }: Connecting,
 ): Promise<Endpoint | undefined> {
   const { resource, namespace, name, subresource } = target;
   const { kind, connect: connection } = connectSubresourceOf(target);
@@ -31,6 +31,7 @@ export async function connect(
       user: requester,
       dryRun: false,
       warn: (text: string) => warnings.add(text),
+      annotate,
     } as const;
     await runMutating(registry.admission, request);
     await runValidating(registry.admission, request);

@@ -1,5 +1,5 @@
 import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../admission/index.ts';
-import type { ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
+import type { Annotate, ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
 import type { StructSchema } from '../schema/index.ts';
 import type { Compare, Write } from '../store/index.ts';
 import type { Column, Completion } from './column.ts';
@@ -280,6 +280,8 @@ export interface WriteContext extends StrategyContext {
   readonly requester: User;
   /** Texts for `Warning` headers are added here. */
   readonly warnings: Set<string>;
+  /** Absent: the request is not audited. */
+  readonly annotate?: Annotate | undefined;
 }
 
 /**

@@ -125,7 +125,12 @@ const optionsKinds = { create: 'CreateOptions', update: 'UpdateOptions', patch: 
 export function readWriteOptions(
   verb: keyof typeof optionsKinds,
   parameters: WriteParameters,
-  { requester, warnings, attributes }: Pick<WriteOptions, 'requester' | 'warnings' | 'attributes'>,
+  {
+    requester,
+    warnings,
+    annotate,
+    attributes,
+  }: Pick<WriteOptions, 'requester' | 'warnings' | 'annotate' | 'attributes'>,
   names: Names,
 ): WriteOptions {
   const { fieldManager = '', fieldValidation = '' } = parameters;
@@ -154,6 +159,7 @@ export function readWriteOptions(
     fieldValidation: validation,
     force: force === true,
     warnings,
+    annotate,
   };
 }
 

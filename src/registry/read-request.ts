@@ -19,7 +19,7 @@ export function readWriteRequest(
   checkName(target);
   if (change.verb === 'patch') checkPatchFormat(target, change.format);
   const deletion = change.verb === 'delete' ? readDeleteOptions(change.options, registry) : undefined;
-  const { requester, warnings } = options;
+  const { requester, warnings, annotate } = options;
   if (deletion !== undefined) warnWithoutPolicy(target.resource, deletion, warnings);
   return {
     registry,
@@ -34,6 +34,7 @@ export function readWriteRequest(
       allowPrivileged: registry.allowPrivileged,
       requester,
       warnings,
+      annotate,
     },
     size: (change.verb === 'patch' ? change.size : change.verb === 'delete' ? undefined : change.object.size) ?? 0,
   };
@@ -65,6 +66,7 @@ export function admissionRequest(
     user: options.requester,
     dryRun,
     warn: (text) => options.warnings.add(text),
+    annotate: options.annotate,
     onAbandon: (step) => undo.push(step),
   };
 }

@@ -1,6 +1,7 @@
 import type { StepTimer } from '../admission/index.ts';
 import type { CachedObject, WatchEvent } from '../cache/index.ts';
 import type {
+  Annotate,
   ApiObject,
   ByteString,
   Features,
@@ -94,6 +95,8 @@ export interface WriteOptions {
   readonly force: boolean;
   /** Texts for `Warning` headers are added here, whether or not the write succeeds. */
   readonly warnings: Set<string>;
+  /** Absent: the request is not audited. */
+  readonly annotate?: Annotate | undefined;
   /**
    * What the request is about, for the check that the requester may `create` an object that an update or patch would
    * make. Absent: it is not checked.
@@ -109,6 +112,7 @@ export interface Connecting {
   readonly rest: string;
   /** As for a write. */
   readonly warnings: Set<string>;
+  readonly annotate: Annotate | undefined;
 }
 
 export interface WriteResult {

@@ -1,3 +1,4 @@
+import { modes } from '../audit/index.ts';
 import { flag } from './flag.ts';
 import * as type from './flag-types.ts';
 
@@ -6,6 +7,9 @@ const bytes = type.integer(1, 1_000_000_000, 'bytes');
 const bufferHelp = 'The most events that wait to be written; further ones are lost, which a metric counts.';
 const truncateHelp =
   'Events larger than the size below are recorded without their request and response objects, and lost if they are still too large.';
+
+const modeHelp = (medium: string) =>
+  `\`batch\`: no request waits for ${medium}. \`blocking\`: a request waits until its events are written. \`blocking-strict\`: it is also refused if its first event cannot be written.`;
 
 /** The flags of auditing. */
 export const auditFlags = {
@@ -46,7 +50,28 @@ export const auditFlags = {
     'How many rotated audit logs are kept; 0 is no limit.',
   ),
   auditLogCompress: flag('Audit', type.boolean, false, 'Rotated audit logs are compressed with gzip.'),
+  auditLogMode: flag('Audit', type.oneOf(...modes), 'batch', modeHelp('the audit log')),
   auditLogBatchBufferSize: flag('Audit', count, 10_000, bufferHelp),
+  auditLogBatchMaxSize: flag('Audit', count, 10_000, 'The most events of one write to the audit log.'),
+  auditLogBatchMaxWait: flag(
+    'Audit',
+    type.duration,
+    0,
+    'How long events wait for others before they are written, in the mode `batch`.',
+  ),
+  auditLogBatchThrottleEnable: flag(
+    'Audit',
+    type.boolean,
+    false,
+    'Writes to the audit log are limited in number, in the mode `batch`.',
+  ),
+  auditLogBatchThrottleQps: flag('Audit', count, 10, 'Writes to the audit log for each second on average.'),
+  auditLogBatchThrottleBurst: flag(
+    'Audit',
+    count,
+    15,
+    'Writes to the audit log at once, when there were fewer than the average before.',
+  ),
   auditLogTruncateEnabled: flag('Audit', type.boolean, false, truncateHelp),
   auditLogTruncateMaxEventSize: flag(
     'Audit',
@@ -72,19 +97,20 @@ export const auditFlags = {
     10_000,
     'The time before a failed request to the audit webhook is repeated; each of the three times after it is half as long again.',
   ),
+  auditWebhookMode: flag('Audit', type.oneOf(...modes), 'batch', modeHelp('the audit webhook')),
   auditWebhookBatchBufferSize: flag('Audit', count, 10_000, bufferHelp.replace('written', 'sent')),
   auditWebhookBatchMaxSize: flag('Audit', count, 400, 'The most events of one request to the audit webhook.'),
   auditWebhookBatchMaxWait: flag(
     'Audit',
     type.duration,
     30_000,
-    'How long events wait for others before they are sent.',
+    'How long events wait for others before they are sent, in the mode `batch`.',
   ),
   auditWebhookBatchThrottleEnable: flag(
     'Audit',
     type.boolean,
     true,
-    'Requests to the audit webhook are limited in number.',
+    'Requests to the audit webhook are limited in number, in the mode `batch`.',
   ),
   auditWebhookBatchThrottleQps: flag('Audit', count, 10, 'Requests to the audit webhook for each second on average.'),
   auditWebhookBatchThrottleBurst: flag(

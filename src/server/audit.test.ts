@@ -145,6 +145,35 @@ rules:
   });
 });
 
+describe('the annotations of admission', () => {
+  it('tell of violations of the audit level of a namespace', async () => {
+    const log = join(folder, 'audit.log');
+    const server = await start({ auditLogPath: log });
+    const { client } = server;
+    const labels = { 'pod-security.kubernetes.io/audit': 'baseline' };
+    const namespaces = { apiVersion: 'v1', resource: 'namespaces' };
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', labels } });
+    const pods = { apiVersion: 'v1', resource: 'pods', namespace: 'n' };
+    const spec = { hostNetwork: true, containers: [{ name: 'c', image: 'i' }] };
+    await client.create(
+      { apiVersion: 'v1', resource: 'serviceaccounts', namespace: 'n' },
+      {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'default' },
+      },
+    );
+    await client.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec });
+    await server.close();
+    const found = eventsIn(log).find(({ objectRef }) => (objectRef as JsonObject | undefined)?.['resource'] === 'pods');
+    expect(found?.['annotations']).toMatchObject({
+      'pod-security.kubernetes.io/enforce-policy': 'privileged:latest',
+      'pod-security.kubernetes.io/audit-violations':
+        'would violate PodSecurity "baseline:latest": host namespaces (hostNetwork=true)',
+    });
+  });
+});
+
 describe('the default policy', () => {
   it('records the metadata of secrets and the objects of other writes', async () => {
     const log = join(folder, 'audit.log');

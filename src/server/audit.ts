@@ -43,7 +43,7 @@ export async function openAuditor(
   }
   const webhook = kubeconfig === undefined ? [] : [await openWebhook(kubeconfig, settings, dependencies)];
   const logs = path === undefined ? [] : [await openLog(path, settings, dependencies)];
-  const auditor = createAuditor({ policy, backends: [...logs, ...webhook], counts, clock, names });
+  const auditor = createAuditor({ policy, backends: [...logs, ...webhook], counts, clock, names, log });
   return {
     ...auditor,
     async close(graceMs) {
@@ -65,7 +65,15 @@ async function openLog(path: string, settings: ServerSettings, dependencies: Aud
   const options = {
     path: path === '-' ? undefined : path,
     format: settings.auditLogFormat,
-    bufferSize: settings.auditLogBatchBufferSize,
+    batch: {
+      mode: settings.auditLogMode,
+      bufferSize: settings.auditLogBatchBufferSize,
+      batchSize: settings.auditLogBatchMaxSize,
+      waitMs: settings.auditLogBatchMaxWait,
+      throttle: settings.auditLogBatchThrottleEnable
+        ? { qps: settings.auditLogBatchThrottleQps, burst: settings.auditLogBatchThrottleBurst }
+        : undefined,
+    },
     maxSize: (auditLogMaxsize === 0 ? 100 : auditLogMaxsize) * mebibyte,
     maxAge: auditLogMaxage * dayMs,
     maxBackups: auditLogMaxbackup,
@@ -95,12 +103,15 @@ async function openWebhook(
         if (status < 200 || status > 299) throw new Error(`the audit webhook responded with status ${status}`);
       },
       initialBackoffMs: settings.auditWebhookInitialBackoff,
-      bufferSize: settings.auditWebhookBatchBufferSize,
-      batchSize: settings.auditWebhookBatchMaxSize,
-      waitMs: settings.auditWebhookBatchMaxWait,
-      throttle: settings.auditWebhookBatchThrottleEnable
-        ? { qps: settings.auditWebhookBatchThrottleQps, burst: settings.auditWebhookBatchThrottleBurst }
-        : undefined,
+      batch: {
+        mode: settings.auditWebhookMode,
+        bufferSize: settings.auditWebhookBatchBufferSize,
+        batchSize: settings.auditWebhookBatchMaxSize,
+        waitMs: settings.auditWebhookBatchMaxWait,
+        throttle: settings.auditWebhookBatchThrottleEnable
+          ? { qps: settings.auditWebhookBatchThrottleQps, burst: settings.auditWebhookBatchThrottleBurst }
+          : undefined,
+      },
       truncate: truncateOf('webhook', settings.auditWebhookTruncateEnabled, {
         maxEventSize: settings.auditWebhookTruncateMaxEventSize,
         maxBatchSize: settings.auditWebhookTruncateMaxBatchSize,
@@ -109,7 +120,7 @@ async function openWebhook(
     dependencies,
   );
   return {
-    write: (event) => backend.write(event),
+    ...backend,
     async close(graceMs) {
       await backend.close(graceMs);
       client.close();

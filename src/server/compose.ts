@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
-import { type Auditor, emptyAuditCounts } from '../audit/index.ts';
+import type { Auditor } from '../audit/index.ts';
 import { type Authorizer, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
@@ -13,6 +13,7 @@ import {
   createNodeProxy,
   createNonResourceHandler,
   createProfiler,
+  emptyCounts,
   type Handler,
   type HealthCheck,
   type InFlight,
@@ -75,17 +76,17 @@ export async function compose(
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
+  const counts = emptyCounts();
   const later = { store: () => store, registry: () => registry, address: () => state.address };
-  const access = await authenticationOf(settings, names, { clock, random, log, ...later });
+  const access = await authenticationOf(settings, names, { clock, random, log, tokenCounts: counts.tokens, ...later });
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
   const trust = await kubeletTrustOf(settings);
-  const auditCounts = emptyAuditCounts();
-  const auditor = await openAuditor(settings, { names, clock, random, log, counts: auditCounts });
+  const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
   const inFlight = createInFlight(inFlightLimits(settings));
-  const metrics = createMetrics(() => registry, inFlight, clock, auditCounts);
+  const metrics = createMetrics(() => registry, inFlight, clock, counts);
   const registry: Registry = createRegistry({
     store,
     names,

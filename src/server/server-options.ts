@@ -305,11 +305,49 @@ export interface ServerOptions {
    */
   readonly auditLogCompress?: boolean | undefined;
   /**
+   * `batch`: no request waits for the audit log. `blocking`: a request waits until its events are written.
+   * `blocking-strict`: it is also refused if its first event cannot be written.
+   *
+   * One of these words. `batch` by default. The flag `--audit-log-mode`.
+   */
+  readonly auditLogMode?: 'batch' | 'blocking' | 'blocking-strict' | undefined;
+  /**
    * The most events that wait to be written; further ones are lost, which a metric counts.
    *
    * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-log-batch-buffer-size`.
    */
   readonly auditLogBatchBufferSize?: number | string | undefined;
+  /**
+   * The most events of one write to the audit log.
+   *
+   * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-log-batch-max-size`.
+   */
+  readonly auditLogBatchMaxSize?: number | string | undefined;
+  /**
+   * How long events wait for others before they are written, in the mode `batch`.
+   *
+   * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `0s` by default. The flag
+   * `--audit-log-batch-max-wait`.
+   */
+  readonly auditLogBatchMaxWait?: number | string | undefined;
+  /**
+   * Writes to the audit log are limited in number, in the mode `batch`.
+   *
+   * True or false. `false` by default. The flag `--audit-log-batch-throttle-enable`.
+   */
+  readonly auditLogBatchThrottleEnable?: boolean | undefined;
+  /**
+   * Writes to the audit log for each second on average.
+   *
+   * A whole number from 1 to 1000000. `10` by default. The flag `--audit-log-batch-throttle-qps`.
+   */
+  readonly auditLogBatchThrottleQps?: number | string | undefined;
+  /**
+   * Writes to the audit log at once, when there were fewer than the average before.
+   *
+   * A whole number from 1 to 1000000. `15` by default. The flag `--audit-log-batch-throttle-burst`.
+   */
+  readonly auditLogBatchThrottleBurst?: number | string | undefined;
   /**
    * Events larger than the size below are recorded without their request and response objects, and lost if they are
    * still too large.
@@ -344,6 +382,13 @@ export interface ServerOptions {
    */
   readonly auditWebhookInitialBackoff?: number | string | undefined;
   /**
+   * `batch`: no request waits for the audit webhook. `blocking`: a request waits until its events are written.
+   * `blocking-strict`: it is also refused if its first event cannot be written.
+   *
+   * One of these words. `batch` by default. The flag `--audit-webhook-mode`.
+   */
+  readonly auditWebhookMode?: 'batch' | 'blocking' | 'blocking-strict' | undefined;
+  /**
    * The most events that wait to be sent; further ones are lost, which a metric counts.
    *
    * A whole number from 1 to 1000000. `10000` by default. The flag `--audit-webhook-batch-buffer-size`.
@@ -356,14 +401,14 @@ export interface ServerOptions {
    */
   readonly auditWebhookBatchMaxSize?: number | string | undefined;
   /**
-   * How long events wait for others before they are sent.
+   * How long events wait for others before they are sent, in the mode `batch`.
    *
    * A number of milliseconds, or a text such as '30s', '500ms' or '1h30m'. `30s` by default. The flag
    * `--audit-webhook-batch-max-wait`.
    */
   readonly auditWebhookBatchMaxWait?: number | string | undefined;
   /**
-   * Requests to the audit webhook are limited in number.
+   * Requests to the audit webhook are limited in number, in the mode `batch`.
    *
    * True or false. `true` by default. The flag `--audit-webhook-batch-throttle-enable`.
    */

@@ -8,6 +8,7 @@ import {
   serviceAccountAuthenticator,
   staticTokenAuthenticator,
   type TokenAuthenticator,
+  type TokenCounts,
   type TokenObjects,
   type TokenUser,
   tokenRequestHandler,
@@ -48,6 +49,7 @@ export type TokenSettings = Pick<
 
 export interface TokenDependencies extends Pick<Dependencies, 'clock' | 'random'> {
   readonly log: Pick<Log, 'warn'>;
+  readonly tokenCounts: TokenCounts;
   /** Store, registry and `host:port` of the listener: called no earlier than in a request. */
   readonly store: () => Store;
   readonly registry: () => Registry;
@@ -61,7 +63,7 @@ export async function tokensOf(
   staticTokens: readonly TokenUser[],
   dependencies: TokenDependencies,
 ): Promise<Tokens> {
-  const { clock, random, store, address } = dependencies;
+  const { clock, random, store, address, tokenCounts } = dependencies;
   const given = settings.serviceAccountIssuer;
   const issuers = given.length > 0 ? given : [`https://${names.product}.default.svc.cluster.local`];
   const [issuer = ''] = issuers;
@@ -73,10 +75,16 @@ export async function tokensOf(
   const known = staticTokenAuthenticator(staticTokens, audiences);
   const others = cachedAuthenticator(
     unionTokenAuthenticator([
-      serviceAccountAuthenticator({ ...shared, issuers, lookup: settings.serviceAccountLookup }),
+      serviceAccountAuthenticator({
+        ...shared,
+        issuers,
+        lookup: settings.serviceAccountLookup,
+        counts: tokenCounts.serviceAccount,
+      }),
       ...(settings.enableBootstrapTokenAuth ? [bootstrapAuthenticator(shared)] : []),
     ]),
     clock,
+    tokenCounts.cache,
   );
   const keysUri = () =>
     settings.serviceAccountJwksUri ?? `https://${address() || new URL(issuer).host}${openIdKeysPath}`;

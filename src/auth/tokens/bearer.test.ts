@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statusError } from '../../meta/index.ts';
+import { type JsonObject, statusError } from '../../meta/index.ts';
 import type { Authenticated, Credentials, TokenAuthenticator } from '../types.ts';
 import { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './bearer.ts';
 import { invalidToken } from './types.ts';
@@ -46,6 +46,17 @@ describe('bearerAuthenticator', () => {
     await expect(refused(bearer('Bearer abc'))).rejects.toThrow(statusError.unauthorized());
     const down = bearerAuthenticator(() => Promise.reject(statusError.timeout('too slow')), own);
     await expect(down(bearer('Bearer abc'))).rejects.toMatchObject({ code: 504 });
+  });
+
+  it('sets the annotations that come with a token', async () => {
+    const annotations = { 'a/b': 'c', 'a/d': 'e' };
+    const set: JsonObject = {};
+    const annotate = (key: string, value: string) => {
+      set[key] = value;
+    };
+    const found = bearerAuthenticator(async () => ({ user: ada.user, audiences: own, annotations }), own);
+    await found({ ...bearer('Bearer abc'), annotate });
+    expect(set).toEqual(annotations);
   });
 
   it('adds the warnings that come with a token', async () => {

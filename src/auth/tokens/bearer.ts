@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { StatusError, statusError, type User } from '../../meta/index.ts';
+import { type Annotate, StatusError, statusError, type User } from '../../meta/index.ts';
 import { withAuthenticated } from '../groups.ts';
 import type { TokenUser } from '../token-file.ts';
 import type { Authenticated, Authenticator, TokenAuthenticator } from '../types.ts';
@@ -12,7 +12,7 @@ const extraSpace = 'the provided Authorization header contains extra space befor
  * other schemes. An invalid token is a 401 that does not say why.
  */
 export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
-  return ({ authorization, warnings }) => {
+  return ({ authorization, warnings, annotate }) => {
     if (authorization === undefined) return undefined;
     const [scheme = '', token = '', rest] = authorization.trim().split(' ', 3);
     if (scheme.toLowerCase() !== 'bearer') return undefined;
@@ -23,11 +23,18 @@ export function bearerAuthenticator(authenticate: TokenAuthenticator, audiences:
     const accept = (found: Authenticated | undefined): User => {
       if (found === undefined) throw statusError.unauthorized();
       for (const text of found.warnings ?? []) warnings?.add(text);
+      annotateWith(found, annotate);
       return found.user;
     };
     const found = authenticate(token, audiences);
     return found instanceof Promise ? found.then(accept, refuse) : accept(found);
   };
+}
+
+/** Sets the annotations that come with a token. */
+export function annotateWith({ annotations }: Authenticated, annotate: Annotate | undefined): void {
+  if (annotations === undefined || annotate === undefined) return;
+  for (const [key, value] of Object.entries(annotations)) annotate(key, value);
 }
 
 /** Why a token is invalid is for token reviews only. */

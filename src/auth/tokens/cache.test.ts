@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Authenticated, TokenAuthenticator } from '../types.ts';
 import { cachedAuthenticator } from './cache.ts';
+import { emptyTokenCounts } from './counts.ts';
 import { invalidToken } from './types.ts';
 
 const found: Authenticated = { user: { name: 'ada', groups: [] }, audiences: ['here'] };
@@ -8,11 +9,16 @@ const found: Authenticated = { user: { name: 'ada', groups: [] }, audiences: ['h
 function make(authenticate: TokenAuthenticator = () => found) {
   const clock = { time: 0, now: () => clock.time };
   const asked: string[] = [];
-  const cached = cachedAuthenticator((token, audiences) => {
-    asked.push(`${token} ${audiences.join()}`);
-    return authenticate(token, audiences);
-  }, clock);
-  return { cached, clock, asked };
+  const counts = emptyTokenCounts().cache;
+  const cached = cachedAuthenticator(
+    (token, audiences) => {
+      asked.push(`${token} ${audiences.join()}`);
+      return authenticate(token, audiences);
+    },
+    clock,
+    counts,
+  );
+  return { cached, clock, asked, counts };
 }
 
 describe('cachedAuthenticator', () => {
@@ -73,6 +79,25 @@ describe('cachedAuthenticator', () => {
     finish(found);
     expect(await Promise.all(all)).toEqual([found, found, found]);
     expect(asked).toHaveLength(1);
+  });
+
+  it('counts hits and misses, lookups by their outcome, and what is under way', async () => {
+    let settle: (value: Authenticated | Promise<never>) => void = () => {};
+    const { cached, counts } = make(
+      () =>
+        new Promise((resolve) => {
+          settle = resolve;
+        }),
+    );
+    const both = [cached('a', []), cached('a', [])];
+    expect(counts).toEqual({ hits: 0, misses: 2, fetched: 0, failed: 0, inFlight: 1, blocked: 2 });
+    settle(found);
+    for (const one of both) await one;
+    await cached('a', []);
+    const refused = cached('b', []);
+    settle(Promise.reject(invalidToken('no')));
+    await expect(refused).rejects.toThrow('no');
+    expect(counts).toEqual({ hits: 1, misses: 3, fetched: 1, failed: 1, inFlight: 0, blocked: 0 });
   });
 
   it('keeps 10,000 tokens, the latest ones', async () => {

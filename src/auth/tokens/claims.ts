@@ -25,6 +25,8 @@ export interface ServiceAccountClaims {
   readonly secret: Reference | undefined;
   /** The bound node, or that of the bound pod. */
   readonly node: Reference | undefined;
+  /** When the requested lifetime of a token that lives longer is over; in seconds since 1970. */
+  readonly warnAfter: number | undefined;
 }
 
 /** The private claims of a token kept in a secret. */
@@ -73,6 +75,7 @@ export function readServiceAccountClaims(claims: JsonObject, { labels }: Names):
     pod: reference(own, 'pod'),
     secret: reference(own, 'secret'),
     node: reference(own, 'node'),
+    warnAfter: time(own, 'warnafter'),
   };
 }
 

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type ApiObject, type JsonObject, namesFor, statusError } from '../../meta/index.ts';
+import { emptyTokenCounts } from './counts.ts';
 import { signToken } from './jws.ts';
 import { keySet, type SigningKey, signingKey, verificationKeys } from './keys.ts';
 import { signSecretToken } from './secret-tokens.ts';
@@ -37,6 +38,7 @@ interface Options {
 
 function make({ held = objects(), latest, audiences = ['here'], lookup = true }: Options = {}) {
   const labelled: string[][] = [];
+  const counts = emptyTokenCounts().serviceAccount;
   const authenticate = serviceAccountAuthenticator({
     names,
     clock: { now: () => now },
@@ -44,6 +46,7 @@ function make({ held = objects(), latest, audiences = ['here'], lookup = true }:
     issuers: ['https://one', 'https://two'],
     audiences,
     lookup,
+    counts,
     objects: {
       get: (resource: TokenResource, namespace, name) => held[`${resource} ${namespace}/${name}`] as ApiObject,
       read: async (resource, namespace, name) => {
@@ -54,7 +57,7 @@ function make({ held = objects(), latest, audiences = ['here'], lookup = true }:
       labelSecret: (...label) => void labelled.push(label),
     },
   });
-  return { authenticate, labelled };
+  return { authenticate, labelled, counts };
 }
 
 const reference = (name: string, uid: string) => ({ name, uid });
@@ -215,6 +218,16 @@ describe('a token of an issuer', () => {
     expect(await refused(claims(), { held: held(now - 61_000) })).toBe('service account ns/bot has been deleted');
   });
 
+  it.each([
+    ['before', 0, { valid: 1, stale: 0 }, undefined],
+    ['after', -5, { valid: 0, stale: 1 }, 'subject: system:serviceaccount:ns:bot, seconds after warning threshold: 5'],
+  ])('with an extended lifetime is counted %s the end of the requested one', async (_, offset, expected, text) => {
+    const { authenticate, counts } = make();
+    const found = await authenticate(await signToken(own, claims({ warnafter: seconds + offset })), ['here']);
+    expect(found?.annotations).toEqual(text && { 'authentication.k8s.io/stale-token': text });
+    expect(counts).toMatchObject(expected);
+  });
+
   it('never appears in an error', async () => {
     const token = await signToken(own, claims({}, { exp: 0 }));
     const failure = (await Promise.resolve(make().authenticate(token, ['here'])).catch(
@@ -236,18 +249,23 @@ describe('a token kept in a secret', () => {
     },
   });
   const outcome = async (options: Options, token?: string) => {
-    const { authenticate, labelled } = make(options);
+    const { authenticate, ...more } = make(options);
     try {
-      return { found: await authenticate(token ?? (await sign()), ['here']), labelled };
+      return { found: await authenticate(token ?? (await sign()), ['here']), ...more };
     } catch (error) {
-      return { found: (error as Error).message, labelled };
+      return { found: (error as Error).message, ...more };
     }
   };
   const lastUsed = 'kubernetes.io/legacy-token-last-used';
 
   it('stands for its account without credential id, and its use is recorded', async () => {
-    const { found, labelled } = await outcome({ held: holding(await sign()) });
-    expect(found).toEqual({ user, audiences: ['here'], warnings: [] });
+    const { found, labelled, counts } = await outcome({ held: holding(await sign()) });
+    const annotations = {
+      'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:bot',
+      'authentication.k8s.io/legacy-token-manual-secret': 'box',
+    };
+    expect(found).toEqual({ user, audiences: ['here'], annotations });
+    expect(counts).toMatchObject({ legacy: 1, legacyManual: 1, legacyAuto: 0 });
     expect(labelled).toEqual([['ns', 'box', lastUsed, '2026-01-02']]);
   });
 
@@ -283,12 +301,14 @@ describe('a token kept in a secret', () => {
   });
 
   it('needs its secret only with lookup', async () => {
-    expect((await outcome({ held: {}, lookup: false })).found).toMatchObject({ user });
+    const annotations = { 'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:bot' };
+    expect((await outcome({ held: {}, lookup: false })).found).toEqual({ user, audiences: ['here'], annotations });
   });
 
   it('is refused once it is marked invalid', async () => {
     const held = holding(await sign(), { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } });
-    const { found, labelled } = await outcome({ held });
+    const { found, labelled, counts } = await outcome({ held });
+    expect(counts.legacyInvalidated).toBe(1);
     expect(found).toMatch(/^the token in secret ns\/box for service account ns\/bot has been marked invalid/);
     expect(labelled).toHaveLength(1);
   });
@@ -298,7 +318,12 @@ describe('a token kept in a secret', () => {
       ...holding(await sign()),
       'serviceaccounts ns/bot': stored('sa-uid', { secrets: [{ name: 'box' }] }),
     };
-    expect((await outcome({ held })).found).toMatchObject({ warnings: [expect.stringMatching(/^Use tokens from/)] });
+    const { found, counts } = await outcome({ held });
+    expect(found).toMatchObject({
+      warnings: [expect.stringMatching(/^Use tokens from/)],
+      annotations: { 'authentication.k8s.io/legacy-token-autogenerated-secret': 'box' },
+    });
+    expect(counts).toMatchObject({ legacy: 1, legacyManual: 0, legacyAuto: 1 });
   });
 
   it.each([

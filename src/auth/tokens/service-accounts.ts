@@ -23,6 +23,7 @@ import {
   readServiceAccountClaims,
   userNameOf,
 } from './claims.ts';
+import type { ServiceAccountTokenCounts } from './counts.ts';
 import { isSignedBy, type ParsedToken, parseToken } from './jws.ts';
 import type { KeySet } from './keys.ts';
 import { invalidToken, type TokenObjects, type TokenResource } from './types.ts';
@@ -38,13 +39,17 @@ export interface ServiceAccountOptions {
   readonly audiences: readonly string[];
   /** Whether a token kept in a secret needs that secret. */
   readonly lookup: boolean;
+  readonly counts: ServiceAccountTokenCounts;
 }
 
 /** Who a valid token stands for, and what is to be told to its users. */
 interface Validated {
   readonly user: User;
   readonly warnings?: readonly string[];
+  readonly annotations?: Annotations;
 }
+
+type Annotations = { readonly [key: string]: string };
 
 type Validate = (
   parsed: ParsedToken,
@@ -86,7 +91,11 @@ async function authenticate(
   if (audiences.length === 0 && options.audiences.length > 0) {
     throw invalidToken(`token audiences ${quoteAll(own)} is invalid for the target audiences ${quoteAll(requested)}`);
   }
-  return { ...(await validate(parsed, claims, token, options)), audiences };
+  if (claims.audiences.length > 0) return { ...(await validate(parsed, claims, token, options)), audiences };
+  options.counts.legacy++;
+  const { annotations, ...found } = await validate(parsed, claims, token, options);
+  const legacy = { [`authentication.${options.names.domain}/legacy-token`]: claims.subject };
+  return { ...found, annotations: { ...legacy, ...annotations }, audiences };
 }
 
 /** Messages name so many audiences of a token or a request. */
@@ -99,9 +108,9 @@ function quoteAll(texts: Iterable<string>): string {
 }
 
 /** A token of an issuer: it is valid while the account, and the pod, secret or node to which it is bound, exist. */
-const validateBound: Validate = async (parsed, claims, _, { names, clock, objects }) => {
+const validateBound: Validate = async (parsed, claims, _, { names, clock, objects, counts }) => {
   checkTimes(claims, clock.now());
-  const { namespace, serviceAccount, secret, pod, node } = readServiceAccountClaims(parsed.claims, names);
+  const { namespace, serviceAccount, secret, pod, node, warnAfter } = readServiceAccountClaims(parsed.claims, names);
   const isGone = ({ metadata: { deletionTimestamp } }: ApiObject) =>
     deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < clock.now() - leeway * 1000;
   const account = await accountOf(objects, namespace, serviceAccount);
@@ -122,7 +131,16 @@ const validateBound: Validate = async (parsed, claims, _, { names, clock, object
   if (secret !== undefined) await checkBound('secrets', 'secret', secret);
   if (pod !== undefined) await checkBound('pods', 'pod', pod);
   if (node !== undefined && pod === undefined) await checkBound('nodes', 'node', node);
-  return { user: userOf(names, namespace, serviceAccount, { id: claims.id, pod, node }) };
+  const user = userOf(names, namespace, serviceAccount, { id: claims.id, pod, node });
+  if (warnAfter === undefined || warnAfter === 0) return { user };
+  const late = Math.floor(clock.now() / 1000) - Math.floor(warnAfter);
+  if (clock.now() <= warnAfter * 1000) {
+    counts.valid++;
+    return { user };
+  }
+  counts.stale++;
+  const stale = `subject: ${claims.subject}, seconds after warning threshold: ${late}`;
+  return { user, annotations: { [`authentication.${names.domain}/stale-token`]: stale } };
 };
 
 /** The account. @throws StatusError 401 when it does not exist */
@@ -181,18 +199,18 @@ const validateLegacy: Validate = async (parsed, { subject }, token, options) => 
     if (value === '') throw invalidToken(`${claim} claim is missing`);
   }
   if (subject !== userNameOf(namespace, name)) throw invalidToken('sub claim is invalid');
-  const warnings = lookup ? await checkSecret(options, token, namespace, secret, { name, uid }) : [];
-  return { user: userOf(names, namespace, { name, uid }, { id: '' }), warnings };
+  const found = lookup ? await checkSecret(options, token, namespace, secret, { name, uid }) : {};
+  return { user: userOf(names, namespace, { name, uid }, { id: '' }), ...found };
 };
 
-/** The warnings for a token that the secret holds; records in a label on which day it was used. */
+/** What comes with a token that the secret holds; records in a label on which day it was used. */
 async function checkSecret(
-  { names, clock, objects }: ServiceAccountOptions,
+  { names, clock, objects, counts }: ServiceAccountOptions,
   token: string,
   namespace: string,
   secretName: string,
   { name, uid }: Reference,
-): Promise<readonly string[]> {
+): Promise<Omit<Validated, 'user'>> {
   const secret = await objects.get('secrets', namespace, secretName);
   if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) {
     throw invalidToken('Token has been invalidated');
@@ -213,6 +231,7 @@ async function checkSecret(
   // The clocks of other servers may be ahead.
   if (![day(0), day(1)].includes(labels[lastUsed] ?? '')) objects.labelSecret(namespace, secretName, lastUsed, day(0));
   if ((labels[invalidSince] ?? '') !== '') {
+    counts.legacyInvalidated++;
     throw invalidToken(
       `the token in secret ${namespace}/${secretName} for service account ${namespace}/${name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${invalidSince}' label from the secret to temporarily allow use of this token`,
     );
@@ -220,12 +239,17 @@ async function checkSecret(
   const listed = account['secrets'];
   const generated =
     Array.isArray(listed) && listed.some((entry) => isJsonObject(entry) && entry['name'] === secretName);
-  return generated
-    ? [
-        'Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.',
-      ]
-    : [];
+  const annotation = (kind: string) => ({ [`authentication.${names.domain}/legacy-token-${kind}`]: secretName });
+  if (!generated) {
+    counts.legacyManual++;
+    return { annotations: annotation('manual-secret') };
+  }
+  counts.legacyAuto++;
+  return { warnings: [generatedWarning], annotations: annotation('autogenerated-secret') };
 }
+
+const generatedWarning =
+  'Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.';
 
 /** Whether the secret holds the token; takes the same time for any other token of that length. */
 function holds(secret: ApiObject, token: string): boolean {

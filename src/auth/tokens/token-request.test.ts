@@ -19,6 +19,10 @@ const objects: { readonly [place: string]: JsonObject } = {
 
 async function request(spec: JsonObject, options: Partial<TokenRequestOptions> = {}) {
   const warnings = new Set<string>();
+  const annotations: JsonObject = {};
+  const annotate = (key: string, value: string) => {
+    annotations[key] = value;
+  };
   const issue = tokenRequestHandler({
     names: namesFor('k8s.io'),
     random: { uuid: () => 'id-1' },
@@ -36,10 +40,15 @@ async function request(spec: JsonObject, options: Partial<TokenRequestOptions> =
     },
     ...options,
   });
-  const call = { requester: { name: '', groups: [] }, namespace: 'ns', name: 'bot', warnings, now };
+  const call = { requester: { name: '', groups: [] }, namespace: 'ns', name: 'bot', warnings, annotate, now };
   const posted = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: {}, spec } as ApiObject;
   const answer = (await issue(posted, call)) as ApiObject & { spec: JsonObject; status: { [key: string]: string } };
-  return { answer, claims: parseToken(answer.status['token'] ?? '')?.claims ?? {}, warnings: [...warnings] };
+  return {
+    answer,
+    claims: parseToken(answer.status['token'] ?? '')?.claims ?? {},
+    warnings: [...warnings],
+    annotations,
+  };
 }
 const bind = (kind: string, name: string, more: JsonObject = {}) => ({
   boundObjectRef: { apiVersion: 'v1', kind, name, ...more },
@@ -47,7 +56,8 @@ const bind = (kind: string, name: string, more: JsonObject = {}) => ({
 
 describe('a token request', () => {
   it('is answered with a token for the server and an hour', async () => {
-    const { answer, claims } = await request({ audiences: [] });
+    const { answer, claims, annotations } = await request({ audiences: [] });
+    expect(annotations).toEqual({ 'authentication.kubernetes.io/issued-credential-id': 'JTI=id-1' });
     expect(claims).toEqual({
       aud: ['https://me', 'also me'],
       exp: issuedAt + 3600,

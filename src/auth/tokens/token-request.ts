@@ -48,7 +48,7 @@ interface Spec extends JsonObject {
 export function tokenRequestHandler(options: TokenRequestOptions): ReviewHandler {
   const { names, random, objects, audiences: serverAudiences } = options;
   return async (posted, call) => {
-    const { name, namespace, now, warnings } = call;
+    const { name, namespace, now, warnings, annotate } = call;
     const kind = { group: `authentication.${names.domain}`, kind: 'TokenRequest' };
     const given = posted.metadata.name ?? '';
     if (given !== '' && given !== name) {
@@ -71,12 +71,13 @@ export function tokenRequestHandler(options: TokenRequestOptions): ReviewHandler
       spec.expirationSeconds === mountedSeconds &&
       spec.audiences.every((audience) => serverAudiences.includes(audience));
     const issuedAt = Math.floor(now / 1000);
+    const id = random.uuid();
     const claims = {
       aud: spec.audiences,
       exp: issuedAt + (isExtended ? extendedSeconds : spec.expirationSeconds),
       iat: issuedAt,
       iss: options.issuer,
-      jti: random.uuid(),
+      jti: id,
       [names.labels]: {
         namespace,
         ...bound,
@@ -88,6 +89,7 @@ export function tokenRequestHandler(options: TokenRequestOptions): ReviewHandler
     };
     const { signing } = await options.keys();
     const token = await signToken(signing, claims);
+    annotate?.(`authentication.${names.labels}/issued-credential-id`, `JTI=${id}`);
     return {
       ...posted,
       metadata: { ...posted.metadata, name, namespace, creationTimestamp: formatTime(now) },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jsonLine } from '../../audit/event.ts';
-import { createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
+import { type AuditCounts, createAuditor, emptyAuditCounts, type Policy } from '../../audit/index.ts';
 import {
   type Authorizer,
   anonymous,
@@ -16,6 +16,7 @@ import {
   rbacAuthorizer,
   reviewHandlers,
   staticTokenAuthenticator,
+  type TokenAuthenticator,
   unionAuthenticator,
   unionAuthorizer,
 } from '../../auth/index.ts';
@@ -72,7 +73,8 @@ export interface Fixture {
   readonly requests: RequestEntry[];
   /** The audit events so far; none without a policy. */
   readonly events: JsonObject[];
-  /** Sends a request as the user of a token: `admin`, `jane`, or none. */
+  readonly auditCounts: AuditCounts;
+  /** Sends a request as the user of a token: `admin`, `jane`, `stale`, or none. */
   readonly send: (method: string, url: string, options?: SendOptions) => Promise<Answer>;
   readonly close: () => Promise<void>;
 }
@@ -105,6 +107,8 @@ export interface FixtureOptions {
   /** Allows what the usual rules do not. */
   readonly authorize?: Authorizer;
   readonly policy?: Policy;
+  /** Requests wait for the result, and are refused when it is false. Absent: they wait for no audit event. */
+  readonly audited?: (event: JsonObject) => Promise<boolean>;
   /** In place of reading it in this thread. */
   readonly readYaml?: (bytes: Uint8Array) => Promise<ParsedBody>;
 }
@@ -115,10 +119,19 @@ const users: { readonly [token: string]: User } = {
 };
 
 const audiences = ['here'];
-const authenticateToken = staticTokenAuthenticator(
+const staticTokens = staticTokenAuthenticator(
   Object.entries(users).map(([token, user]) => ({ token, user })),
   audiences,
 );
+/** The token `stale` comes with an audit annotation. */
+const authenticateToken: TokenAuthenticator = (token, wanted) =>
+  token === 'stale'
+    ? {
+        user: { name: 'old', groups: [] },
+        audiences: wanted,
+        annotations: { 'authentication.k8s.io/stale-token': 'old' },
+      }
+    : staticTokens(token, wanted);
 const authenticate = unionAuthenticator([bearerAuthenticator(authenticateToken, audiences)], anonymous);
 
 /** A whole server without sockets, over a store in memory, with all built-in kinds and the namespace `default`. */
@@ -161,19 +174,26 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
   const errors: Fixture['errors'] = [];
   const requests: RequestEntry[] = [];
   const events: JsonObject[] = [];
+  const auditCounts = emptyAuditCounts();
   const auditor =
     options.policy &&
     createAuditor({
       policy: options.policy,
       backends: [
         {
-          write: (event) => void events.push(JSON.parse(decodeText(jsonLine(event, names))) as JsonObject),
+          mode: options.audited === undefined ? 'batch' : 'blocking-strict',
+          write(made) {
+            const event = JSON.parse(decodeText(jsonLine(made, names))) as JsonObject;
+            events.push(event);
+            return options.audited?.(event);
+          },
           close: async () => {},
         },
       ],
-      counts: emptyAuditCounts(),
+      counts: auditCounts,
       clock,
       names,
+      log: { warn: () => {} },
     });
   const log = {
     error: (text: string, fields: { readonly [name: string]: unknown }) => void errors.push({ text, fields }),
@@ -219,6 +239,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     errors,
     requests,
     events,
+    auditCounts,
     send,
     async close() {
       nodeProxy.close();

@@ -1,5 +1,5 @@
 /** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
-export { anonymous, certificateAuthenticator, unionAuthenticator } from './authenticate.ts';
+export { anonymous, unionAuthenticator } from './authenticate.ts';
 export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
@@ -8,10 +8,18 @@ export {
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
 export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
+export { certificateAuthenticator } from './client-certificates.ts';
 export { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
 export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export { RbacIndex } from './rbac/rbac-index.ts';
+export {
+  addExtra,
+  headerValues,
+  identityHeaders,
+  type RequestHeaderNames,
+  requestHeaderAuthenticator,
+} from './request-headers.ts';
 export { reviewHandlers } from './reviews.ts';
 export { parseTokenFile, type TokenUser } from './token-file.ts';
 export { bearerAuthenticator, staticTokenAuthenticator, unionTokenAuthenticator } from './tokens/bearer.ts';
@@ -29,4 +37,13 @@ export { signSecretToken } from './tokens/secret-tokens.ts';
 export { serviceAccountAuthenticator } from './tokens/service-accounts.ts';
 export { tokenRequestHandler } from './tokens/token-request.ts';
 export type { TokenObjects } from './tokens/types.ts';
-export type { Attributes, Authenticator, Authorizer, ReviewHandler, TokenAuthenticator, WriteCheck } from './types.ts';
+export type {
+  Attributes,
+  Authenticator,
+  Authorizer,
+  ClientCertificate,
+  ReviewHandler,
+  SentHeaders,
+  TokenAuthenticator,
+  WriteCheck,
+} from './types.ts';

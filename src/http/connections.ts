@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, type X509Certificate } from 'node:crypto';
 import type { ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
@@ -159,19 +159,26 @@ const reactMs = 1_000;
 
 const ignore = () => {};
 
-/**
- * Address and certificate of the client. A certificate is used only if it was presented and the client CA signed it:
- * a resumed TLS 1.3 session without one is `authorized`, too.
- */
+/** An attribute of a subject with the user's uid. */
+const uidAttribute = '1.3.6.1.4.1.57683.2';
+
+/** Address and certificate of the client; authenticators verify the certificate. */
 function peerOf(socket: TLSSocket): Peer {
-  const { subject, raw } = (socket.authorized ? socket.getPeerCertificate() : undefined) ?? {};
-  const commonName = allOf(subject?.CN).at(-1);
+  const address = socket.remoteAddress ?? '';
+  const chain: X509Certificate[] = [];
+  for (let next = socket.getPeerX509Certificate(); next !== undefined; next = next.issuerCertificate) chain.push(next);
+  const [own] = chain;
+  if (own === undefined) return { address, certificate: undefined };
+  const subject = own.toLegacyObject().subject as { readonly [name: string]: string | string[] | undefined };
   return {
-    address: socket.remoteAddress ?? '',
-    certificate:
-      commonName === undefined || raw === undefined
-        ? undefined
-        : { commonName, organizations: allOf(subject?.O), sha256: hash('sha256', raw, 'hex') },
+    address,
+    certificate: {
+      commonName: allOf(subject['CN']).at(-1) ?? '',
+      organizations: allOf(subject['O']),
+      uids: allOf(subject[uidAttribute]),
+      sha256: hash('sha256', own.raw, 'hex'),
+      chain,
+    },
   };
 }
 

@@ -195,7 +195,7 @@ async function authenticated(
   let user: User | undefined;
   try {
     const authorization = headers['authorization'] ?? (upgrades ? protocolCredentials(request, names) : undefined);
-    const found = authenticate({ authorization, certificate: peer.certificate, warnings });
+    const found = authenticate({ authorization, certificate: peer.certificate, sent: request, warnings });
     user = found instanceof Promise ? await found : found;
   } catch (error) {
     metrics.authenticated(error instanceof StatusError ? 'failure' : 'error');

@@ -46,14 +46,17 @@ function without(headers: IncomingHttpHeaders | ApiRequest['headers'], dropped: 
   const gone = new Set([...hops, ...dropped, ...named]);
   const out: Headers = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !gone.has(name) && !/^(?::|impersonate-)/.test(name)) out[name] = value;
+    if (value !== undefined && !gone.has(name) && !name.startsWith(':')) out[name] = value;
   }
   return out;
 }
 
+/** Whether a header, by its lower-case name, says who the user is, and is thus not forwarded. */
+export type IsIdentity = (name: string) => boolean;
+
 /** The forwarded headers of a request: no credentials, but the address of the client. */
-function passedHeaders({ headers, peer }: ApiRequest): Headers {
-  const out = without(headers, own);
+function passedHeaders({ headers, peer }: ApiRequest, isIdentity: IsIdentity): Headers {
+  const out = without(headers, [...own, ...Object.keys(headers).filter(isIdentity)]);
   const host = headers['host'] ?? headers[':authority'];
   if (host !== undefined) out['host'] = host;
   const protocols = offeredProtocols(headers[protocolHeader]);
@@ -64,14 +67,19 @@ function passedHeaders({ headers, peer }: ApiRequest): Headers {
 }
 
 /** The headers of a proxied request. */
-export function proxiedHeaders(request: ApiRequest, { prefix, there }: ProxiedPath, hasBody: boolean): Headers {
-  const out: Headers = { ...passedHeaders(request), 'x-forwarded-uri': prefix + pathOf(there) };
+export function proxiedHeaders(
+  request: ApiRequest,
+  { prefix, there }: ProxiedPath,
+  hasBody: boolean,
+  isIdentity: IsIdentity,
+): Headers {
+  const out: Headers = { ...passedHeaders(request, isIdentity), 'x-forwarded-uri': prefix + pathOf(there) };
   return hasBody && out['content-length'] === undefined ? { ...out, 'transfer-encoding': 'chunked' } : out;
 }
 
 /** The headers of an upgrade request. */
-export function upgradeHeaders(request: ApiRequest): Headers {
-  return { ...passedHeaders(request), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
+export function upgradeHeaders(request: ApiRequest, isIdentity: IsIdentity): Headers {
+  return { ...passedHeaders(request, isIdentity), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
 }
 
 /** The forwarded headers of a response. */

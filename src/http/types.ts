@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { ClientCertificate } from '../auth/index.ts';
 import type { ByteString } from '../meta/index.ts';
 
 /** Request headers by lower-case name; several of one name are joined as HTTP does. */
@@ -9,10 +10,8 @@ export interface RequestHeaders {
 export interface Peer {
   /** Text form of the remote address; empty in process. */
   readonly address: string;
-  /** Subject and digest (hex) of the client certificate when one was shown and the client CA signed it. */
-  readonly certificate:
-    | { readonly commonName: string; readonly organizations: readonly string[]; readonly sha256?: string }
-    | undefined;
+  /** The client certificate as it was presented, not verified; undefined: none. */
+  readonly certificate: ClientCertificate | undefined;
 }
 
 /** A request, independent of its transport. */

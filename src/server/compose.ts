@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import { type Auditor, emptyAuditCounts } from '../audit/index.ts';
-import { type Authorizer, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
   createHealth,
@@ -26,7 +26,7 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
-import { authenticationOf, authorizerOf } from './access.ts';
+import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
 import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
@@ -40,6 +40,7 @@ import { followRoles, roleChecks } from './rbac.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 
 /** The components of a server. */
@@ -64,22 +65,25 @@ export interface ServerState {
   readonly address: string;
 }
 
-type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly store?: Store };
+type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
+  readonly store?: Store;
+  readonly trusted: TrustedAuthorities;
+};
 
 /** Creates the components between a request and the store. @throws StartError */
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, store: given }: ComposeDependencies,
+  { clock, random, log, store: given, trusted }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const later = { store: () => store, registry: () => registry, address: () => state.address };
-  const access = await authenticationOf(settings, names, { clock, random, log, ...later });
+  const access = await authenticationOf(settings, names, { clock, random, log, trusted, ...later });
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
-  const trust = await kubeletTrustOf(settings);
+  const proxyOptions = await nodeProxyOptions(settings, clock);
   const auditCounts = emptyAuditCounts();
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: auditCounts });
   const store = given ?? (await openStore(settings, clock));
@@ -118,7 +122,7 @@ export async function compose(
     findType,
     pause: turn,
   });
-  const nodeProxy = createNodeProxy({ clock, trust, connectMs: settings.kubeletTimeout });
+  const nodeProxy = createNodeProxy(proxyOptions);
   const yaml = new YamlThread({ clock });
   const handler = createHandler({
     registry,
@@ -143,6 +147,13 @@ const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
   return makePlugins(pluginInitializer(options), on, off);
 };
+
+const nodeProxyOptions = async (settings: ServerSettings, clock: Dependencies['clock']) => ({
+  clock,
+  trust: await kubeletTrustOf(settings),
+  connectMs: settings.kubeletTimeout,
+  isIdentity: identityHeaders(requestHeaderNames(settings)),
+});
 
 const registrySettings = (settings: ServerSettings) => ({
   garbageCollector: settings.enableGarbageCollector,

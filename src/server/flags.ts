@@ -6,6 +6,7 @@ import { allControllers } from './controllers.ts';
 import { checkGate } from './feature-gates.ts';
 import { type Flag, flag } from './flag.ts';
 import * as type from './flag-types.ts';
+import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { apiRelease } from './version.ts';
 
@@ -41,8 +42,9 @@ const flags = {
     'Identity',
     type.file,
     undefined,
-    'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations.',
+    'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
   ),
+  ...requestHeaderFlags,
   tokenAuthFile: flag(
     'Identity',
     type.file,

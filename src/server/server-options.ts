@@ -37,11 +37,53 @@ export interface ServerOptions {
   readonly tlsPrivateKeyFile?: string | undefined;
   /**
    * Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name,
-   * in the groups of its organizations.
+   * in the groups of its organizations. A changed file takes effect within a minute.
    *
    * The path of a file. Nothing by default. The flag `--client-ca-file`.
    */
   readonly clientCaFile?: string | undefined;
+  /**
+   * Certificate authorities in PEM of authenticating proxies. A request over a connection with a client certificate
+   * that one of them signed is made by the user whom its headers name. A changed file takes effect within a minute.
+   *
+   * The path of a file. Nothing by default. The flag `--requestheader-client-ca-file`.
+   */
+  readonly requestheaderClientCaFile?: string | undefined;
+  /**
+   * Common names of the client certificates of authenticating proxies. Without any, every certificate of
+   * `requestheaderClientCaFile` is that of a proxy.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-allowed-names`.
+   */
+  readonly requestheaderAllowedNames?: string | readonly string[] | undefined;
+  /**
+   * Headers in which an authenticating proxy names the user: the first one that is not empty. `X-Remote-User` is usual.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag
+   * `--requestheader-username-headers`.
+   */
+  readonly requestheaderUsernameHeaders?: string | readonly string[] | undefined;
+  /**
+   * Headers with the uid of that user: the first one that is not empty. When given, `X-Remote-Uid` must be among them.
+   * Needs the feature `RemoteRequestHeaderUID`.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-uid-headers`.
+   */
+  readonly requestheaderUidHeaders?: string | readonly string[] | undefined;
+  /**
+   * Headers with the groups of that user, one in each: all of them count. `X-Remote-Group` is usual.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-group-headers`.
+   */
+  readonly requestheaderGroupHeaders?: string | readonly string[] | undefined;
+  /**
+   * Prefixes of headers with extra attributes of that user: the rest of the name, percent-decoded, is the key.
+   * `X-Remote-Extra-` is usual.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag
+   * `--requestheader-extra-headers-prefix`.
+   */
+  readonly requestheaderExtraHeadersPrefix?: string | readonly string[] | undefined;
   /**
    * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out.
    *

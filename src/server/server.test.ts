@@ -336,7 +336,7 @@ describe('listen', () => {
       4,
     );
     expect((await clientOf(kubeconfig).list(namespaces)).items.length).toBe(4);
-    await expect(as(issueCertificate(request)).list(namespaces)).rejects.toMatchObject({ code: 403 });
+    await expect(as(issueCertificate(request)).list(namespaces)).rejects.toMatchObject({ code: 401 });
   });
 
   it('serves with the given certificate', async () => {

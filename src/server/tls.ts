@@ -15,6 +15,7 @@ type TlsSettings = Pick<
   | 'tlsCertFile'
   | 'tlsPrivateKeyFile'
   | 'clientCaFile'
+  | 'requestheaderClientCaFile'
   | 'dataDir'
 >;
 
@@ -24,6 +25,8 @@ export interface Tls {
   readonly key: string;
   /** The client CA bundle: the server's own authority and those of `--client-ca-file`. */
   readonly clientCa: string;
+  /** The CA bundle of authenticating proxies; undefined: there are none. */
+  readonly requestHeaderCa: string | undefined;
   /** The CA bundle by which clients verify `cert`. */
   readonly authority: string;
   readonly admin: CertKeyPair;
@@ -31,7 +34,7 @@ export interface Tls {
 
 /** The certificates of the settings and of the data directory. @throws StartError */
 export async function tlsOf(settings: TlsSettings, names: Names, now: number): Promise<Tls> {
-  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir } = settings;
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
   const own = await ensureCertificates({
     folder: dataDir,
     names,
@@ -41,7 +44,9 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
     now,
   });
   const clientCa = clientCaFile === undefined ? '' : await readAuthorities('client-ca-file', clientCaFile);
-  const shared = { clientCa: own.authority.cert + clientCa, admin: own.admin };
+  const requestHeaderCa =
+    proxyCaFile === undefined ? undefined : await readAuthorities('requestheader-client-ca-file', proxyCaFile);
+  const shared = { clientCa: own.authority.cert + clientCa, requestHeaderCa, admin: own.admin };
   if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
     return { ...shared, ...own.server, authority: own.authority.cert };
   }

@@ -57,7 +57,7 @@ export type IsIdentity = (name: string) => boolean;
 /** The forwarded headers of a request: no credentials, but the address of the client. */
 function passedHeaders({ headers, peer }: ApiRequest, isIdentity: IsIdentity): Headers {
   const out = without(headers, [...own, ...Object.keys(headers).filter(isIdentity)]);
-  const host = headers['host'] ?? headers[':authority'];
+  const host = headers[':authority'] ?? headers['host'];
   if (host !== undefined) out['host'] = host;
   const protocols = offeredProtocols(headers[protocolHeader]);
   if (protocols.length > 0) out[protocolHeader] = protocols.join(', ');
@@ -100,7 +100,7 @@ export function backHeaders(
 /** Rewrites a redirect to an absolute path on the same host so that it leads through the proxy. */
 function through(link: string, { host, port }: Endpoint, { headers }: ApiRequest, { prefix }: ProxiedPath): string {
   const [, scheme = '', authority, rest = ''] = /^([a-z][a-z0-9+.-]*:)?(?:\/\/([^/?#]*))?(.*)$/is.exec(link) ?? [];
-  const client = headers['host'] ?? headers[':authority'];
+  const client = headers[':authority'] ?? headers['host'];
   const there = port === '' ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (authority !== undefined && authority !== there && authority !== client) return link;
   if (!rest.startsWith('/')) return link;

@@ -20,7 +20,7 @@ export interface ApiRequest {
   /** Path and query as received. */
   readonly url: string;
   readonly headers: RequestHeaders;
-  /** The values of a header in UTF-8, one for each time it was sent. Absent: no header was sent twice. */
+  /** The values of a header, one for each time it was sent; absent: none was sent twice. Throws 400 unless in UTF-8. */
   headerValues?(name: string): readonly string[];
   readonly peer: Peer;
   /** The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. */

@@ -20,7 +20,7 @@ import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
 import type { Log } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
 import type { Settings } from './flags.ts';
-import { readSettingFile } from './read-file.ts';
+import { readSecretFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
@@ -53,7 +53,7 @@ export async function authenticationOf(
   { trusted, ...dependencies }: TokenDependencies & { readonly trusted: TrustedAuthorities },
 ): Promise<Authentication> {
   const path = settings.tokenAuthFile;
-  const entries = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
+  const entries = path === undefined ? [] : parseTokens(path, await readSecretFile('token-auth-file', path));
   const tokens = await tokensOf(settings, names, entries, dependencies);
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);

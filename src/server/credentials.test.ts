@@ -172,6 +172,26 @@ describe('an authenticating proxy', () => {
   });
 });
 
+describe('a static token', () => {
+  it('names a user with uid and quoted groups; another is a 401 also where anonymous requests are allowed', async () => {
+    const { port } = await serve();
+    expect(await whoAmI(port, { headers: { authorization: 'Bearer secret' } })).toEqual({
+      username: 'tom',
+      uid: 't1',
+      groups: ['dev', 'ops', 'system:authenticated'],
+    });
+    expect(await whoAmI(port, {})).toBe(403);
+    expect(await whoAmI(port, { headers: { authorization: 'Bearer other' } })).toBe(401);
+  });
+
+  it('is needed where anonymous requests are not allowed', async () => {
+    const { port } = await serve({ anonymousAuth: false });
+    expect(await whoAmI(port, {})).toBe(401);
+    expect(await whoAmI(port, { headers: { authorization: 'Basic dG9tOnNlY3JldA==' } })).toBe(401);
+    expect(await whoAmI(port, { headers: { authorization: 'Bearer secret' } })).toMatchObject({ username: 'tom' });
+  });
+});
+
 describe('a client certificate', () => {
   it('is that of a user when any of the authorities signed it, also through intermediate ones', async () => {
     const { port } = await serve();

@@ -1,6 +1,6 @@
-import { hash, type X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import type { ServerHttp2Session } from 'node:http2';
-import type { TLSSocket } from 'node:tls';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
@@ -162,11 +162,13 @@ const ignore = () => {};
 /** An attribute of a subject with the user's uid. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
+/** Bounds the length of a chain, which Node makes circular at a self-signed certificate. */
+const maxChain = 10;
+
 /** Address and certificate of the client; authenticators verify the certificate. */
 function peerOf(socket: TLSSocket): Peer {
   const address = socket.remoteAddress ?? '';
-  const chain: X509Certificate[] = [];
-  for (let next = socket.getPeerX509Certificate(); next !== undefined; next = next.issuerCertificate) chain.push(next);
+  const chain = chainOf(socket);
   const [own] = chain;
   if (own === undefined) return { address, certificate: undefined };
   const subject = own.toLegacyObject().subject as { readonly [name: string]: string | string[] | undefined };
@@ -180,6 +182,20 @@ function peerOf(socket: TLSSocket): Peer {
       chain,
     },
   };
+}
+
+/** The certificate of the client and those that came with it, each followed by its issuer. */
+function chainOf(socket: TLSSocket): X509Certificate[] {
+  // `getPeerX509Certificate` leaves out the issuers in some versions (24), and takes them out of the connection in others.
+  let next: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
+  const chain: X509Certificate[] = [];
+  const seen = new Set<object>();
+  while (next?.raw !== undefined && !seen.has(next) && chain.length < maxChain) {
+    chain.push(new X509Certificate(next.raw));
+    seen.add(next);
+    next = next.issuerCertificate;
+  }
+  return chain;
 }
 
 const allOf = (value: string | readonly string[] | undefined): readonly string[] =>

@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   const folder = mkdtempSync(join(tmpdir(), 'orch-relay-'));
   const file = (name: string, text: string) => {
-    writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
   };
   server = await startServer(

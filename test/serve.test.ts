@@ -184,7 +184,7 @@ describe('orch serve', () => {
       said: 'orch: --token-auth-file="/none" cannot be read: there is no such file',
     });
     const tokens = join(folder, 'tokens.csv');
-    writeFileSync(tokens, 'secret,ada,1\nsecret,bob,2\n');
+    writeFileSync(tokens, 'secret,ada,1\nsecret,bob,2\n', { mode: 0o600 });
     const refused = run(`--token-auth-file=${tokens}`);
     expect(refused).toMatchObject({ status: 1, said: expect.stringMatching(/line 2 repeats the token of line 1$/) });
     expect(JSON.stringify(refused)).not.toContain('secret');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { namesFor } from '../meta/index.ts';
-import { anonymous, certificateAuthenticator, unionAuthenticator } from './authenticate.ts';
+import { anonymous, unionAuthenticator } from './authenticate.ts';
+import { certificateAuthenticator } from './client-certificates.ts';
 import { bearerAuthenticator, staticTokenAuthenticator } from './tokens/bearer.ts';
 import type { Credentials } from './types.ts';
 
@@ -8,35 +9,11 @@ const names = namesFor('k8s.io');
 const nothing: Credentials = { authorization: undefined, certificate: undefined };
 const bearer = (authorization: string): Credentials => ({ authorization, certificate: undefined });
 const ada = { token: 'abc', user: { name: 'ada', uid: '7', groups: ['ops'] } };
+const certificates = certificateAuthenticator(names, { pool: () => undefined, clock: { now: () => 0 }, uids: true });
 const tokens = bearerAuthenticator(staticTokenAuthenticator([ada], ['here']), ['here']);
 
-describe('certificateAuthenticator', () => {
-  const authenticate = certificateAuthenticator(names);
-
-  it('takes the user from the common name and the groups from the organizations', async () => {
-    const certificate = { commonName: 'ada', organizations: ['ops', 'dev'] };
-    expect(await authenticate({ authorization: undefined, certificate })).toEqual({
-      name: 'ada',
-      groups: ['ops', 'dev', 'system:authenticated'],
-    });
-  });
-
-  it('adds the credential-id extra', async () => {
-    const certificate = { commonName: 'ada', organizations: [], sha256: 'ab01' };
-    expect(await authenticate({ authorization: undefined, certificate })).toMatchObject({
-      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab01'] },
-    });
-  });
-
-  it('authenticates nobody without a certificate or without a common name', async () => {
-    expect(await authenticate(nothing)).toBeUndefined();
-    const certificate = { commonName: '', organizations: ['system:masters'] };
-    expect(await authenticate({ authorization: undefined, certificate })).toBeUndefined();
-  });
-});
-
 describe('unionAuthenticator', () => {
-  const authenticate = unionAuthenticator([tokens, certificateAuthenticator(names)], anonymous);
+  const authenticate = unionAuthenticator([tokens, certificates], anonymous);
   const certificate = { commonName: 'bob', organizations: [] };
 
   it('uses the first authenticator that recognises the credentials', async () => {
@@ -58,7 +35,7 @@ describe('unionAuthenticator', () => {
 
   it('follows the same rules with asynchronous authenticators', async () => {
     const slow = unionAuthenticator(
-      [async (credentials) => tokens(credentials), async () => undefined, certificateAuthenticator(names)],
+      [async (credentials) => tokens(credentials), async () => undefined, certificates],
       anonymous,
     );
     expect((await slow({ authorization: 'Bearer abc', certificate }))?.name).toBe('ada');
@@ -68,11 +45,11 @@ describe('unionAuthenticator', () => {
   });
 
   it('authenticates nobody without credentials and fallback', async () => {
-    expect(await unionAuthenticator([certificateAuthenticator(names)])(nothing)).toBeUndefined();
+    expect(await unionAuthenticator([certificates])(nothing)).toBeUndefined();
   });
 
   it('passes on errors that are no 401', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    await expect(unionAuthenticator([broken, certificateAuthenticator(names)])(nothing)).rejects.toThrow('down');
+    await expect(unionAuthenticator([broken, certificates])(nothing)).rejects.toThrow('down');
   });
 });

@@ -1,29 +1,8 @@
-import { type Names, StatusError, type User } from '../meta/index.ts';
-import { systemUnauthenticated, withAuthenticated } from './groups.ts';
+import { StatusError, type User } from '../meta/index.ts';
+import { systemAnonymous, systemUnauthenticated } from './groups.ts';
 import type { Authenticator, Credentials } from './types.ts';
 
-/**
- * Authenticates a verified client certificate: the common name is the user name, the organizations are the groups, and
- * the extra `credential-id` is the digest of the certificate.
- */
-export function certificateAuthenticator(names: Names): Authenticator {
-  const credentialId = `authentication.${names.labels}/credential-id`;
-  // A connection has one certificate value for all its requests: one user per connection.
-  const users = new WeakMap<NonNullable<Credentials['certificate']>, User>();
-  return ({ certificate }) => {
-    if (certificate === undefined || certificate.commonName === '') return undefined;
-    let user = users.get(certificate);
-    if (user === undefined) {
-      const { commonName: name, organizations, sha256 } = certificate;
-      const extra = sha256 === undefined ? {} : { extra: { [credentialId]: [`X509SHA256=${sha256}`] } };
-      user = { name, groups: withAuthenticated(organizations), ...extra };
-      users.set(certificate, user);
-    }
-    return user;
-  };
-}
-
-const anonymousUser: User = { name: 'system:anonymous', groups: [systemUnauthenticated] };
+const anonymousUser: User = { name: systemAnonymous, groups: [systemUnauthenticated] };
 
 /** The anonymous user for every request; for use as the fallback. */
 export const anonymous: Authenticator = () => anonymousUser;

@@ -1,5 +1,5 @@
 /** Authenticators, authorizers, and the handlers of authentication and authorization reviews. */
-export { anonymous, certificateAuthenticator, unionAuthenticator } from './authenticate.ts';
+export { anonymous, unionAuthenticator } from './authenticate.ts';
 export {
   alwaysAllowAuthorizer,
   alwaysDenyAuthorizer,
@@ -9,10 +9,18 @@ export {
 } from './authorize.ts';
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
 export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
+export { certificateAuthenticator } from './client-certificates.ts';
 export { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
 export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export { RbacIndex } from './rbac/rbac-index.ts';
+export {
+  addExtra,
+  headerValues,
+  identityHeaders,
+  type RequestHeaderNames,
+  requestHeaderAuthenticator,
+} from './request-headers.ts';
 export { reviewHandlers } from './reviews.ts';
 export { selectorAttributes } from './selector-attributes.ts';
 export { parseTokenFile, type TokenUser } from './token-file.ts';
@@ -36,8 +44,10 @@ export type {
   Attributes,
   Authenticator,
   Authorizer,
+  ClientCertificate,
   Decision,
   ReviewHandler,
+  SentHeaders,
   TokenAuthenticator,
   WriteCheck,
 } from './types.ts';

@@ -1,18 +1,38 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Annotate, ApiObject, FieldTerm, LabelRequirement, ResourcePlace, User } from '../meta/index.ts';
+
+/** The client certificate of a connection. */
+export interface ClientCertificate {
+  /** Empty: the subject has none. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** Of the user, in attributes of the subject. */
+  readonly uids?: readonly string[];
+  /** Digest of the certificate, in hex; absent for in-process requests. */
+  readonly sha256?: string;
+  /**
+   * The certificate and those that came with it, as presented: nothing is verified but that the client has its key. Absent
+   * for in-process requests, which have a subject only: it is trusted.
+   */
+  readonly chain?: readonly X509Certificate[];
+}
+
+/** The headers of a request. */
+export interface SentHeaders {
+  /** By lower-case name. */
+  readonly headers: { readonly [name: string]: string | undefined };
+  /** The values of a header, one for each time it was sent. Absent: no header was sent twice. */
+  headerValues?(name: string): readonly string[];
+}
 
 /** The credentials of a request. */
 export interface Credentials {
   /** The `Authorization` header, as received. */
   readonly authorization: string | undefined;
-  /** The client certificate, verified against the client CA; undefined when there is none or it is not trusted. */
-  readonly certificate:
-    | {
-        readonly commonName: string;
-        readonly organizations: readonly string[];
-        /** Digest of the certificate, in hex; absent for in-process requests, which have a subject only. */
-        readonly sha256?: string;
-      }
-    | undefined;
+  /** One value for all requests of a connection; undefined when the client presented none. */
+  readonly certificate: ClientCertificate | undefined;
+  /** Absent: no identifying headers. */
+  readonly sent?: SentHeaders;
   /** Texts for `Warning` headers are added here. */
   readonly warnings?: Set<string>;
   /** Absent: no request is audited. */

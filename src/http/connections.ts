@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import type { ServerHttp2Session } from 'node:http2';
-import type { TLSSocket } from 'node:tls';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../meta/index.ts';
 import type { NodeRequest } from './node-request.ts';
 import { breakOff, type Sink } from './node-response.ts';
@@ -159,20 +159,43 @@ const reactMs = 1_000;
 
 const ignore = () => {};
 
-/**
- * Address and certificate of the client. A certificate is used only if it was presented and the client CA signed it:
- * a resumed TLS 1.3 session without one is `authorized`, too.
- */
+/** An attribute of a subject with the user's uid. */
+const uidAttribute = '1.3.6.1.4.1.57683.2';
+
+/** Bounds the length of a chain, which Node makes circular at a self-signed certificate. */
+const maxChain = 10;
+
+/** Address and certificate of the client; authenticators verify the certificate. */
 function peerOf(socket: TLSSocket): Peer {
-  const { subject, raw } = (socket.authorized ? socket.getPeerCertificate() : undefined) ?? {};
-  const commonName = allOf(subject?.CN).at(-1);
+  const address = socket.remoteAddress ?? '';
+  const chain = chainOf(socket);
+  const [own] = chain;
+  if (own === undefined) return { address, certificate: undefined };
+  const subject = own.toLegacyObject().subject as { readonly [name: string]: string | string[] | undefined };
   return {
-    address: socket.remoteAddress ?? '',
-    certificate:
-      commonName === undefined || raw === undefined
-        ? undefined
-        : { commonName, organizations: allOf(subject?.O), sha256: hash('sha256', raw, 'hex') },
+    address,
+    certificate: {
+      commonName: allOf(subject['CN']).at(-1) ?? '',
+      organizations: allOf(subject['O']),
+      uids: allOf(subject[uidAttribute]),
+      sha256: hash('sha256', own.raw, 'hex'),
+      chain,
+    },
   };
+}
+
+/** The certificate of the client and those that came with it, each followed by its issuer. */
+function chainOf(socket: TLSSocket): X509Certificate[] {
+  // `getPeerX509Certificate` leaves out the issuers in some versions (24), and takes them out of the connection in others.
+  let next: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
+  const chain: X509Certificate[] = [];
+  const seen = new Set<object>();
+  while (next?.raw !== undefined && !seen.has(next) && chain.length < maxChain) {
+    chain.push(new X509Certificate(next.raw));
+    seen.add(next);
+    next = next.issuerCertificate;
+  }
+  return chain;
 }
 
 const allOf = (value: string | readonly string[] | undefined): readonly string[] =>

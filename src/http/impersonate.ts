@@ -1,8 +1,14 @@
-import { type Attributes, type Authorizer, systemAuthenticated, systemUnauthenticated } from '../auth/index.ts';
+import {
+  type Attributes,
+  type Authorizer,
+  addExtra,
+  headerValues,
+  type SentHeaders,
+  systemAuthenticated,
+  systemUnauthenticated,
+} from '../auth/index.ts';
 import { dns1123Label, dns1123Subdomain, type Names, quote, statusError, type User } from '../meta/index.ts';
-import type { ApiRequest, RequestHeaders } from './types.ts';
-
-type Sent = Pick<ApiRequest, 'headers' | 'headerValues'>;
+import type { RequestHeaders } from './types.ts';
 
 /** Whether a request has impersonation headers. */
 export function impersonates(headers: RequestHeaders): boolean {
@@ -11,11 +17,12 @@ export function impersonates(headers: RequestHeaders): boolean {
 }
 
 /** The user named by the impersonation headers; undefined: none. Throws a 400 StatusError when the name is missing. */
-function wantedUser(sent: Sent): Wanted | undefined {
-  const [name = ''] = valuesOf(sent, 'impersonate-user');
-  const [uid = ''] = valuesOf(sent, 'impersonate-uid');
-  const groups = valuesOf(sent, 'impersonate-group');
-  const extra = extraOf(sent);
+function wantedUser(sent: SentHeaders): Wanted | undefined {
+  const [name = ''] = headerValues(sent, 'impersonate-user');
+  const [uid = ''] = headerValues(sent, 'impersonate-uid');
+  const groups = headerValues(sent, 'impersonate-group');
+  const extra = new Map<string, string[]>();
+  addExtra(extra, sent, 'impersonate-extra-');
   if (name !== '') return { name, uid, groups, extra };
   if (uid === '' && groups.length === 0 && extra.size === 0) return undefined;
   const user = `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${goTexts(groups)}, Extra:${goExtra(extra)}}`;
@@ -62,7 +69,7 @@ function completed({ name, uid, groups: asked, extra }: Wanted): User {
  */
 export async function impersonate(
   sender: User,
-  sent: Sent,
+  sent: SentHeaders,
   authorize: Authorizer,
   names: Names,
   refuse: (attributes: Attributes, reason: string) => Error,
@@ -101,29 +108,3 @@ const right = (group: string, resource: string, name: string, namespace = '') =>
   namespace,
   name,
 });
-
-/** The values of a repeated header; a comma belongs to its value. */
-function valuesOf(sent: Sent, name: string): readonly string[] {
-  const value = sent.headers[name];
-  return value === undefined ? [] : (sent.headerValues?.(name) ?? [value]);
-}
-
-/** `Impersonate-Extra-<key>`: the key is percent-decoded. */
-function extraOf(sent: Sent): Map<string, readonly string[]> {
-  const prefix = 'impersonate-extra-';
-  const extra = new Map<string, readonly string[]>();
-  for (const name of Object.keys(sent.headers)) {
-    if (!name.startsWith(prefix)) continue;
-    const key = decode(name.slice(prefix.length));
-    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(sent, name)]);
-  }
-  return extra;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

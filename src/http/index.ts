@@ -1,7 +1,7 @@
 /** The API over HTTP: the pipeline of a request, the documents about the API, and the sockets that carry it all. */
 export type { KubeletTrust } from './dial.ts';
 export { createHandler } from './handle.ts';
-export { createHealth, type HealthCheck } from './health.ts';
+export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 export { listen } from './listener.ts';
 export type { Log, RequestEntry } from './log.ts';

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import {
   createSecureServer,
@@ -60,7 +61,7 @@ export interface ListenerOptions {
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
-  /** PEM. Client certificates are requested if there is a client CA. */
+  /** PEM. Client certificates are requested if there is a client CA, whose names clients are told; any is accepted. */
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCa?: string };
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
@@ -344,8 +345,11 @@ const cipherSuites = [
 
 function tlsOptions(tls: ListenerOptions['tls']) {
   // Without a client CA no certificate is requested: Node would verify it against the system's certificate authorities.
-  if (tls.clientCa === undefined) return { cert: tls.cert, key: tls.key };
-  return { cert: tls.cert, key: tls.key, ca: tls.clientCa, requestCert: true, rejectUnauthorized: false };
+  const { cert, key, clientCa: ca } = tls;
+  // A resumed session would know the client's certificate only, and not the intermediate ones that came with it.
+  const secureOptions = constants.SSL_OP_NO_TICKET;
+  if (ca === undefined) return { cert, key, secureOptions };
+  return { cert, key, secureOptions, ca, requestCert: true, rejectUnauthorized: false };
 }
 
 /** The settings of Node's HTTP/1.1 server that its two-protocol server reads as properties. */

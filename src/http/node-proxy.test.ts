@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { externalAddress } from '../../test/support/requirements.ts';
 import type { Endpoint } from '../registry/index.ts';
 import { createNodeProxy, type NodeProxy } from './node-proxy.ts';
-import { makeCertificates, realClock, requestOf } from './testing/fixture.ts';
+import { isIdentity, makeCertificates, realClock, requestOf } from './testing/fixture.ts';
 import type { ApiRequest, ApiResponse, Chunk } from './types.ts';
 
 // A proxy leads to no loopback address: what is proxied to must stand elsewhere on this machine.
@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => server.listen(0, done));
   port = String((server.address() as AddressInfo).port);
-  relay = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000 });
+  relay = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000, isIdentity });
 });
 afterAll(() => {
   relay.close();
@@ -122,7 +122,7 @@ describe('a kubelet over TLS', () => {
     ],
     ['is shown nothing where anyone may be', { ca: other, ...shown }, 'anyone', 'nobody'],
   ] as const)('%s', async (_, trust, peer, expected) => {
-    const mine = createNodeProxy({ clock: realClock, trust, connectMs: 5_000 });
+    const mine = createNodeProxy({ clock: realClock, trust, connectMs: 5_000, isIdentity });
     const endpoint: Endpoint = {
       scheme: 'https',
       host: '127.0.0.1',
@@ -131,7 +131,7 @@ describe('a kubelet over TLS', () => {
       peer,
     };
     expect(await textOf((await mine.text(get, endpoint, 'web')).body)).toBe(expected);
-    const strict = createNodeProxy({ clock: realClock, trust: { ca: other }, connectMs: 5_000 });
+    const strict = createNodeProxy({ clock: realClock, trust: { ca: other }, connectMs: 5_000, isIdentity });
     await expect(strict.upgrade(get, { ...endpoint, peer: 'kubelet' }, '/', false)).rejects.toMatchObject({
       code: 500,
       message:
@@ -158,6 +158,9 @@ describe.skipIf(address === undefined)('a proxied request', () => {
       'x-mine': '1',
       'content-length': '5',
       'impersonate-user': 'jane',
+      'x-remote-user': 'jane',
+      x_remote_group: 'system:masters',
+      'x-remote-extra-scope': 'all',
       'x-forwarded-for': '10.1.1.1',
     };
     const peer = { address: '10.2.2.2', certificate: undefined };

@@ -5,7 +5,14 @@ import { emptyBody } from './answers.ts';
 import { dialFailure } from './dial.ts';
 import { createExchange, type ExchangeOptions } from './exchange.ts';
 import { refusalOf } from './proxy-errors.ts';
-import { answeredHeaders, backHeaders, type ProxiedPath, proxiedHeaders, upgradeHeaders } from './proxy-headers.ts';
+import {
+  answeredHeaders,
+  backHeaders,
+  type IsIdentity,
+  type ProxiedPath,
+  proxiedHeaders,
+  upgradeHeaders,
+} from './proxy-headers.ts';
 import type { ApiRequest, ApiResponse } from './types.ts';
 
 /** Forwards requests to kubelets, pods, services and nodes. Every call throws StatusError. */
@@ -25,7 +32,11 @@ const maxRefusal = 50_000;
 /** Timeout for the backend to accept an upgrade (ms): until then a disconnected client is not noticed. */
 const upgradeMs = 60_000;
 
-export function createNodeProxy(made: ExchangeOptions): NodeProxy {
+export interface NodeProxyOptions extends ExchangeOptions {
+  readonly isIdentity: IsIdentity;
+}
+
+export function createNodeProxy({ isIdentity, ...made }: NodeProxyOptions): NodeProxy {
   const exchange = createExchange(made);
   return {
     async text({ signal }, endpoint, name) {
@@ -42,7 +53,7 @@ export function createNodeProxy(made: ExchangeOptions): NodeProxy {
     async proxy(request, endpoint, path) {
       const { method, signal } = request;
       const body = request.stream();
-      const headers = proxiedHeaders(request, path, body !== undefined);
+      const headers = proxiedHeaders(request, path, body !== undefined, isIdentity);
       const options = { method, path: path.there, headers, signal, guarded: true };
       const { incoming } = await exchange.begin(endpoint, options, body).catch((error: Error) => {
         if (error instanceof StatusError) throw error;
@@ -58,7 +69,7 @@ export function createNodeProxy(made: ExchangeOptions): NodeProxy {
 
     async upgrade(request, endpoint, path, guarded) {
       const { method, signal } = request;
-      const headers: OutgoingHttpHeaders = upgradeHeaders(request);
+      const headers: OutgoingHttpHeaders = upgradeHeaders(request, isIdentity);
       const options = { method, path, headers, signal, guarded, timeout: upgradeMs };
       const { incoming, socket } = await exchange.begin(endpoint, options).catch((error: Error) => {
         throw failed(error, `error dialing backend: ${dialFailure(error, endpoint)}`);

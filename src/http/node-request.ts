@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { type Clock, StatusError, statusError } from '../meta/index.ts';
@@ -58,7 +59,10 @@ export class NodeRequest implements ApiRequest {
     for (let i = 0; i < rawHeaders.length; i += 2) {
       if (rawHeaders[i]?.toLowerCase() !== name) continue;
       // Headers are latin1.
-      values.push(Buffer.from(rawHeaders[i + 1] ?? '', 'latin1').toString());
+      const value = Buffer.from(rawHeaders[i + 1] ?? '', 'latin1');
+      // Different values would decode to the same text.
+      if (!isUtf8(value)) throw statusError.badRequest(`the header ${name} is not in UTF-8`);
+      values.push(value.toString());
     }
     return values;
   }

@@ -46,15 +46,18 @@ function without(headers: IncomingHttpHeaders | ApiRequest['headers'], dropped: 
   const gone = new Set([...hops, ...dropped, ...named]);
   const out: Headers = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !gone.has(name) && !/^(?::|impersonate-)/.test(name)) out[name] = value;
+    if (value !== undefined && !gone.has(name) && !name.startsWith(':')) out[name] = value;
   }
   return out;
 }
 
+/** Whether a header, by its lower-case name, says who the user is, and is thus not forwarded. */
+export type IsIdentity = (name: string) => boolean;
+
 /** The forwarded headers of a request: no credentials, but the address of the client. */
-function passedHeaders({ headers, peer }: ApiRequest): Headers {
-  const out = without(headers, own);
-  const host = headers['host'] ?? headers[':authority'];
+function passedHeaders({ headers, peer }: ApiRequest, isIdentity: IsIdentity): Headers {
+  const out = without(headers, [...own, ...Object.keys(headers).filter(isIdentity)]);
+  const host = headers[':authority'] ?? headers['host'];
   if (host !== undefined) out['host'] = host;
   const protocols = offeredProtocols(headers[protocolHeader]);
   if (protocols.length > 0) out[protocolHeader] = protocols.join(', ');
@@ -64,14 +67,19 @@ function passedHeaders({ headers, peer }: ApiRequest): Headers {
 }
 
 /** The headers of a proxied request. */
-export function proxiedHeaders(request: ApiRequest, { prefix, there }: ProxiedPath, hasBody: boolean): Headers {
-  const out: Headers = { ...passedHeaders(request), 'x-forwarded-uri': prefix + pathOf(there) };
+export function proxiedHeaders(
+  request: ApiRequest,
+  { prefix, there }: ProxiedPath,
+  hasBody: boolean,
+  isIdentity: IsIdentity,
+): Headers {
+  const out: Headers = { ...passedHeaders(request, isIdentity), 'x-forwarded-uri': prefix + pathOf(there) };
   return hasBody && out['content-length'] === undefined ? { ...out, 'transfer-encoding': 'chunked' } : out;
 }
 
 /** The headers of an upgrade request. */
-export function upgradeHeaders(request: ApiRequest): Headers {
-  return { ...passedHeaders(request), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
+export function upgradeHeaders(request: ApiRequest, isIdentity: IsIdentity): Headers {
+  return { ...passedHeaders(request, isIdentity), connection: 'Upgrade', upgrade: request.headers['upgrade'] ?? '' };
 }
 
 /** The forwarded headers of a response. */
@@ -92,7 +100,7 @@ export function backHeaders(
 /** Rewrites a redirect to an absolute path on the same host so that it leads through the proxy. */
 function through(link: string, { host, port }: Endpoint, { headers }: ApiRequest, { prefix }: ProxiedPath): string {
   const [, scheme = '', authority, rest = ''] = /^([a-z][a-z0-9+.-]*:)?(?:\/\/([^/?#]*))?(.*)$/is.exec(link) ?? [];
-  const client = headers['host'] ?? headers[':authority'];
+  const client = headers[':authority'] ?? headers['host'];
   const there = port === '' ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (authority !== undefined && authority !== there && authority !== client) return link;
   if (!rest.startsWith('/')) return link;

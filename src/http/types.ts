@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { ClientCertificate } from '../auth/index.ts';
 import type { ByteString } from '../meta/index.ts';
 
 /** Request headers by lower-case name; several of one name are joined as HTTP does. */
@@ -9,10 +10,8 @@ export interface RequestHeaders {
 export interface Peer {
   /** Text form of the remote address; empty in process. */
   readonly address: string;
-  /** Subject and digest (hex) of the client certificate when one was shown and the client CA signed it. */
-  readonly certificate:
-    | { readonly commonName: string; readonly organizations: readonly string[]; readonly sha256?: string }
-    | undefined;
+  /** The client certificate as it was presented, not verified; undefined: none. */
+  readonly certificate: ClientCertificate | undefined;
 }
 
 /** A request, independent of its transport. */
@@ -21,7 +20,7 @@ export interface ApiRequest {
   /** Path and query as received. */
   readonly url: string;
   readonly headers: RequestHeaders;
-  /** The values of a header in UTF-8, one for each time it was sent. Absent: no header was sent twice. */
+  /** The values of a header, one for each time it was sent; absent: none was sent twice. Throws 400 unless in UTF-8. */
   headerValues?(name: string): readonly string[];
   readonly peer: Peer;
   /** The whole body. Throws 413 beyond `limit` bytes, 408 if it arrives too slowly, 400 if it is incomplete. */

@@ -20,6 +20,7 @@ export const featureGates = {
   AllowUnsafeMalformedObjectDeletion: alpha(
     'a stored object that cannot be decoded may be deleted with `ignoreStoreReadErrorWithClusterBreakingPotential`',
   ),
+  AllowParsingUserUIDFromCertAuth: beta('the uid of a user is read from its client certificate'),
   APIResponseCompression: beta('large responses of gets and lists are compressed for clients that accept gzip'),
   AuthorizeWithSelectors: beta('authorizers and access reviews get field and label selectors'),
   ClusterTrustBundle: beta('ClusterTrustBundles are served in the versions that `--runtime-config` enables', off),
@@ -69,6 +70,7 @@ export const featureGates = {
   ProcMountType: beta(field('containers[].securityContext.procMount')),
   RecoverVolumeExpansionFailure: beta(field('claim.status.allocatedResources', 'allocatedResourceStatuses')),
   RecursiveReadOnlyMounts: stable(field('volumeMounts[].recursiveReadOnly')),
+  RemoteRequestHeaderUID: beta('`--requestheader-uid-headers` may be set'),
   ResourceHealthStatus: alpha(field('containerStatuses[].allocatedResourcesStatus')),
   RetryGenerateName: stable('a create with `generateName` tries another name when the generated one exists'),
   SELinuxChangePolicy: beta(field('pod.spec.securityContext.seLinuxChangePolicy')),

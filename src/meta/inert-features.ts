@@ -24,14 +24,14 @@ const rows: readonly Row[] = [
     'beta',
     true,
     false,
-    `AllowParsingUserUIDFromCertAuth AnonymousAuthConfigurableEndpoints APIServerIdentity APIServerTracing
+    `AnonymousAuthConfigurableEndpoints APIServerIdentity APIServerTracing
      AuthorizeNodeWithSelectors ConsistentListFromCache ContainerCheckpoint ContextualLogging CPUManagerPolicyBetaOptions
      DisableCPUQuotaWithExclusiveCPUs GracefulNodeShutdown
      GracefulNodeShutdownBasedOnPodPriority ImageMaximumGCAge InOrderInformers KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletSeparateDiskGC KubeletTracing LoggingBetaOptions NodeSwap OrderedNamespaceDeletion
      PodDeletionCost PodLifecycleSleepActionAllowZero PodReadyToStartContainersCondition PortForwardWebsockets
      RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ReloadKubeletServerCertificateFile
-     RemoteRequestHeaderUID ResilientWatchCacheInitialization RotateKubeletServerCertificate SchedulerAsyncPreemption
+     ResilientWatchCacheInitialization RotateKubeletServerCertificate SchedulerAsyncPreemption
      SchedulerPopFromBackoffQ SchedulerQueueingHints SeparateTaintEvictionController
      ServiceAccountNodeAudienceRestriction StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
      StructuredAuthenticationConfiguration SystemdWatchdog TopologyManagerPolicyBetaOptions

@@ -10,34 +10,87 @@ import {
   nodeAuthorizer,
   parseTokenFile,
   type RbacIndex,
+  type RequestHeaderNames,
   rbacAuthorizer,
+  requestHeaderAuthenticator,
   unionAuthenticator,
   unionAuthorizer,
 } from '../auth/index.ts';
-import type { Names } from '../meta/index.ts';
+import type { Features, Names } from '../meta/index.ts';
 import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
 import type { Log } from './dependencies.ts';
+import { resolveFeatures } from './feature-gates.ts';
 import type { Settings } from './flags.ts';
-import { readSettingFile } from './read-file.ts';
+import { readSecretFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** How requests and tokens are authenticated. */
 export interface Authentication extends Tokens {
   readonly authenticate: Authenticator;
 }
 
-/** Client certificates, bearer tokens, and anonymous requests when they are allowed. @throws StartError */
+export type AuthenticationSettings = TokenSettings &
+  Pick<
+    Settings,
+    | 'tokenAuthFile'
+    | 'anonymousAuth'
+    | 'featureGates'
+    | 'requestheaderAllowedNames'
+    | 'requestheaderUsernameHeaders'
+    | 'requestheaderUidHeaders'
+    | 'requestheaderGroupHeaders'
+    | 'requestheaderExtraHeadersPrefix'
+  >;
+
+/**
+ * Users named by authenticating proxies, client certificates, bearer tokens, and anonymous requests when they are allowed.
+ * @throws StartError
+ */
 export async function authenticationOf(
-  settings: TokenSettings & Pick<Settings, 'tokenAuthFile' | 'anonymousAuth'>,
+  settings: AuthenticationSettings,
   names: Names,
-  dependencies: TokenDependencies,
+  { trusted, ...dependencies }: TokenDependencies & { readonly trusted: TrustedAuthorities },
 ): Promise<Authentication> {
   const path = settings.tokenAuthFile;
-  const entries = path === undefined ? [] : parseTokens(path, await readSettingFile('token-auth-file', path));
+  const entries = path === undefined ? [] : parseTokens(path, await readSecretFile('token-auth-file', path));
   const tokens = await tokensOf(settings, names, entries, dependencies);
-  const methods = [certificateAuthenticator(names), bearerAuthenticator(tokens.authenticateToken, tokens.audiences)];
+  const features = resolveFeatures(settings.featureGates);
+  checkUidHeaders(settings, features);
+  const { clock } = dependencies;
+  const methods = [
+    requestHeaderAuthenticator({
+      pool: trusted.proxies,
+      clock,
+      allowedNames: settings.requestheaderAllowedNames,
+      names: requestHeaderNames(settings),
+    }),
+    certificateAuthenticator(names, { pool: trusted.clients, clock, uids: features.AllowParsingUserUIDFromCertAuth }),
+    bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
+  ];
   return { ...tokens, authenticate: unionAuthenticator(methods, settings.anonymousAuth ? anonymous : undefined) };
+}
+
+/** The headers of authenticating proxies, in lower case. */
+export function requestHeaderNames(settings: AuthenticationSettings): RequestHeaderNames {
+  const lower = (headers: readonly string[]) => headers.map((header) => header.toLowerCase());
+  return {
+    user: lower(settings.requestheaderUsernameHeaders),
+    uid: lower(settings.requestheaderUidHeaders),
+    group: lower(settings.requestheaderGroupHeaders),
+    extraPrefix: lower(settings.requestheaderExtraHeadersPrefix),
+  };
+}
+
+function checkUidHeaders({ requestheaderUidHeaders: headers }: AuthenticationSettings, features: Features): void {
+  if (headers.length === 0) return;
+  if (!features.RemoteRequestHeaderUID) {
+    throw new StartError('--requestheader-uid-headers needs --feature-gates=RemoteRequestHeaderUID=true');
+  }
+  if (!headers.some((header) => header.toLowerCase() === 'x-remote-uid')) {
+    throw new StartError('--requestheader-uid-headers must have X-Remote-Uid among its headers');
+  }
 }
 
 /** `system:masters`, then the authorizers of the modes in their order. */

@@ -4,10 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { makePlugins } from '../admission/index.ts';
 import { type AllocationOptions, createAllocations } from '../allocation/index.ts';
 import type { Auditor } from '../audit/index.ts';
-import { type Authorizer, RbacIndex, reviewHandlers } from '../auth/index.ts';
+import { type Authorizer, identityHeaders, RbacIndex, reviewHandlers } from '../auth/index.ts';
 import {
   createHandler,
-  createHealth,
   createInFlight,
   createMetrics,
   createNodeProxy,
@@ -15,7 +14,6 @@ import {
   createProfiler,
   emptyCounts,
   type Handler,
-  type HealthCheck,
   type InFlight,
   type InFlightLimits,
   type Metrics,
@@ -27,20 +25,22 @@ import { createRegistry, type Observer, type Registry, type RegistryOptions } fr
 import { builtinResources } from '../resources/index.ts';
 import { openLmdbStore, openMemoryStore, type Store, StoreError } from '../store/index.ts';
 import { findType } from '../types/find-type.ts';
-import { authenticationOf, authorizerOf } from './access.ts';
+import { authenticationOf, authorizerOf, requestHeaderNames } from './access.ts';
 import { openAuditor } from './audit.ts';
 import { type ClusterIdentity, openIdentity } from './cluster-identity.ts';
-import { checkStore, componentStatuses, probeLocal } from './component-status.ts';
+import { componentStatuses, probeLocal } from './component-status.ts';
 import type { Dependencies, Log } from './dependencies.ts';
 import { gateWarnings, resolveFeatures } from './feature-gates.ts';
 import { ensureFolder } from './files.ts';
 import type { ServerSettings } from './flags.ts';
+import { serverHealth } from './health.ts';
 import { pluginInitializer } from './plugin-initializer.ts';
 import type { PostStartHooks } from './post-start-hooks.ts';
 import { followRoles, roleChecks } from './rbac.ts';
 import { isServed, runtimeProblem } from './runtime-config.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { kubeletTrustOf } from './tls.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
 import { apiVersion } from './version.ts';
 
 /** The components of a server. */
@@ -65,23 +65,27 @@ export interface ServerState {
   readonly address: string;
 }
 
-type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & { readonly store?: Store };
+type ComposeDependencies = Pick<Dependencies, 'clock' | 'random' | 'log'> & {
+  readonly store?: Store;
+  readonly trusted: TrustedAuthorities;
+};
 
 /** Creates the components between a request and the store. @throws StartError */
 export async function compose(
   settings: ServerSettings,
   names: Names,
-  { clock, random, log, store: given }: ComposeDependencies,
+  { clock, random, log, store: given, trusted }: ComposeDependencies,
   state: ServerState,
 ): Promise<ServerComponents> {
   const serves = resourceFilter(settings.runtimeConfig, names);
   for (const warning of gateWarnings(settings.featureGates)) log.warn(warning, {});
   const counts = emptyCounts();
   const later = { store: () => store, registry: () => registry, address: () => state.address };
-  const access = await authenticationOf(settings, names, { clock, random, log, tokenCounts: counts.tokens, ...later });
+  const tokenCounts = counts.tokens;
+  const access = await authenticationOf(settings, names, { clock, random, log, trusted, tokenCounts, ...later });
   const roles = new RbacIndex();
   const authorize = authorizerOf(settings, roles, names, log);
-  const trust = await kubeletTrustOf(settings);
+  const nodeProxy = await nodeProxyOf(settings, clock);
   const auditor = await openAuditor(settings, { names, clock, random, log, counts: counts.audit });
   const store = given ?? (await openStore(settings, clock));
   const { tokenKey } = await openClusterIdentity(store, settings, random);
@@ -106,11 +110,11 @@ export async function compose(
     admission: pluginsOf({ settings, names, random, authorize, registry: () => registry }),
   });
   const hooks = state.hooks.checks(clock, settings.livezGracePeriod);
-  const checks = [...healthChecks(names, store), ...hooks, ...readinessChecks(names, store, registry, state)];
+  const isClosing = () => state.closing;
   const nonResource = createNonResourceHandler({
     registry,
     names,
-    health: createHealth(checks, (check, error) => log.error('health check failed', { check, error })),
+    health: serverHealth({ names, store, registry, hooks, log, isClosing }),
     metrics,
     profiler: settings.profiling ? createProfiler(clock) : undefined,
     version: apiVersion(),
@@ -119,7 +123,6 @@ export async function compose(
     findType,
     pause: turn,
   });
-  const nodeProxy = createNodeProxy({ clock, trust, connectMs: settings.kubeletTimeout });
   const yaml = new YamlThread({ clock });
   const handler = createHandler({
     registry,
@@ -144,6 +147,14 @@ const pluginsOf = (options: Parameters<typeof pluginInitializer>[0] & { readonly
   const { enableAdmissionPlugins: on, disableAdmissionPlugins: off } = options.settings;
   return makePlugins(pluginInitializer(options), on, off);
 };
+
+const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock']): Promise<NodeProxy> =>
+  createNodeProxy({
+    clock,
+    trust: await kubeletTrustOf(settings),
+    connectMs: settings.kubeletTimeout,
+    isIdentity: identityHeaders(requestHeaderNames(settings)),
+  });
 
 const registrySettings = (settings: ServerSettings) => ({
   garbageCollector: settings.enableGarbageCollector,
@@ -247,31 +258,4 @@ async function openClusterIdentity(
     await store.close();
     throw error instanceof StoreError ? new StartError(error.message, error) : error;
   }
-}
-
-function healthChecks(names: Names, store: Store): HealthCheck[] {
-  const everywhere = ['healthz', 'livez', 'readyz'] as const;
-  return [
-    { name: 'ping', check: () => {}, endpoints: everywhere },
-    { name: 'log', check: () => {}, endpoints: everywhere },
-    { name: names.storeCheck, check: () => checkStore(store), endpoints: everywhere },
-  ];
-}
-
-function readinessChecks(names: Names, store: Store, registry: Registry, state: ServerState): HealthCheck[] {
-  // NamespaceLifecycle reads the namespace of every written object from the cache.
-  const namespaces = registry.resources.find(({ definition }) => definition.plural === 'namespaces');
-  const synced = () => {
-    if (namespaces === undefined || namespaces.cache.revision > 0) return;
-    namespaces.cache.ready().catch(() => {});
-    throw new Error('the namespaces are not loaded yet');
-  };
-  const open = () => {
-    if (state.closing) throw new Error('the server is shutting down');
-  };
-  return [
-    { name: `${names.storeCheck}-readiness`, check: () => checkStore(store), endpoints: ['readyz'] },
-    { name: 'informer-sync', check: synced, endpoints: ['readyz'] },
-    { name: 'shutdown', check: open, endpoints: ['readyz'] },
-  ];
 }

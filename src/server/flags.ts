@@ -6,6 +6,7 @@ import { allControllers } from './controllers.ts';
 import { checkGate } from './feature-gates.ts';
 import { type Flag, flag } from './flag.ts';
 import * as type from './flag-types.ts';
+import { requestHeaderFlags } from './request-header-flags.ts';
 import { checkRuntimeKey } from './runtime-config.ts';
 import { apiRelease } from './version.ts';
 
@@ -35,19 +36,25 @@ const flags = {
     undefined,
     'Serving certificate in PEM, followed by those that signed it. Without one, a certificate and its authority are kept in the data directory.',
   ),
-  tlsPrivateKeyFile: flag('Address', type.file, undefined, 'Private key of `--tls-cert-file`, in PEM.'),
+  tlsPrivateKeyFile: flag(
+    'Address',
+    type.file,
+    undefined,
+    'Private key of `--tls-cert-file`, in PEM; open to its owner only.',
+  ),
 
   clientCaFile: flag(
     'Identity',
     type.file,
     undefined,
-    'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations.',
+    'Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name, in the groups of its organizations. A changed file takes effect within a minute.',
   ),
+  ...requestHeaderFlags,
   tokenAuthFile: flag(
     'Identity',
     type.file,
     undefined,
-    'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out.',
+    'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out. The file must be open to its owner only.',
   ),
   anonymousAuth: flag(
     'Identity',
@@ -72,13 +79,13 @@ const flags = {
     'Identity',
     type.texts('file', anyText),
     [],
-    'Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts beside the signing key. Without one, `--tls-private-key-file` is used. A changed file takes effect at the next start.',
+    'Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts beside the signing key. Without one, `--tls-private-key-file` is used. Files with private keys must be open to their owner only. A changed file takes effect at the next start.',
   ),
   serviceAccountSigningKeyFile: flag(
     'Identity',
     type.file,
     undefined,
-    'RSA or ECDSA private key in PEM, which signs tokens of service accounts. Without one, a key is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next start.',
+    'RSA or ECDSA private key in PEM, open to its owner only, which signs tokens of service accounts. Without one, a key is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next start.',
   ),
   serviceAccountIssuer: flag(
     'Identity',
@@ -205,7 +212,12 @@ const flags = {
     undefined,
     'Client certificate in PEM for connections to kubelets.',
   ),
-  kubeletClientKey: flag('Nodes', type.file, undefined, 'Private key of `--kubelet-client-certificate`, in PEM.'),
+  kubeletClientKey: flag(
+    'Nodes',
+    type.file,
+    undefined,
+    'Private key of `--kubelet-client-certificate`, in PEM; open to its owner only.',
+  ),
   kubeletPreferredAddressTypes: flag(
     'Nodes',
     type.someOf('type of address', nodeAddressTypes),

@@ -6,6 +6,7 @@ import type { ServerSettings } from './flags.ts';
 import { kubeconfig, urlOf, writeKubeconfig } from './kubeconfig.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { type Tls, tlsOf } from './tls.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** The address of a listening server, and the kubeconfig of its administrator. */
 export interface Address {
@@ -21,23 +22,25 @@ export interface Address {
 /** The open listener of a server. */
 export interface Listening {
   readonly address: Address;
-  /** The current client CA bundle, in PEM. */
-  readonly clientCa: () => string;
   /** Stops accepting connections; resolves when all are closed, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 /** How often certificates are reloaded from their files and renewed if about to expire (ms). */
-const renewMs = 3_600_000;
+const renewMs = 60_000;
 
-/** Opens the TLS port, and writes the administrator's kubeconfig when there is a data directory. @throws StartError */
+/**
+ * Opens the TLS port, and writes the administrator's kubeconfig when there is a data directory. `trusted` follows the
+ * files of the certificate authorities. @throws StartError
+ */
 export async function openListener(
   settings: ServerSettings,
   names: Names,
   handler: Handler,
-  { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
+  { clock, log, trusted }: Pick<Dependencies, 'clock' | 'log'> & { readonly trusted: TrustedAuthorities },
 ): Promise<Listening> {
   let tls = await tlsOf(settings, names, clock.now());
+  trusted.replace(tls);
   const listener = await open(settings, handler, { clock, log }, tls);
   const url = urlOf(listener.address, listener.port);
   const path = settings.dataDir === undefined ? undefined : join(settings.dataDir, 'admin.kubeconfig');
@@ -49,17 +52,22 @@ export async function openListener(
 
   let cancel = () => {};
   let closed = false;
+  let failure = '';
   const renew = async () => {
     try {
       const fresh = await tlsOf(settings, names, clock.now());
       if (JSON.stringify(fresh) !== JSON.stringify(tls)) {
         tls = fresh;
-        listener.renew(tls);
+        listener.renew(wireTls(tls));
+        trusted.replace(tls);
         await writeConfig();
         log.info('certificates were renewed', {});
       }
+      failure = '';
     } catch (error) {
-      log.error('failed to renew the certificates', { error });
+      // What was read last stays in use. The next attempts fail alike until the files are mended.
+      if (String(error) !== failure) log.error('failed to renew the certificates', { error });
+      failure = String(error);
     }
   };
   const renewLater = () => {
@@ -68,7 +76,6 @@ export async function openListener(
   renewLater();
   return {
     address: { url, port: listener.port, kubeconfig: config(), kubeconfigPath: path },
-    clientCa: () => tls.clientCa,
     close(graceMs) {
       closed = true;
       cancel();
@@ -76,6 +83,13 @@ export async function openListener(
     },
   };
 }
+
+/** Clients are told the names of all authorities; which one signed what is decided later. */
+const wireTls = ({ cert, key, clientCa, requestHeaderCa = '' }: Tls) => ({
+  cert,
+  key,
+  clientCa: clientCa + requestHeaderCa,
+});
 
 async function open(
   settings: ServerSettings,
@@ -85,7 +99,7 @@ async function open(
 ) {
   const { bindAddress: address, securePort: port } = settings;
   try {
-    return await listen({ handler, address, port, tls, ...dependencies });
+    return await listen({ handler, address, port, tls: wireTls(tls), ...dependencies });
   } catch (error) {
     throw new StartError(`cannot listen on ${address} port ${port}: ${systemReason(error)}`, error);
   }

@@ -1,16 +1,18 @@
 import type { Clock, Random } from '../meta/index.ts';
 import { type RegistrationOptions, registerApiServices } from './api-services.ts';
 import { isStatus } from './bootstrap-objects.ts';
-import { publishClientAuthorities } from './client-authorities.ts';
+import { publishClientAuthorities, publishedAuthorities } from './client-authorities.ts';
 import type { Log } from './dependencies.ts';
+import type { ServerSettings } from './flags.ts';
 import { createIdentityLease } from './identity-lease.ts';
+import type { TrustedAuthorities } from './trusted-authorities.ts';
 
 export interface SelfRegistrationOptions extends RegistrationOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The client CA bundle in PEM; undefined while the server does not listen. */
-  readonly clientCa: () => string | undefined;
+  readonly settings: ServerSettings;
+  readonly trusted: TrustedAuthorities;
   /** True during shutdown: nothing may be written any more. */
   readonly closing: () => boolean;
 }
@@ -30,7 +32,7 @@ export function createSelfRegistration(options: SelfRegistrationOptions): () => 
     },
     'identity lease': renewLease,
     'client CA config map': async () => {
-      const authorities = options.clientCa();
+      const authorities = publishedAuthorities(options.settings, options.trusted.bundles);
       if (authorities !== undefined) await publishClientAuthorities(client, names, clock.now(), authorities);
     },
   };

@@ -1,11 +1,13 @@
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { compatibleDomain } from '../meta/index.ts';
+import { exposureNotice } from './exposure.ts';
 import type { Settings } from './flags.ts';
 import { createLog } from './log.ts';
 import { readConfig } from './read-file.ts';
 import { type OrchServer, startServer } from './server.ts';
 import { readSettings } from './settings.ts';
+import { shellWord } from './shell-word.ts';
 import { StartError } from './start-error.ts';
 import { version } from './version.ts';
 
@@ -57,7 +59,7 @@ async function start(settings: Settings): Promise<OrchServer> {
   const where = settings.store === 'memory' ? 'objects in memory' : `objects in ${settings.dataDir}`;
   process.stdout.write(`orch ${version} is ready at ${url} (${where})
 administrator's kubeconfig: ${shellWord(kubeconfigPath ?? '')}
-${firstStep(settings, url, kubeconfigPath ?? '')}
+${[firstStep(settings, url, kubeconfigPath ?? ''), ...exposureNotice(settings)].join('\n')}
 `);
   return server;
 }
@@ -83,9 +85,4 @@ function firstSignal(): Promise<void> {
       });
     }
   });
-}
-
-/** Quotes a word for a POSIX shell. */
-function shellWord(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -30,20 +30,63 @@ export interface ServerOptions {
    */
   readonly tlsCertFile?: string | undefined;
   /**
-   * Private key of `tlsCertFile`, in PEM.
+   * Private key of `tlsCertFile`, in PEM; open to its owner only.
    *
    * The path of a file. Nothing by default. The flag `--tls-private-key-file`.
    */
   readonly tlsPrivateKeyFile?: string | undefined;
   /**
    * Certificate authorities in PEM. Whoever shows a certificate that one of them signed is the user of its common name,
-   * in the groups of its organizations.
+   * in the groups of its organizations. A changed file takes effect within a minute.
    *
    * The path of a file. Nothing by default. The flag `--client-ca-file`.
    */
   readonly clientCaFile?: string | undefined;
   /**
-   * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out.
+   * Certificate authorities in PEM of authenticating proxies. A request over a connection with a client certificate
+   * that one of them signed is made by the user whom its headers name. A changed file takes effect within a minute.
+   *
+   * The path of a file. Nothing by default. The flag `--requestheader-client-ca-file`.
+   */
+  readonly requestheaderClientCaFile?: string | undefined;
+  /**
+   * Common names of the client certificates of authenticating proxies. Without any, every certificate of
+   * `requestheaderClientCaFile` is that of a proxy.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-allowed-names`.
+   */
+  readonly requestheaderAllowedNames?: string | readonly string[] | undefined;
+  /**
+   * Headers in which an authenticating proxy names the user: the first one that is not empty. `X-Remote-User` is usual.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag
+   * `--requestheader-username-headers`.
+   */
+  readonly requestheaderUsernameHeaders?: string | readonly string[] | undefined;
+  /**
+   * Headers with the uid of that user: the first one that is not empty. When given, `X-Remote-Uid` must be among them.
+   * Needs the feature `RemoteRequestHeaderUID`.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-uid-headers`.
+   */
+  readonly requestheaderUidHeaders?: string | readonly string[] | undefined;
+  /**
+   * Headers with the groups of that user, one in each: all of them count. `X-Remote-Group` is usual.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag `--requestheader-group-headers`.
+   */
+  readonly requestheaderGroupHeaders?: string | readonly string[] | undefined;
+  /**
+   * Prefixes of headers with extra attributes of that user: the rest of the name, percent-decoded, is the key.
+   * `X-Remote-Extra-` is usual.
+   *
+   * A list of texts, or a text with commas between them. Nothing by default. The flag
+   * `--requestheader-extra-headers-prefix`.
+   */
+  readonly requestheaderExtraHeadersPrefix?: string | readonly string[] | undefined;
+  /**
+   * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out. The file must be open to its
+   * owner only.
    *
    * The path of a file. Nothing by default. The flag `--token-auth-file`.
    */
@@ -71,14 +114,16 @@ export interface ServerOptions {
   readonly enableBootstrapTokenAuth?: boolean | undefined;
   /**
    * Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts
-   * beside the signing key. Without one, `tlsPrivateKeyFile` is used. A changed file takes effect at the next start.
+   * beside the signing key. Without one, `tlsPrivateKeyFile` is used. Files with private keys must be open to their
+   * owner only. A changed file takes effect at the next start.
    *
    * A list of texts, or a text with commas between them. Nothing by default. The flag `--service-account-key-file`.
    */
   readonly serviceAccountKeyFile?: string | readonly string[] | undefined;
   /**
-   * RSA or ECDSA private key in PEM, which signs tokens of service accounts. Without one, a key is generated and kept
-   * in the store, where all servers of the store share it. A changed file takes effect at the next start.
+   * RSA or ECDSA private key in PEM, open to its owner only, which signs tokens of service accounts. Without one, a key
+   * is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the
+   * next start.
    *
    * The path of a file. Nothing by default. The flag `--service-account-signing-key-file`.
    */
@@ -222,7 +267,7 @@ export interface ServerOptions {
    */
   readonly kubeletClientCertificate?: string | undefined;
   /**
-   * Private key of `kubeletClientCertificate`, in PEM.
+   * Private key of `kubeletClientCertificate`, in PEM; open to its owner only.
    *
    * The path of a file. Nothing by default. The flag `--kubelet-client-key`.
    */

@@ -170,7 +170,7 @@ describe('identity', () => {
 
   it('accepts tokens of the token file and rejects others', async () => {
     const tokenAuthFile = join(folder(), 'tokens.csv');
-    writeFileSync(tokenAuthFile, 'root-token,root,1,"system:masters"\nuser-token,ada,2\n');
+    writeFileSync(tokenAuthFile, 'root-token,root,1,"system:masters"\nuser-token,ada,2\n', { mode: 0o600 });
     const server = await start({ tokenAuthFile });
     const as = (token: string) => plainClient(server, { authorization: `Bearer ${token}` });
     expect((await as('root-token').list(namespaces)).items.length).toBe(4);
@@ -336,7 +336,7 @@ describe('listen', () => {
       4,
     );
     expect((await clientOf(kubeconfig).list(namespaces)).items.length).toBe(4);
-    await expect(as(issueCertificate(request)).list(namespaces)).rejects.toMatchObject({ code: 403 });
+    await expect(as(issueCertificate(request)).list(namespaces)).rejects.toMatchObject({ code: 401 });
   });
 
   it('serves with the given certificate', async () => {
@@ -345,7 +345,7 @@ describe('listen', () => {
     const files = folder();
     const [tlsCertFile, tlsPrivateKeyFile] = [join(files, 'a.crt'), join(files, 'a.key')];
     writeFileSync(tlsCertFile, given.cert);
-    writeFileSync(tlsPrivateKeyFile, given.key);
+    writeFileSync(tlsPrivateKeyFile, given.key, { mode: 0o600 });
     const server = await start({ tlsCertFile, tlsPrivateKeyFile });
     const { kubeconfig } = await server.listen();
     expect(Buffer.from(kubeconfig.match(/authority-data: (.*)/)?.[1] ?? '', 'base64').toString()).toBe(given.cert);
@@ -358,7 +358,7 @@ describe('listen', () => {
     const [tlsCertFile, tlsPrivateKeyFile] = [join(files, 'a.crt'), join(files, 'a.key')];
     writeFileSync(tlsCertFile, issueCertificate({ commonName: 'a', usage: 'server', ...times }).cert);
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    writeFileSync(tlsPrivateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    writeFileSync(tlsPrivateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
     const server = await start({ tlsCertFile, tlsPrivateKeyFile });
     await expect(server.listen()).rejects.toThrow('are no certificate in PEM with its key');
   });

@@ -21,6 +21,7 @@ import { createSelfRegistration } from './self-registration.ts';
 import type { ServerOptions } from './server-options.ts';
 import { readOptions } from './settings.ts';
 import { StartError } from './start-error.ts';
+import { TrustedAuthorities } from './trusted-authorities.ts';
 
 /** A running API server. */
 export interface OrchServer {
@@ -55,7 +56,8 @@ export async function startServer(
   dependencies: Partial<Dependencies> = {},
 ): Promise<OrchServer> {
   const { log = settings.logLevel === undefined ? silentLog : await createLog(settings.logLevel) } = dependencies;
-  const injected = { clock: systemClock, random: systemRandom, ...dependencies, log };
+  const own = { clock: systemClock, random: systemRandom, trusted: new TrustedAuthorities() };
+  const injected = { ...own, ...dependencies, log };
   const names = namesFor(settings.apiDomain);
   const hooks = new PostStartHooks();
   const state = { closing: false, address: '', hooks };
@@ -64,34 +66,24 @@ export async function startServer(
   const components = await compose(settings, names, injected, state);
   const subject = { commonName: `${names.product}-admin`, organizations: ['system:masters'] };
   const client = createClient({ transport: inProcessTransport(components.handler, { subject }) });
-  let trusted: (() => string) | undefined;
-  const shared = { ...injected, ...components, client, names };
-  const register = createSelfRegistration({ ...shared, clientCa: () => trusted?.(), closing: () => state.closing });
+  const shared = { ...injected, ...components, client, names, settings };
+  const register = createSelfRegistration({ ...shared, closing: () => state.closing });
   const reconcileService = createServiceReconciler({
     ...shared,
-    settings,
     interfaces: networkInterfaces,
     port: () => port,
   });
   const aggregation = aggregationOf(settings, shared);
   const ensurePolicy = createPolicyBootstrap(shared, () => hooks.done('rbac/bootstrap-roles'));
+  const controllers = { reconcileService, register, ensurePolicy, aggregation, hooks };
   try {
-    await Promise.all([createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
-    await components.rolesLoaded;
-    hooks.done(
-      'start-system-namespaces-controller',
-      'scheduling/bootstrap-system-priority-classes',
-      'priority-and-fairness-config-producer',
-    );
-    await Promise.all([reconcileService(), aggregation?.start()]);
-    hooks.done('bootstrap-controller');
+    await bootstrap(shared, controllers);
   } catch (error) {
     components.registry.close();
     await components.auditor?.close(0);
     await components.store.close();
     throw error;
   }
-  const controllers = { reconcileService, register, ensurePolicy, aggregation, hooks };
   const stop = startControllers(components, controllers, injected);
   let closed: Promise<void> | undefined;
   return {
@@ -103,9 +95,8 @@ export async function startServer(
       if (opening !== undefined) throw new StartError('the server listens already: listen() is called once');
       opening = openListener(settings, names, components.handler, injected);
       try {
-        const { address, clientCa } = await opening;
+        const { address } = await opening;
         port = address.port;
-        trusted = clientCa;
         state.address = new URL(address.url).host;
         await reconcileService();
         void register();
@@ -121,6 +112,23 @@ export async function startServer(
       return closed;
     },
   };
+}
+
+/** Creates what every cluster has, and waits until requests can be authorized by roles. */
+async function bootstrap(
+  shared: ServerComponents & { readonly names: Names; readonly settings: ServerSettings },
+  { reconcileService, ensurePolicy, aggregation, hooks }: Controllers,
+): Promise<void> {
+  const { names, settings, rolesLoaded } = shared;
+  await Promise.all([createBootstrapObjects(shared, [defaultServiceCidr(names, settings)]), ensurePolicy()]);
+  await rolesLoaded;
+  hooks.done(
+    'start-system-namespaces-controller',
+    'scheduling/bootstrap-system-priority-classes',
+    'priority-and-fairness-config-producer',
+  );
+  await Promise.all([reconcileService(), aggregation?.start()]);
+  hooks.done('bootstrap-controller');
 }
 
 /** The controller of aggregated cluster roles; undefined when it is off or cluster roles are not served. */

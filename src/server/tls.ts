@@ -4,7 +4,7 @@ import type { Names } from '../meta/index.ts';
 import { type CertKeyPair, formatPem, isCertificate, pemBlocks } from '../pki/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
-import { readSettingFile } from './read-file.ts';
+import { readSecretFile, readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 
 type TlsSettings = Pick<
@@ -15,6 +15,7 @@ type TlsSettings = Pick<
   | 'tlsCertFile'
   | 'tlsPrivateKeyFile'
   | 'clientCaFile'
+  | 'requestheaderClientCaFile'
   | 'dataDir'
 >;
 
@@ -24,6 +25,8 @@ export interface Tls {
   readonly key: string;
   /** The client CA bundle: the server's own authority and those of `--client-ca-file`. */
   readonly clientCa: string;
+  /** The CA bundle of authenticating proxies; undefined: there are none. */
+  readonly requestHeaderCa: string | undefined;
   /** The CA bundle by which clients verify `cert`. */
   readonly authority: string;
   readonly admin: CertKeyPair;
@@ -31,7 +34,7 @@ export interface Tls {
 
 /** The certificates of the settings and of the data directory. @throws StartError */
 export async function tlsOf(settings: TlsSettings, names: Names, now: number): Promise<Tls> {
-  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir } = settings;
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, requestheaderClientCaFile: proxyCaFile, dataDir } = settings;
   const own = await ensureCertificates({
     folder: dataDir,
     names,
@@ -41,7 +44,9 @@ export async function tlsOf(settings: TlsSettings, names: Names, now: number): P
     now,
   });
   const clientCa = clientCaFile === undefined ? '' : await readAuthorities('client-ca-file', clientCaFile);
-  const shared = { clientCa: own.authority.cert + clientCa, admin: own.admin };
+  const requestHeaderCa =
+    proxyCaFile === undefined ? undefined : await readAuthorities('requestheader-client-ca-file', proxyCaFile);
+  const shared = { clientCa: own.authority.cert + clientCa, requestHeaderCa, admin: own.admin };
   if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
     return { ...shared, ...own.server, authority: own.authority.cert };
   }
@@ -67,7 +72,7 @@ type FileSetting = readonly [flag: string, path: string];
 
 async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<CertKeyPair> {
   const cert = await readSettingFile(...certFile);
-  const key = await readSettingFile(...keyFile);
+  const key = await readSecretFile(...keyFile);
   try {
     createSecureContext({ cert, key });
   } catch (error) {

@@ -11,6 +11,7 @@ import {
   type Authorizer,
   anonymous,
   bearerAuthenticator,
+  identityHeaders,
   mastersAuthorizer,
   RbacIndex,
   rbacAuthorizer,
@@ -118,6 +119,9 @@ const users: { readonly [token: string]: User } = {
   jane: { name: 'jane', groups: ['system:authenticated'] },
 };
 
+/** The identifying headers when no flag names others. */
+export const isIdentity = identityHeaders({ user: [], uid: [], group: [], extraPrefix: [] });
+
 const audiences = ['here'];
 const staticTokens = staticTokenAuthenticator(
   Object.entries(users).map(([token, user]) => ({ token, user })),
@@ -213,7 +217,7 @@ export async function makeFixture(options: FixtureOptions = {}): Promise<Fixture
     findType,
     pause: turn,
   });
-  const nodeProxy = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000 });
+  const nodeProxy = createNodeProxy({ clock: realClock, trust: {}, connectMs: 5_000, isIdentity });
   const handler = createHandler({
     registry,
     names,

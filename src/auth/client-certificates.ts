@@ -1,0 +1,71 @@
+import { type Clock, type Names, statusError, type User } from '../meta/index.ts';
+import type { TrustPool, Validity } from '../pki/index.ts';
+import { authenticatedGroups } from './groups.ts';
+import type { Authenticator, ClientCertificate } from './types.ts';
+
+export interface ClientCertificateOptions {
+  /** The authorities that are trusted now; undefined: certificates of this kind are not asked for. */
+  readonly pool: () => TrustPool | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** What holds of the certificate of a connection, as long as the pool is the same. */
+interface Judged {
+  readonly pool: TrustPool | undefined;
+  readonly validities: readonly Validity[];
+}
+
+/** The same for every certificate: an error with a stack for each request would cost more than all else. */
+const untrusted = statusError.unauthorized();
+
+/**
+ * Whether a certificate is trusted at this time. Undefined: there is no pool. Its path is validated once for each
+ * connection and pool, its time at each request. @throws StatusError 401 when it is not trusted
+ */
+export function certificateCheck({ pool: current, clock }: ClientCertificateOptions) {
+  const judged = new WeakMap<ClientCertificate, Judged>();
+  return (certificate: ClientCertificate): true | undefined => {
+    const pool = current();
+    if (pool === undefined) return undefined;
+    let judgement = judged.get(certificate);
+    if (judgement === undefined || judgement.pool !== pool) {
+      judgement = { pool, validities: pool.validate(certificate.chain ?? []) };
+      judged.set(certificate, judgement);
+    }
+    const now = clock.now();
+    if (judgement.validities.some(({ from, until }) => from <= now && now <= until)) return true;
+    throw untrusted;
+  };
+}
+
+/**
+ * Authenticates a client certificate of the pool: the common name is the user name, the organizations are the groups, and
+ * the extra `credential-id` is the digest of the certificate. A certificate without a common name is not recognised, one
+ * that is not trusted is a 401.
+ */
+export function certificateAuthenticator(
+  names: Names,
+  options: ClientCertificateOptions & { readonly uids: boolean },
+): Authenticator {
+  const credentialId = `authentication.${names.labels}/credential-id`;
+  const trusted = certificateCheck(options);
+  const users = new WeakMap<ClientCertificate, User>();
+  return ({ certificate }) => {
+    if (certificate === undefined) return undefined;
+    if (certificate.chain !== undefined && trusted(certificate) === undefined) return undefined;
+    const known = users.get(certificate);
+    if (known !== undefined) return known;
+    const { commonName: name, organizations, uids = [], sha256 } = certificate;
+    if (name === '') return undefined;
+    // The user of such a certificate would depend on who reads it.
+    if (options.uids && (uids.length > 1 || uids[0] === '')) throw untrusted;
+    const user: User = {
+      name,
+      groups: authenticatedGroups(name, organizations),
+      ...(options.uids && uids[0] !== undefined ? { uid: uids[0] } : {}),
+      ...(sha256 === undefined ? {} : { extra: { [credentialId]: [`X509SHA256=${sha256}`] } }),
+    };
+    users.set(certificate, user);
+    return user;
+  };
+}

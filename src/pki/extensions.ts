@@ -1,0 +1,59 @@
+/** What path validation needs of a certificate beyond what `X509Certificate` tells (RFC 5280, 4.1 and 4.2). */
+import type { X509Certificate } from 'node:crypto';
+import { type DerElement, derChildren, derTag, readDer } from './der.ts';
+
+export interface CertificateDetails {
+  /** The object identifier of the signature algorithm, in hex. */
+  readonly signatureAlgorithm: string;
+  /** How many other authorities may stand between this one and the client's certificate; Infinity: any number. */
+  readonly pathLength: number;
+  /** Whether the certificate may be used for client authentication. */
+  readonly clientAuth: boolean;
+  /** It has an extension that restricts its use and is not evaluated here: critical and unknown, or name constraints. */
+  readonly unhandled: boolean;
+}
+
+// Object identifiers in hex.
+const basicConstraints = '551d13';
+const nameConstraints = '551d1e';
+const extendedKeyUsage = '551d25';
+/** Key usage is evaluated by `X509Certificate`; alternative names and identifiers of keys restrict nothing here. */
+const evaluated = new Set([basicConstraints, extendedKeyUsage, '551d0e', '551d0f', '551d11', '551d20', '551d23']);
+const clientUsages = new Set(['2b06010505070302', '551d2500']);
+
+const extensionsTag = 0xa3;
+const booleanTag = 0x01;
+
+/** Undefined when the structure is not that of a certificate. */
+export function certificateDetails({ raw }: X509Certificate): CertificateDetails | undefined {
+  const inside = (element: DerElement | undefined): DerElement[] =>
+    element === undefined ? [] : (derChildren(raw, element) ?? []);
+  const [body, algorithm] = inside(readDer(raw, 0));
+  const [identifier] = inside(algorithm);
+  if (identifier?.tag !== derTag.objectId) return undefined;
+  const details = {
+    signatureAlgorithm: raw.toString('hex', identifier.body, identifier.end),
+    pathLength: Number.POSITIVE_INFINITY,
+    clientAuth: true,
+    unhandled: false,
+  };
+  const [list] = inside(inside(body).find(({ tag }) => tag === extensionsTag));
+  for (const extension of inside(list)) {
+    const [type, ...rest] = inside(extension);
+    const value = rest.at(-1);
+    if (type === undefined || value === undefined) return undefined;
+    const id = raw.toString('hex', type.body, type.end);
+    const critical = rest[0]?.tag === booleanTag && raw[rest[0].body] !== 0;
+    const content = readDer(raw, value.body);
+    if (id === basicConstraints) {
+      const length = inside(content).find(({ tag }) => tag === derTag.integer);
+      // More than one byte is more than any path has.
+      if (length !== undefined && length.end - length.body === 1) details.pathLength = raw.readInt8(length.body);
+    } else if (id === extendedKeyUsage) {
+      details.clientAuth = inside(content).some((usage) =>
+        clientUsages.has(raw.toString('hex', usage.body, usage.end)),
+      );
+    } else if (id === nameConstraints || (critical && !evaluated.has(id))) details.unhandled = true;
+  }
+  return details;
+}

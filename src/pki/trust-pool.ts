@@ -1,0 +1,117 @@
+/** Path validation of client certificates (RFC 5280, 6.1) against a set of trusted certificates. */
+import { X509Certificate } from 'node:crypto';
+import { type CertificateDetails, certificateDetails } from './extensions.ts';
+import { pemBlocks } from './pem.ts';
+
+/** When a certificate and all those that vouch for it are valid (ms since 1970, both inclusive). */
+export interface Validity {
+  readonly from: number;
+  readonly until: number;
+}
+
+interface Candidate {
+  readonly certificate: X509Certificate;
+  readonly details: CertificateDetails;
+  readonly validity: Validity;
+  readonly trusted: boolean;
+}
+
+/** Signature algorithms with SHA-256 or better: ECDSA, RSA, RSASSA-PSS and Ed25519, in hex. */
+const accepted = new Set([
+  '2a8648ce3d040302',
+  '2a8648ce3d040303',
+  '2a8648ce3d040304',
+  '2a864886f70d01010a',
+  '2a864886f70d01010b',
+  '2a864886f70d01010c',
+  '2a864886f70d01010d',
+  '2b6570',
+]);
+
+/** Limits on what a client can make a validation cost: certificates of a chain, and signatures that are verified. */
+const maxChain = 10;
+const maxSignatures = 40;
+/** Bits of RSA keys. */
+const [leastBits, mostBits] = [1_024, 8_192];
+
+/** Certificates that are trusted to sign client certificates; each is trusted as such, whoever has signed it. */
+export class TrustPool {
+  readonly #roots: readonly Candidate[];
+
+  /** The certificates of a text in PEM. Those that cannot be parsed are left out. */
+  constructor(pem: string) {
+    this.#roots = pemBlocks(pem)
+      .filter(({ type }) => type === 'CERTIFICATE')
+      .flatMap(({ bytes }) => {
+        try {
+          return candidate(new X509Certificate(bytes), true) ?? [];
+        } catch {
+          return [];
+        }
+      });
+  }
+
+  /**
+   * The times at which the first certificate of `chain` is trusted for client authentication, one for each path to a
+   * certificate of the pool; none: it never is. The others of the chain may vouch for it, in any order.
+   */
+  validate(chain: readonly X509Certificate[]): readonly Validity[] {
+    const [leaf, ...others] = chain.slice(0, maxChain).map((certificate) => candidate(certificate, false));
+    if (leaf === undefined || !usable(leaf)) return [];
+    if (this.#has(leaf)) return [leaf.validity];
+    const issuers = [
+      ...this.#roots,
+      ...others.flatMap((other) => (other === undefined || this.#has(other) ? [] : other)),
+    ];
+    const found: Validity[] = [];
+    let signatures = 0;
+    const extend = (path: readonly Candidate[], validity: Validity) => {
+      const last = path.at(-1) as Candidate;
+      for (const issuer of issuers) {
+        if (path.includes(issuer) || !mayIssue(issuer, path) || !last.certificate.checkIssued(issuer.certificate))
+          continue;
+        if (++signatures > maxSignatures) return;
+        if (!signed(last, issuer)) continue;
+        const both = overlap(validity, issuer.validity);
+        if (issuer.trusted) found.push(both);
+        else if (path.length < maxChain) extend([...path, issuer], both);
+      }
+    };
+    extend([leaf], leaf.validity);
+    return found;
+  }
+
+  #has({ certificate: { raw } }: Candidate): boolean {
+    return this.#roots.some(({ certificate }) => certificate.raw.equals(raw));
+  }
+}
+
+function candidate(certificate: X509Certificate, trusted: boolean): Candidate | undefined {
+  const details = certificateDetails(certificate);
+  const validity = { from: Date.parse(certificate.validFrom), until: Date.parse(certificate.validTo) };
+  return details === undefined ? undefined : { certificate, details, validity, trusted };
+}
+
+const usable = ({ details }: Candidate): boolean => details.clientAuth && !details.unhandled;
+
+/** Whether an authority may stand above a path, which begins with the client's certificate. */
+function mayIssue(issuer: Candidate, path: readonly Candidate[]): boolean {
+  const between = path.slice(1).filter(({ certificate }) => certificate.subject !== certificate.issuer).length;
+  return issuer.certificate.ca && usable(issuer) && between <= issuer.details.pathLength;
+}
+
+function signed({ certificate, details }: Candidate, issuer: Candidate): boolean {
+  if (!accepted.has(details.signatureAlgorithm)) return false;
+  try {
+    const { publicKey } = issuer.certificate;
+    const bits = publicKey.asymmetricKeyDetails?.modulusLength;
+    return (bits === undefined || (bits >= leastBits && bits <= mostBits)) && certificate.verify(publicKey);
+  } catch {
+    return false;
+  }
+}
+
+const overlap = (a: Validity, b: Validity): Validity => ({
+  from: Math.max(a.from, b.from),
+  until: Math.min(a.until, b.until),
+});

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import type { Settings } from './flags.ts';
+import { shellWord } from './shell-word.ts';
+
+/**
+ * What to check when others can reach the server and nobody has chosen who vouches for it and its clients: lines for who
+ * starts it. None when it listens on a loopback address, or has a certificate and a client CA of the user's choice.
+ */
+export function exposureNotice(settings: Settings): readonly string[] {
+  const { bindAddress, tlsCertFile, clientCaFile, dataDir, anonymousAuth, authorizationMode } = settings;
+  if (isLoopback(bindAddress) || (tlsCertFile !== undefined && clientCaFile !== undefined)) return [];
+  const [cert, key] = ['ca.crt', 'ca.key'].map((name) => shellWord(join(dataDir, name)));
+  return [
+    `others can reach ${bindAddress}. Check:`,
+    ...(tlsCertFile === undefined
+      ? [
+          `- clients verify this server with ${cert}: give it to them, or set --tls-cert-file and --tls-private-key-file`,
+        ]
+      : []),
+    `- whoever can read ${key} can be any user; client certificates of your own authority: --client-ca-file`,
+    ...(anonymousAuth ? ['- strangers can read /version and health checks: --anonymous-auth=false refuses them'] : []),
+    ...(authorizationMode.includes('AlwaysAllow') ? ['- every request is allowed: --authorization-mode=RBAC'] : []),
+  ];
+}
+
+const isLoopback = (address: string): boolean => /^(?:127\.|::1$|::ffff:127\.)/i.test(address);

@@ -1,0 +1,43 @@
+import { createHealth, type Health, type HealthCheck } from '../http/index.ts';
+import type { Names } from '../meta/index.ts';
+import type { Registry } from '../registry/index.ts';
+import type { Store } from '../store/index.ts';
+import { checkStore } from './component-status.ts';
+import type { Log } from './dependencies.ts';
+
+interface HealthOptions {
+  readonly names: Names;
+  readonly store: Store;
+  readonly registry: Registry;
+  /** The checks of the post-start hooks. */
+  readonly hooks: readonly HealthCheck[];
+  readonly log: Pick<Log, 'error'>;
+  readonly isClosing: () => boolean;
+}
+
+/** The health checks of a server. Failures are logged. */
+export function serverHealth({ names, store, registry, hooks, log, isClosing }: HealthOptions): Health {
+  const everywhere = ['healthz', 'livez', 'readyz'] as const;
+  const checks: readonly HealthCheck[] = [
+    { name: 'ping', check: () => {}, endpoints: everywhere },
+    { name: 'log', check: () => {}, endpoints: everywhere },
+    { name: names.storeCheck, check: () => checkStore(store), endpoints: everywhere },
+    ...hooks,
+    { name: `${names.storeCheck}-readiness`, check: () => checkStore(store), endpoints: ['readyz'] },
+    { name: 'informer-sync', check: () => checkNamespaces(registry), endpoints: ['readyz'] },
+    { name: 'shutdown', check: () => checkOpen(isClosing()), endpoints: ['readyz'] },
+  ];
+  return createHealth(checks, (check, error) => log.error('health check failed', { check, error }));
+}
+
+/** NamespaceLifecycle reads the namespace of every written object from the cache. */
+function checkNamespaces({ resources }: Registry): void {
+  const namespaces = resources.find(({ definition }) => definition.plural === 'namespaces');
+  if (namespaces === undefined || namespaces.cache.revision > 0) return;
+  namespaces.cache.ready().catch(() => {});
+  throw new Error('the namespaces are not loaded yet');
+}
+
+function checkOpen(closing: boolean): void {
+  if (closing) throw new Error('the server is shutting down');
+}

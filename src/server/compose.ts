@@ -99,7 +99,6 @@ export async function compose(
     definitions: builtinResources,
     authorize: resourceAuthorizer(authorize, metrics),
     serves,
-    features: resolveFeatures(settings.featureGates),
     tokenKey,
     observer: createObserver(metrics, log),
     ...registrySettings(settings),
@@ -157,6 +156,7 @@ const nodeProxyOf = async (settings: ServerSettings, clock: Dependencies['clock'
   });
 
 const registrySettings = (settings: ServerSettings) => ({
+  features: resolveFeatures(settings.featureGates),
   garbageCollector: settings.enableGarbageCollector,
   watchSeconds: settings.minRequestTimeout,
   allowPrivileged: settings.allowPrivileged,

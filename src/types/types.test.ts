@@ -60,12 +60,14 @@ describe('the built-in types', () => {
     const elsewhere = new Set<string>([
       'AllAlpha',
       'AllBeta',
+      'AllowParsingUserUIDFromCertAuth',
       'AllowUnsafeMalformedObjectDeletion',
       'APIResponseCompression',
       'DeclarativeValidation',
       'DeclarativeValidationTakeover',
       'ListFromCacheSnapshot',
       'OpenAPIEnums',
+      'RemoteRequestHeaderUID',
       'StorageVersionHash',
       'WatchList',
     ]);

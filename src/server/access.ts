@@ -41,6 +41,7 @@ export type AuthenticationSettings = TokenSettings &
     | 'requestheaderUsernameHeaders'
     | 'requestheaderUidHeaders'
     | 'requestheaderGroupHeaders'
+    | 'requestheaderClientCaFile'
     | 'requestheaderExtraHeadersPrefix'
   >;
 
@@ -59,13 +60,14 @@ export async function authenticationOf(
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);
   const { clock } = dependencies;
+  const proxies = requestHeaderAuthenticator({
+    pool: trusted.proxies,
+    clock,
+    allowedNames: settings.requestheaderAllowedNames,
+    names: requestHeaderNames(settings),
+  });
   const methods = [
-    requestHeaderAuthenticator({
-      pool: trusted.proxies,
-      clock,
-      allowedNames: settings.requestheaderAllowedNames,
-      names: requestHeaderNames(settings),
-    }),
+    ...(settings.requestheaderClientCaFile === undefined ? [] : [proxies]),
     certificateAuthenticator(names, { pool: trusted.clients, clock, uids: features.AllowParsingUserUIDFromCertAuth }),
     bearerAuthenticator(tokens.authenticateToken, tokens.audiences),
   ];

@@ -8,15 +8,20 @@ const folder = mkdtempSync(join(tmpdir(), 'orch-'));
 const path = join(folder, 'a');
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
-it('removes the permissions of others before it reads a private file', async () => {
+it('refuses to read a private file that others may read, and leaves it as it is', async () => {
   expect(await readPrivate(path)).toBeUndefined();
   writeFileSync(path, 'secret');
-  chmodSync(path, 0o644);
-  expect(await readPrivate(path)).toBe('secret');
-  expect(modeOf(path)).toBe(0o600);
-  chmodSync(path, 0o400);
-  await readPrivate(path);
-  expect(modeOf(path)).toBe(0o400);
+  for (const mode of [0o644, 0o640, 0o610, 0o602]) {
+    chmodSync(path, mode);
+    await expect(readPrivate(path)).rejects.toThrow(
+      `${path} is secret, and open to others than its owner (mode 0${mode.toString(8)}): chmod 600 ${path}`,
+    );
+    expect(modeOf(path)).toBe(mode);
+  }
+  for (const mode of [0o600, 0o400]) {
+    chmodSync(path, mode);
+    expect(await readPrivate(path)).toBe('secret');
+  }
 });
 
 it.each([

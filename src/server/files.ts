@@ -1,4 +1,6 @@
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { shellWord } from './shell-word.ts';
 import { StartError } from './start-error.ts';
 
 /** Creates the folder and its parents with mode 0700; does not change an existing folder. */
@@ -11,19 +13,27 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   return ifThere(readFile(path, 'utf8'));
 }
 
-/** The same for a file with secrets, whose permissions for group and others are removed. @throws StartError */
+/** The same for a file with secrets, which its owner alone may read. @throws StartError */
 export async function readPrivate(path: string): Promise<string | undefined> {
-  const found = await ifThere(stat(path));
-  if (found === undefined) return undefined;
-  if ((found.mode & 0o177) !== 0) {
-    try {
-      await chmod(path, found.mode & 0o600);
-    } catch (error) {
-      const fix = 'make this user its owner, or take the rights of others away';
-      throw new StartError(`${path} is open to others and belongs to another user: ${fix}`, error);
-    }
-  }
-  return readFile(path, 'utf8');
+  const text = await readIfThere(path);
+  if (text !== undefined) await checkOwnerOnly(path, path);
+  return text;
+}
+
+/** Permissions of others than the owner of a file. */
+const ofOthers = 0o077;
+
+/** Who could read a key before its mode was changed still has it: it is refused, not mended. @throws StartError */
+export async function checkOwnerOnly(path: string, what: string): Promise<void> {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return;
+  const { mode } = await stat(path);
+  // A pipe or a device, such as that of a shell's process substitution, ends with who gave it.
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG || (mode & ofOthers) === 0) return;
+  const found = (mode & 0o777).toString(8).padStart(4, '0');
+  throw new StartError(
+    `${what} is secret, and open to others than its owner (mode ${found}): chmod 600 ${shellWord(path)}`,
+  );
 }
 
 async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {

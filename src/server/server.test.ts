@@ -289,7 +289,7 @@ describe('listen', () => {
     expect((await server.client.get({ ...configMaps, name: 'b' })).metadata.name).toBe('b');
   });
 
-  it('restricts its secret files to their owner, also in a folder that is open to others', async () => {
+  it('writes its secret files for their owner only, also into a folder that is open to others', async () => {
     const dataDir = folder();
     chmodSync(dataDir, 0o755);
     const private_ = ['store/data.mdb', 'store/lock.mdb', 'ca.key', 'server.key', 'admin.key', 'admin.kubeconfig'];
@@ -312,13 +312,29 @@ describe('listen', () => {
         expect(modes(all)).toEqual(expected);
         await server.close();
         expect(modes(all)).toEqual(expected);
-        for (const name of [...private_, 'store']) chmodSync(join(dataDir, name), 0o777);
+        for (const name of ['store', 'store/data.mdb', 'store/lock.mdb']) chmodSync(join(dataDir, name), 0o777);
       }
     } finally {
       process.umask(umask);
     }
     expect(readdirSync(dataDir).sort()).toEqual([...open, ...private_.slice(2), 'store'].sort());
   });
+
+  it.each(['ca.key', 'server.key', 'admin.key', 'admin.kubeconfig'])(
+    'refuses a %s that others may read',
+    async (name) => {
+      const dataDir = folder();
+      const listening = async () => {
+        const server = await start({ dataDir });
+        return server.listen().finally(() => server.close());
+      };
+      await listening();
+      chmodSync(join(dataDir, name), 0o640);
+      await expect(listening()).rejects.toThrow(`${join(dataDir, name)} is secret`);
+      chmodSync(join(dataDir, name), 0o600);
+      await listening();
+    },
+  );
 
   it('trusts client certificates of its own and of the given authority only', async () => {
     const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };

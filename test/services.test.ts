@@ -164,7 +164,7 @@ describe('a write that is not stored', () => {
     expect(await addressNames(server)).toEqual(before);
   });
 
-  it('as a dry run returns made-up values, like the recorded exchange', async () => {
+  it('as a dry run returns values that are not allocated, as recorded', async () => {
     const store = openMemoryStore({ clock: systemClock });
     const server = await start({}, { store });
     const two = {

@@ -42,7 +42,7 @@ const deepYaml: Scenario = {
 
 const longYaml: Scenario = {
   name: 'long-yaml',
-  title: 'YAML scalars of the size of a body hold nobody up',
+  title: 'YAML scalars of the size of a body do not block the event loop',
   attack: async ({ client }) => {
     const size = 2.9 * megabyte;
     const bodies = {
@@ -64,7 +64,7 @@ const longYaml: Scenario = {
 
 const manyYaml: Scenario = {
   name: 'many-yaml',
-  title: 'many long YAML bodies at once take no more memory than there is',
+  title: 'many long YAML bodies at once stay within the memory limit',
   attack: async ({ client, full }) => {
     const body = `[${'a,'.repeat(198_000)}a]`;
     const asks = Array.from({ length: full ? 110 : 24 }, () => client.http1(asBob(selfReviews, body, yamlType)));
@@ -88,7 +88,7 @@ const yamlAliases: Scenario = {
 
 const longKeys: Scenario = {
   name: 'long-keys',
-  title: 'long keys and duplicates in JSON are told in few words',
+  title: 'errors about long and duplicate JSON keys are short',
   attack: async ({ client }) => {
     const numbered = Array.from({ length: 4_000 }, (_, i) => `"a${i}":1`).join();
     const pairs = Array.from({ length: 100 }, (_, i) => `"a${i}":1,"a${i}":2`).join();
@@ -108,7 +108,7 @@ const longKeys: Scenario = {
 
 const manyErrors: Scenario = {
   name: 'many-errors',
-  title: 'a body with a million faults is refused in few words',
+  title: 'a body with a million errors is refused with a short message',
   attack: async ({ client }) => {
     const empty = (count: number) => Array<object>(count).fill({});
     const metadata = { name: 'a' };
@@ -149,7 +149,7 @@ const manyErrors: Scenario = {
 
 const manyManagers: Scenario = {
   name: 'many-managers',
-  title: 'a hundred thousand owners of fields hold nobody up',
+  title: 'a hundred thousand managed entries do not block the event loop',
   attack: async ({ client }) => {
     const managedFields = Array.from({ length: 18_000 }, (_, i) => ({
       manager: `m${i}`,
@@ -211,7 +211,7 @@ function withFields(name: string, fieldsV1: string): Buffer {
 
 const deepFields: Scenario = {
   name: 'deep-fields',
-  title: 'field sets of any nesting are read or refused, and never fail',
+  title: 'field sets of any nesting are decoded or refused, never an internal error',
   attack: async ({ client }) => {
     for (const form of ['fields', 'value', 'keys'] as const) {
       for (const depth of [400, 600, 5_000, 20_000, 200_000]) {

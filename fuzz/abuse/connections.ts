@@ -32,7 +32,7 @@ async function sendRaw(server: TestedServer, bytes: string, quietMs = 5_000): Pr
 
 const pipelinedUpgrade: Scenario = {
   name: 'pipelined-upgrade',
-  title: 'a request to change the protocol behind another request ends nothing but its connection',
+  title: 'a pipelined upgrade ends its own connection only',
   attack: async ({ server, full }) => {
     const upgrade = `GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`;
     const firsts = [
@@ -65,7 +65,7 @@ const noHost: Scenario = {
 
 const strangeMethods: Scenario = {
   name: 'strange-methods',
-  title: 'nothing but the methods of HTTP, as they are spelled, does anything',
+  title: 'methods that are not those of HTTP are refused',
   attack: async ({ server, client }) => {
     succeeded('creating an object', await client.http1(asAdmin('POST', configMaps, { metadata: { name: 'kept' } })));
     const path = `${configMaps}/kept`;
@@ -92,7 +92,7 @@ const strangeMethods: Scenario = {
 
 const ciphers: Scenario = {
   name: 'cipher-suites',
-  title: 'no connection is encrypted with a block cipher in CBC mode',
+  title: 'no cipher suite in CBC mode is accepted',
   attack: async ({ server: { port, ca } }) => {
     const options = {
       host: '127.0.0.1',
@@ -115,7 +115,7 @@ const ciphers: Scenario = {
 
 const impersonation: Scenario = {
   name: 'impersonation',
-  title: 'nobody is impersonated by headers that can be read in two ways',
+  title: 'ambiguous impersonation headers impersonate nobody',
   attack: async ({ server }) => {
     const ask = (headers: string) =>
       sendRaw(
@@ -133,7 +133,7 @@ const impersonation: Scenario = {
 
 const unfinishedBodies: Scenario = {
   name: 'unfinished-bodies',
-  title: 'bodies that never end keep nobody from writing',
+  title: 'unfinished bodies do not keep others from writing',
   attack: async ({ server, client, full }) => {
     const head = `POST ${selfReviews} HTTP/1.1\r\n${host}${bobs}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
     const frames = Array.from({ length: full ? 240 : 105 }, (_, i) => [
@@ -181,7 +181,7 @@ const megabyte = 1024 * 1024;
 
 const stalledReaders: Scenario = {
   name: 'stalled-readers',
-  title: 'clients who take nothing of their answers make the server hold little',
+  title: 'responses to clients that do not read are bounded in memory',
   attack: async ({ server, full }) => {
     const before = await server.resident();
     const headers = { ...bob, accept: 'application/json' };
@@ -199,7 +199,7 @@ const stalledReaders: Scenario = {
 
 const stalledWatchers: Scenario = {
   name: 'stalled-watchers',
-  title: 'watchers who take nothing of what they are told make the server hold little',
+  title: 'events for watchers that do not read are bounded in memory',
   attack: async ({ server, client, full }) => {
     const object = (i: number) => ({ metadata: { name: 'told' }, data: { i: String(i), x: 'x'.repeat(100_000) } });
     succeeded('creating an object', await client.http1(asAdmin('POST', configMaps, object(0))));
@@ -241,7 +241,7 @@ const floods: { readonly [name: string]: (i: number) => Buffer } = {
 
 const http2Floods: Scenario = {
   name: 'http2-floods',
-  title: 'floods of HTTP/2 frames end no more than their connection',
+  title: 'floods of HTTP/2 frames end their own connection only',
   attack: async ({ server, full }) => {
     for (const make of Object.values(floods)) {
       const socket = await openSocket(server, 'h2');
@@ -261,7 +261,7 @@ const http2Floods: Scenario = {
 
 const afterGoAway: Scenario = {
   name: 'requests-after-goaway',
-  title: 'requests that come behind the word that there will be no more end nothing but their connection',
+  title: 'requests after a GOAWAY end their own connection only',
   attack: async ({ server, full }) => {
     const goAway = frame(frameType.goAway, 0, 0, Buffer.concat([uint32(0), uint32(0)]));
     const open = requestFrame(1, 'POST', selfReviews, { ...bob }, flag.endHeaders);
@@ -277,7 +277,7 @@ const afterGoAway: Scenario = {
 
 const idleConnections: Scenario = {
   name: 'idle-connections',
-  title: 'thousands of connections that ask for nothing take little memory and nobody’s time',
+  title: 'thousands of idle connections take little memory and do not delay others',
   attack: async ({ server, full }) => {
     const count = full ? Number(process.env['ORCH_FUZZ_CONNECTIONS'] ?? 2_000) : 200;
     const before = await server.memory();

@@ -185,7 +185,7 @@ const largest: { readonly [name: string]: Large } = {
 
 const largeObjects: Scenario = {
   name: 'large-objects',
-  title: 'the largest objects that are allowed are written, read and deleted like any other',
+  title: 'the largest allowed objects are written, read and deleted without blocking the event loop',
   attack: async ({ client, full, longestTurn }) => {
     const before = '/api/v1/namespaces/default/serviceaccounts';
     await client.http1(asAdmin('POST', before, { metadata: { name: 'default' } }));

@@ -15,7 +15,7 @@ const host = 'Host: localhost\r\n';
 
 const madeUpMetrics: Scenario = {
   name: 'made-up-metrics',
-  title: 'requests for what is not there leave no trace in the metrics',
+  title: 'requests for unknown resources add no series to the metrics',
   attack: async ({ server, client, full }) => {
     const count = full ? 5_500 : 1_500;
     const paths = Array.from({ length: count }, (_, i) => [
@@ -66,7 +66,7 @@ const pair = ({ folder }: TestedServer) => ({
 
 const resetRelays: Scenario = {
   name: 'reset-relays',
-  title: 'what is passed on is let go when its client goes, and never ends as if it were whole when it breaks off',
+  title: 'a proxied response is aborted with its client, and a truncated one never looks complete',
   attack: async ({ server, client, full }) => {
     const agent = await startNodeAgent(pair(server), (request, response) => {
       response.write('first line\n');
@@ -128,7 +128,7 @@ const oddAnswers = [
 
 const oddProxied: Scenario = {
   name: 'odd-proxied-answers',
-  title: 'answers that cannot be passed on hold no place',
+  title: 'proxied responses that are invalid release their seats',
   attack: async ({ client, full }) => {
     // The proxy refuses loopback addresses: the target listens on another address of this host.
     const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
@@ -157,7 +157,7 @@ const oddProxied: Scenario = {
 
 const storePermissions: Scenario = {
   name: 'store-permissions',
-  title: 'nobody else on the machine may read the store, whatever was there before',
+  title: 'the store is readable by its owner only, whatever its mode was before',
   attack: async () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-fuzz-'));
     try {
@@ -196,7 +196,7 @@ AiAVI1EwSyVKMKn+moGLf1FcaYOW+JgFNLahPtoC4wfXrw==`);
 
 const certificateRequests: Scenario = {
   name: 'certificate-requests',
-  title: 'the certificate request that is judged is the one that would be signed',
+  title: 'the certificate request that is validated is the one that would be signed',
   attack: async ({ client }) => {
     const path = '/apis/certificates.orch.io/v1/certificatesigningrequests';
     const post = (name: string, pem: string) =>

@@ -6,22 +6,20 @@ export interface TokenUser {
 }
 
 /**
- * Parses a static token file: lines `token,user,uid` or `token,user,uid,"group1,group2"` in CSV (RFC 4180); blank lines
- * and white space before a field are ignored. Throws a 400 StatusError that names the line, never a token.
+ * Parses a static token file: lines `token,user,uid`, and groups in further columns, of which each may have several:
+ * `token,user,uid,"group1,group2"`. In CSV (RFC 4180); blank lines and white space before a field are ignored. Throws a 400 StatusError that names the line, never a token.
  */
 export function parseTokenFile(text: string): TokenUser[] {
   const lineOf = new Map<string, number>();
   return readCsv(text).map(({ line, fields }) => {
-    const [token = '', name = '', uid = '', groups = ''] = fields;
+    const [token = '', name = '', uid = '', ...groups] = fields;
     if (fields.length < 3) throw wrong(line, `has ${fields.length} of at least 3 columns (token, user, uid)`);
-    if (fields.length > 4)
-      throw wrong(line, 'has more than 4 columns; several groups stand in quotes: "group1,group2"');
     if (token === '') throw wrong(line, 'has an empty token');
     if (name === '') throw wrong(line, 'has an empty user name');
     const earlier = lineOf.get(token);
     if (earlier !== undefined) throw wrong(line, `repeats the token of line ${earlier}`);
     lineOf.set(token, line);
-    const names = groups.split(',').map((group) => group.trim());
+    const names = groups.flatMap((column) => column.split(',')).map((group) => group.trim());
     return { token, user: { name, ...(uid === '' ? {} : { uid }), groups: names.filter((group) => group !== '') } };
   });
 }

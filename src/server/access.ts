@@ -13,6 +13,7 @@ import {
   type RequestHeaderNames,
   rbacAuthorizer,
   requestHeaderAuthenticator,
+  type TokenUser,
   unionAuthenticator,
   unionAuthorizer,
 } from '../auth/index.ts';
@@ -20,8 +21,9 @@ import type { Features, Names } from '../meta/index.ts';
 import { type AuthorizationMode, modeWarnings } from './authorization-modes.ts';
 import type { Log } from './dependencies.ts';
 import { resolveFeatures } from './feature-gates.ts';
+import { exposureOf } from './files.ts';
 import type { Settings } from './flags.ts';
-import { readSecretFile } from './read-file.ts';
+import { ofOthers, readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 import { type TokenDependencies, type TokenSettings, type Tokens, tokensOf } from './tokens.ts';
 import type { TrustedAuthorities } from './trusted-authorities.ts';
@@ -54,8 +56,7 @@ export async function authenticationOf(
   names: Names,
   { trusted, ...dependencies }: TokenDependencies & { readonly trusted: TrustedAuthorities },
 ): Promise<Authentication> {
-  const path = settings.tokenAuthFile;
-  const entries = path === undefined ? [] : parseTokens(path, await readSecretFile('token-auth-file', path));
+  const entries = await readTokens(settings.tokenAuthFile, dependencies.log);
   const tokens = await tokensOf(settings, names, entries, dependencies);
   const features = resolveFeatures(settings.featureGates);
   checkUidHeaders(settings, features);
@@ -112,10 +113,16 @@ export function authorizerOf(
   return unionAuthorizer([mastersAuthorizer, ...modes.flatMap((mode) => authorizers[mode])]);
 }
 
-function parseTokens(path: string, text: string) {
+/** The entries of the static token file. Tokens that others may read are used, with a warning. @throws StartError */
+async function readTokens(path: string | undefined, log: Pick<Log, 'warn'>): Promise<TokenUser[]> {
+  if (path === undefined) return [];
+  const text = await readSettingFile('token-auth-file', path);
+  const flag = `--token-auth-file=${JSON.stringify(path)}`;
+  const problem = await exposureOf(path, ofOthers);
+  if (problem !== undefined) log.warn(`${flag} ${problem}`, {});
   try {
     return parseTokenFile(text);
   } catch (error) {
-    throw new StartError(`--token-auth-file=${JSON.stringify(path)}: ${systemReason(error)}`, error);
+    throw new StartError(`${flag}: ${systemReason(error)}`, error);
   }
 }

@@ -14,7 +14,7 @@ it('refuses to read a private file that others may read, and leaves it as it is'
   for (const mode of [0o644, 0o640, 0o610, 0o602]) {
     chmodSync(path, mode);
     await expect(readPrivate(path)).rejects.toThrow(
-      `${path} is secret, and open to others than its owner (mode 0${mode.toString(8)}): chmod 600 ${path}`,
+      `${path} is secret, and open to others (mode 0${mode.toString(8)}): chmod 600 ${path}`,
     );
     expect(modeOf(path)).toBe(mode);
   }

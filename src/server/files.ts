@@ -16,24 +16,21 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 /** The same for a file with secrets, which its owner alone may read. @throws StartError */
 export async function readPrivate(path: string): Promise<string | undefined> {
   const text = await readIfThere(path);
-  if (text !== undefined) await checkOwnerOnly(path, path);
+  const problem = text === undefined ? undefined : await exposureOf(path, 0o077);
+  // Who could read a key before its mode was changed still has it: it is refused, not mended.
+  if (problem !== undefined) throw new StartError(`${path} ${problem}`);
   return text;
 }
 
-/** Permissions of others than the owner of a file. */
-const ofOthers = 0o077;
-
-/** Who could read a key before its mode was changed still has it: it is refused, not mended. @throws StartError */
-export async function checkOwnerOnly(path: string, what: string): Promise<void> {
+/** What to do about a file with secrets that has one of the permissions; undefined when it has none of them. */
+export async function exposureOf(path: string, permissions: number): Promise<string | undefined> {
   // Windows has no such modes.
-  if (process.platform === 'win32') return;
+  if (process.platform === 'win32') return undefined;
   const { mode } = await stat(path);
   // A pipe or a device, such as that of a shell's process substitution, ends with who gave it.
-  if ((mode & constants.S_IFMT) !== constants.S_IFREG || (mode & ofOthers) === 0) return;
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG || (mode & permissions) === 0) return undefined;
   const found = (mode & 0o777).toString(8).padStart(4, '0');
-  throw new StartError(
-    `${what} is secret, and open to others than its owner (mode ${found}): chmod 600 ${shellWord(path)}`,
-  );
+  return `is secret, and open to others (mode ${found}): chmod 600 ${shellWord(path)}`;
 }
 
 async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {

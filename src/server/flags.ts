@@ -40,7 +40,7 @@ const flags = {
     'Address',
     type.file,
     undefined,
-    'Private key of `--tls-cert-file`, in PEM; open to its owner only.',
+    'Private key of `--tls-cert-file`, in PEM, closed to others.',
   ),
 
   clientCaFile: flag(
@@ -54,7 +54,7 @@ const flags = {
     'Identity',
     type.file,
     undefined,
-    'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out. The file must be open to its owner only.',
+    'Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.',
   ),
   anonymousAuth: flag(
     'Identity',
@@ -79,13 +79,13 @@ const flags = {
     'Identity',
     type.texts('file', anyText),
     [],
-    'Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts beside the signing key. Without one, `--tls-private-key-file` is used. Files with private keys must be open to their owner only. A changed file takes effect at the next start.',
+    'Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts beside the signing key. Without one, `--tls-private-key-file` is used. Files with private keys must be closed to others. A changed file takes effect at the next start.',
   ),
   serviceAccountSigningKeyFile: flag(
     'Identity',
     type.file,
     undefined,
-    'RSA or ECDSA private key in PEM, open to its owner only, which signs tokens of service accounts. Without one, a key is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next start.',
+    'RSA or ECDSA private key in PEM, closed to others, which signs tokens of service accounts. Without one, a key is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next start.',
   ),
   serviceAccountIssuer: flag(
     'Identity',
@@ -216,7 +216,7 @@ const flags = {
     'Nodes',
     type.file,
     undefined,
-    'Private key of `--kubelet-client-certificate`, in PEM; open to its owner only.',
+    'Private key of `--kubelet-client-certificate`, in PEM, closed to others.',
   ),
   kubeletPreferredAddressTypes: flag(
     'Nodes',

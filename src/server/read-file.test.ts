@@ -20,7 +20,6 @@ function file(name: string, text: string, mode: number): string {
 type Option = (mode: number) => ServerOptions;
 const certificate = file('a.crt', pair.cert, 0o644);
 const secrets: readonly (readonly [flag: string, name: string, Option])[] = [
-  ['token-auth-file', 't.csv', (mode) => ({ tokenAuthFile: file('t.csv', 'a,b,c\n', mode) })],
   [
     'tls-private-key-file',
     'a.key',
@@ -43,18 +42,18 @@ async function startAndStop(options: ServerOptions): Promise<void> {
   }
 }
 
-describe.runIf(process.platform !== 'win32')('a file with a secret', () => {
-  it.each(secrets)('of --%s must be open to its owner only', async (flag, name, option) => {
-    for (const mode of [0o644, 0o640, 0o604, 0o620]) {
+describe.runIf(process.platform !== 'win32')('a private key', () => {
+  it.each(secrets)('of --%s must be closed to others', async (flag, name, option) => {
+    for (const mode of [0o644, 0o604, 0o602]) {
       const path = join(folder, `${mode.toString(8)} ${name}`);
       await expect(startAndStop(option(mode))).rejects.toThrow(
-        `--${flag}=${JSON.stringify(path)} is secret, and open to others than its owner (mode 0${mode.toString(8)}): chmod 600 '${path}'`,
+        `--${flag}=${JSON.stringify(path)} is secret, and open to others (mode 0${mode.toString(8)}): chmod 600 '${path}'`,
       );
     }
-    for (const mode of [0o600, 0o400]) await startAndStop(option(mode));
+    for (const mode of [0o600, 0o400, 0o640]) await startAndStop(option(mode));
   });
 
-  it('of --kubelet-client-key must be open to its owner only', async () => {
+  it('of --kubelet-client-key must be closed to others', async () => {
     const trust = (mode: number) =>
       kubeletTrustOf({
         kubeletCertificateAuthority: undefined,
@@ -65,7 +64,19 @@ describe.runIf(process.platform !== 'win32')('a file with a secret', () => {
     expect(await trust(0o600)).toMatchObject({ key: pair.key });
   });
 
-  it('does not include public keys', async () => {
+  it('is not what --service-account-key-file has where it has public keys only', async () => {
     await startAndStop({ serviceAccountKeyFile: [certificate] });
   });
+});
+
+it.runIf(process.platform !== 'win32')('a token file that others may read is used, with a warning', async () => {
+  const warnings: string[] = [];
+  const log = { info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+  for (const mode of [0o644, 0o600]) {
+    const server = await createServer({ tokenAuthFile: file('t.csv', 'a,b,c\n', mode) }, { log });
+    await server.close();
+  }
+  expect(warnings).toEqual([
+    expect.stringMatching(/^--token-auth-file=.* is secret, and open to others \(mode 0644\): chmod/),
+  ]);
 });

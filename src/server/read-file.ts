@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseYaml } from '../codec/index.ts';
 import type { Json } from '../meta/index.ts';
-import { checkOwnerOnly } from './files.ts';
+import { exposureOf } from './files.ts';
 import { StartError, systemReason } from './start-error.ts';
 
 /** The text of the file of a flag. @throws StartError */
@@ -13,18 +13,21 @@ export async function readSettingFile(flag: string, path: string): Promise<strin
   }
 }
 
-/** The text of the file of a flag that holds a secret, which its owner alone may read. @throws StartError */
-export async function readSecretFile(flag: string, path: string): Promise<string> {
+/** Permissions of those who are neither the owner of a file nor in its group. */
+export const ofOthers = 0o007;
+
+/** The text of the file of a flag that holds a private key, which others may not read. @throws StartError */
+export async function readPrivateKey(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
-  await checkOwnerOnly(path, `--${flag}=${JSON.stringify(path)}`);
+  const problem = await exposureOf(path, ofOthers);
+  if (problem !== undefined) throw new StartError(`--${flag}=${JSON.stringify(path)} ${problem}`);
   return text;
 }
 
-/** The same of a file that may hold public keys, which anybody may read. @throws StartError */
-export async function readKeyFile(flag: string, path: string): Promise<string> {
+/** The same of a file that may hold public keys only, which anybody may read. @throws StartError */
+export async function readKeys(flag: string, path: string): Promise<string> {
   const text = await readSettingFile(flag, path);
-  if (text.includes('PRIVATE KEY-----')) await checkOwnerOnly(path, `--${flag}=${JSON.stringify(path)}`);
-  return text;
+  return text.includes('PRIVATE KEY-----') ? readPrivateKey(flag, path) : text;
 }
 
 /** The parsed YAML of the file of `--config`. @throws StartError */

@@ -30,7 +30,7 @@ export interface ServerOptions {
    */
   readonly tlsCertFile?: string | undefined;
   /**
-   * Private key of `tlsCertFile`, in PEM; open to its owner only.
+   * Private key of `tlsCertFile`, in PEM, closed to others.
    *
    * The path of a file. Nothing by default. The flag `--tls-private-key-file`.
    */
@@ -85,8 +85,7 @@ export interface ServerOptions {
    */
   readonly requestheaderExtraHeadersPrefix?: string | readonly string[] | undefined;
   /**
-   * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out. The file must be open to its
-   * owner only.
+   * Bearer tokens in CSV: `token,user,uid,"group1,group2"`; the groups may be left out, or be in several columns.
    *
    * The path of a file. Nothing by default. The flag `--token-auth-file`.
    */
@@ -114,16 +113,16 @@ export interface ServerOptions {
   readonly enableBootstrapTokenAuth?: boolean | undefined;
   /**
    * Files with RSA or ECDSA keys in PEM, public or private, or certificates, which verify tokens of service accounts
-   * beside the signing key. Without one, `tlsPrivateKeyFile` is used. Files with private keys must be open to their
-   * owner only. A changed file takes effect at the next start.
+   * beside the signing key. Without one, `tlsPrivateKeyFile` is used. Files with private keys must be closed to others.
+   * A changed file takes effect at the next start.
    *
    * A list of texts, or a text with commas between them. Nothing by default. The flag `--service-account-key-file`.
    */
   readonly serviceAccountKeyFile?: string | readonly string[] | undefined;
   /**
-   * RSA or ECDSA private key in PEM, open to its owner only, which signs tokens of service accounts. Without one, a key
-   * is generated and kept in the store, where all servers of the store share it. A changed file takes effect at the
-   * next start.
+   * RSA or ECDSA private key in PEM, closed to others, which signs tokens of service accounts. Without one, a key is
+   * generated and kept in the store, where all servers of the store share it. A changed file takes effect at the next
+   * start.
    *
    * The path of a file. Nothing by default. The flag `--service-account-signing-key-file`.
    */
@@ -267,7 +266,7 @@ export interface ServerOptions {
    */
   readonly kubeletClientCertificate?: string | undefined;
   /**
-   * Private key of `kubeletClientCertificate`, in PEM; open to its owner only.
+   * Private key of `kubeletClientCertificate`, in PEM, closed to others.
    *
    * The path of a file. Nothing by default. The flag `--kubelet-client-key`.
    */

@@ -4,7 +4,7 @@ import { type KeySet, keySet, type SigningKey, signingKey, verificationKeys } fr
 import { statusError } from '../meta/index.ts';
 import type { Entry, Store } from '../store/index.ts';
 import type { ServerSettings } from './flags.ts';
-import { readKeyFile, readSecretFile } from './read-file.ts';
+import { readKeys, readPrivateKey } from './read-file.ts';
 import { StartError } from './start-error.ts';
 
 type KeySettings = Pick<ServerSettings, 'serviceAccountKeyFile' | 'serviceAccountSigningKeyFile' | 'tlsPrivateKeyFile'>;
@@ -17,7 +17,7 @@ export async function serviceAccountKeysOf(settings: KeySettings, store: () => S
   const { serviceAccountKeyFile, serviceAccountSigningKeyFile, tlsPrivateKeyFile } = settings;
   const others = await Promise.all(serviceAccountKeyFile.map(readVerificationKeys));
   if (serviceAccountKeyFile.length === 0 && tlsPrivateKeyFile !== undefined) {
-    others.push(verificationKeys(await readSecretFile('tls-private-key-file', tlsPrivateKeyFile)));
+    others.push(verificationKeys(await readPrivateKey('tls-private-key-file', tlsPrivateKeyFile)));
   }
   if (serviceAccountSigningKeyFile !== undefined) {
     const keys = keySet(await readSigningKey(serviceAccountSigningKeyFile), others.flat());
@@ -37,13 +37,13 @@ export async function serviceAccountKeysOf(settings: KeySettings, store: () => S
 }
 
 async function readVerificationKeys(path: string) {
-  const keys = verificationKeys(await readKeyFile('service-account-key-file', path));
+  const keys = verificationKeys(await readKeys('service-account-key-file', path));
   if (keys.length > 0) return keys;
   throw new StartError(`--service-account-key-file=${JSON.stringify(path)} holds no RSA or ECDSA key in PEM`);
 }
 
 async function readSigningKey(path: string): Promise<SigningKey> {
-  const key = signingKey(await readSecretFile('service-account-signing-key-file', path));
+  const key = signingKey(await readPrivateKey('service-account-signing-key-file', path));
   if (key !== undefined) return key;
   throw new StartError(
     `--service-account-signing-key-file=${JSON.stringify(path)} holds no RSA or ECDSA private key in PEM`,

@@ -4,7 +4,7 @@ import type { Names } from '../meta/index.ts';
 import { type CertKeyPair, formatPem, isCertificate, pemBlocks } from '../pki/index.ts';
 import { ensureCertificates } from './certificates.ts';
 import type { ServerSettings } from './flags.ts';
-import { readSecretFile, readSettingFile } from './read-file.ts';
+import { readPrivateKey, readSettingFile } from './read-file.ts';
 import { StartError, systemReason } from './start-error.ts';
 
 type TlsSettings = Pick<
@@ -72,7 +72,7 @@ type FileSetting = readonly [flag: string, path: string];
 
 async function readPair(certFile: FileSetting, keyFile: FileSetting): Promise<CertKeyPair> {
   const cert = await readSettingFile(...certFile);
-  const key = await readSecretFile(...keyFile);
+  const key = await readPrivateKey(...keyFile);
   try {
     createSecureContext({ cert, key });
   } catch (error) {

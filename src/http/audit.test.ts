@@ -392,7 +392,7 @@ describe('requests that wait for their events', () => {
   let waiting: Fixture;
   /** Events that are not written yet; the stages that cannot be written. */
   let unwritten: { readonly stage: unknown; readonly written: () => void }[] | undefined;
-  let failing: readonly unknown[];
+  let failing: readonly unknown[] = [];
   beforeAll(async () => {
     waiting = await makeFixture({
       policy: { rules: [{ level: 'Metadata' }] },

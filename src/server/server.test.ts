@@ -326,7 +326,11 @@ describe('listen', () => {
       const dataDir = folder();
       const listening = async () => {
         const server = await start({ dataDir });
-        return server.listen().finally(() => server.close());
+        try {
+          await server.listen();
+        } finally {
+          await server.close();
+        }
       };
       await listening();
       chmodSync(join(dataDir, name), 0o640);

@@ -1,4 +1,4 @@
-import { compareQuantities, formatQuantity, type Quantity, setKey } from '../meta/index.ts';
+import { aggregateMessages, compareQuantities, formatQuantity, type Quantity, setKey } from '../meta/index.ts';
 import {
   type Container,
   LimitRange,
@@ -135,12 +135,6 @@ function checkConstraints(limit: LimitRangeItem, requests: Quantities, limits: Q
       return limitRequestRatioConstraint(rule, most, requests.get(name), limits.get(name));
     }),
   ];
-}
-
-/** Several error messages as one, without duplicates: `[a, b]`, or just `a`. */
-function aggregateMessages(messages: readonly string[]): string {
-  const texts = [...new Set(messages)];
-  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
 }
 
 const exceeds = (a: Quantity, b: Quantity) => compareQuantities(a, b) > 0;

@@ -1,4 +1,11 @@
-import { annotationOf, type FieldError, formatGroupResource, type Names, statusError } from '../meta/index.ts';
+import {
+  aggregateMessages,
+  annotationOf,
+  type FieldError,
+  formatGroupResource,
+  type Names,
+  statusError,
+} from '../meta/index.ts';
 import type { ObjectOf } from '../schema/index.ts';
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../types/apps-v1.ts';
 import { CronJob, Job } from '../types/batch-v1.ts';
@@ -120,11 +127,8 @@ async function checkPod(
 const formatViolations = (level: LevelVersion, found: readonly Violation[]): string =>
   `would violate PodSecurity "${formatLevel(level)}": ${formatDetails(found)}`;
 
-/** One error as it is, several in brackets. */
-function aggregate(errors: readonly FieldError[]): string {
-  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
-  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`;
-}
+const aggregate = (errors: readonly FieldError[]): string =>
+  aggregateMessages(errors.map(({ field, message }) => `${field}: ${message}`));
 
 function checkNamespace(
   initializer: Initializer,

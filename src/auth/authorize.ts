@@ -1,4 +1,4 @@
-import type { User } from '../meta/index.ts';
+import { aggregateMessages, type User } from '../meta/index.ts';
 import { systemMasters } from './groups.ts';
 import { type Attributes, type Authorizer, type Decision, noOpinion, type Rules } from './types.ts';
 
@@ -70,12 +70,6 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
   });
 }
 
-/** The text of several errors, each once. */
-function aggregate(errors: readonly string[]): string {
-  const [first = '', ...more] = new Set(errors);
-  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
-}
-
 async function unionRules(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<Rules> {
   const all = await Promise.all(
     authorizers.map(async ({ rulesFor }) => rulesFor?.(user, namespace) ?? incompleteRules),
@@ -85,6 +79,6 @@ async function unionRules(authorizers: readonly Authorizer[], user: User, namesp
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
     incomplete: all.some(({ incomplete }) => incomplete),
-    ...(errors.length === 0 ? {} : { evaluationError: aggregate(errors) }),
+    ...(errors.length === 0 ? {} : { evaluationError: aggregateMessages(errors) }),
   };
 }

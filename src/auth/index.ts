@@ -10,7 +10,7 @@ export {
 export { bootstrapPolicy, type PolicyObject } from './bootstrap-policy/policy.ts';
 export { type PolicyStep, reconcilePolicy } from './bootstrap-policy/reconcile.ts';
 export { certificateAuthenticator } from './client-certificates.ts';
-export { systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
+export { systemAnonymous, systemAuthenticated, systemMasters, systemUnauthenticated } from './groups.ts';
 export { escalationChecks } from './rbac/escalation.ts';
 export { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 export { RbacIndex } from './rbac/rbac-index.ts';

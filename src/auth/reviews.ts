@@ -1,4 +1,4 @@
-import { formatTime, type Names, StatusError, statusError } from '../meta/index.ts';
+import { aggregateMessages, formatTime, type Names, StatusError, statusError } from '../meta/index.ts';
 import { localAccessReview, selfAccessReview, selfRulesReview, subjectAccessReview } from './access-reviews.ts';
 import { annotateWith } from './tokens/bearer.ts';
 import type { Authenticated, Authorizer, ReviewHandler, TokenAuthenticator } from './types.ts';
@@ -55,7 +55,7 @@ function tokenReview({ authenticateToken, audiences: serverAudiences }: ReviewOp
       found = await authenticateToken(token, audiences.length === 0 ? serverAudiences : audiences);
     } catch (problem) {
       if (!(problem instanceof StatusError && problem.code === 401)) throw problem;
-      error = `[${invalid}, ${problem.message}]`;
+      error = aggregateMessages([invalid, problem.message]);
     }
     if (found === undefined) return { ...posted, status: { user: {}, error } };
     annotateWith(found, annotate);

@@ -4,6 +4,7 @@ import {
   addExtra,
   headerValues,
   type SentHeaders,
+  systemAnonymous,
   systemAuthenticated,
   systemUnauthenticated,
 } from '../auth/index.ts';
@@ -57,7 +58,7 @@ function completed({ name, uid, groups: asked, extra }: Wanted): User {
   const groups =
     account === undefined ? [...asked] : ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`];
   if (!groups.includes(systemUnauthenticated)) {
-    const own = name === 'system:anonymous' ? systemUnauthenticated : systemAuthenticated;
+    const own = name === systemAnonymous ? systemUnauthenticated : systemAuthenticated;
     if (!groups.includes(own)) groups.push(own);
   }
   return { name, groups, extra: Object.fromEntries(extra), ...(uid === '' ? {} : { uid }) };

@@ -70,7 +70,7 @@ export {
   type QuantityFormat,
   subtractQuantities,
 } from './quantity.ts';
-export { isPrintable, maxShown, quote, shorten } from './quote.ts';
+export { aggregateMessages, isPrintable, maxShown, quote, shorten } from './quote.ts';
 export { selectorFromObject, validateLabels, validateSelectorObject } from './selector-object.ts';
 export {
   type FieldSelector,

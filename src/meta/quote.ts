@@ -41,3 +41,9 @@ function escaped(character: string): string {
   if (code < 0x80) return `\\x${hex(2)}`;
   return code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`;
 }
+
+/** Several messages as one, each once: `[a, b]`, just `a`, or empty without any. */
+export function aggregateMessages(messages: Iterable<string>): string {
+  const [first = '', ...more] = new Set(messages);
+  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
+}

@@ -1,7 +1,7 @@
 import { bootstrapPolicy, type PolicyObject, type PolicyStep, reconcilePolicy } from '../auth/index.ts';
 import type { Client } from '../client/index.ts';
-import { formatGroupResource, type Names, statusError } from '../meta/index.ts';
-import type { Registry } from '../registry/index.ts';
+import { formatGroupResource, type Names, parseGroupVersion, statusError } from '../meta/index.ts';
+import type { Registry, Resource } from '../registry/index.ts';
 import type { Store } from '../store/index.ts';
 import { commitNew, isStatus } from './bootstrap-objects.ts';
 import type { Log } from './dependencies.ts';
@@ -54,8 +54,7 @@ export function createPolicyBootstrap(options: BootstrapPolicyOptions, done: () 
  */
 async function ensureBootstrapPolicy(options: BootstrapPolicyOptions): Promise<void> {
   const { registry, names } = options;
-  const served = new Map(registry.resources.map((resource) => [resource.definition.plural, resource]));
-  const policy = bootstrapPolicy(names, registry.features).filter(({ kind }) => served.has(plurals[kind] ?? ''));
+  const policy = bootstrapPolicy(names, registry.features).filter((object) => resourceOf(registry, object));
   for (let round = 0; round < maxRounds; round++) {
     const steps = reconcilePolicy(policy, await storedPolicy(options), names);
     const created = steps.filter(({ verb }) => verb === 'create').map(({ object }) => object);
@@ -66,6 +65,12 @@ async function ensureBootstrapPolicy(options: BootstrapPolicyOptions): Promise<v
     if (!outcomes.includes('conflict')) return;
   }
   throw statusError.modified({ group: rbacGroup(names), resource: 'clusterroles' }, 'default roles');
+}
+
+/** Undefined: the resource of the object is not served. */
+function resourceOf(registry: Registry, { apiVersion, kind }: PolicyObject): Resource | undefined {
+  const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
+  return registry.find(group, version, plurals[kind] ?? '');
 }
 
 const rbacGroup = ({ domain }: Names) => `rbac.authorization.${domain}`;
@@ -91,7 +96,7 @@ async function create(
   objects: readonly PolicyObject[],
 ): Promise<Outcome> {
   const entries = objects.flatMap((object) => {
-    const resource = registry.resources.find(({ definition }) => definition.plural === plurals[object.kind]);
+    const resource = resourceOf(registry, object);
     return resource === undefined ? [] : registry.newEntry(resource, object, names.server);
   });
   return (await commitNew(store, entries)) ? 'done' : 'conflict';

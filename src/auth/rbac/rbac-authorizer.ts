@@ -1,4 +1,4 @@
-import { type Names, quote, type User } from '../../meta/index.ts';
+import { aggregateMessages, type Names, quote, type User } from '../../meta/index.ts';
 import { type Attributes, type Authorizer, type Decision, noOpinion, type ResourceRule, type Rules } from '../types.ts';
 import type { Binding, RbacIndex } from './rbac-index.ts';
 import { pathAction, resourceAction } from './rules.ts';
@@ -95,5 +95,5 @@ export function unresolvedRoles(
   }
   const named = [...problems].slice(0, maxNamed);
   if (named.length < problems.size) named.push(`and ${problems.size - named.length} more`);
-  return named.length === 1 ? (named[0] ?? '') : named.length === 0 ? '' : `[${named.join(', ')}]`;
+  return aggregateMessages(named);
 }

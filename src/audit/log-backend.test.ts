@@ -245,6 +245,16 @@ describe('rotation', () => {
     expect(backups().sort()).toEqual([2, 3].map((ms) => `audit-2023-11-14T22-13-20.00${ms}.log`));
   });
 
+  it('never gives a rotated file the name of one that was removed', async () => {
+    const backend = await open({ maxSize: line, maxBackups: 1 });
+    for (const [i, id] of ['b', 'c', 'd'].entries()) {
+      void backend.write(eventOf('a'));
+      void backend.write(eventOf(id));
+      await expect.poll(backups).toEqual([`audit-2023-11-14T22-13-20.00${2 * i}.log`]);
+    }
+    await backend.close(1000);
+  });
+
   it('logs that old files cannot be removed, and goes on', async () => {
     mkdirSync(join(folder, 'logs', 'audit-2023-11-10T00-00-00.000.log'), { recursive: true });
     const backend = await open({ maxSize: line, maxBackups: 1 });

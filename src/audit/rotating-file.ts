@@ -34,6 +34,8 @@ export class RotatingFile {
   #size = 0;
   /** The file does not end with a line feed: a write failed, or the process ended during one. */
   #torn = false;
+  /** The time in the name of the last rotated file (ms): names follow the order of rotation. */
+  #rotatedAt = 0;
   #tidying: Promise<void> = Promise.resolve();
 
   constructor(path: string, options: RotationOptions, dependencies: FileDependencies) {
@@ -98,13 +100,15 @@ export class RotatingFile {
     this.#tidying = this.#tidying.then(() => this.#tidy()).catch(this.#dependencies.failed);
   }
 
-  /** A name that no rotated file has, with the current time or one shortly after. */
+  /** A name that no rotated file has or had, with the current time or one shortly after. */
   async #backupPath(): Promise<string> {
     const { prefix, extension } = this.#parts();
     const taken = new Set(await readdir(dirname(this.#path)));
-    for (let ms = this.#dependencies.clock.now(); ; ms++) {
+    for (let ms = Math.max(this.#dependencies.clock.now(), this.#rotatedAt + 1); ; ms++) {
       const name = `${prefix}${new Date(ms).toISOString().slice(0, 23).replaceAll(':', '-')}${extension}`;
-      if (!taken.has(name) && !taken.has(`${name}.gz`)) return join(dirname(this.#path), name);
+      if (taken.has(name) || taken.has(`${name}.gz`)) continue;
+      this.#rotatedAt = ms;
+      return join(dirname(this.#path), name);
     }
   }
 

@@ -1,0 +1,51 @@
+/** Libraries as data: what functions there are, what they compute, and what that costs. */
+import type { CelType } from './types.ts';
+import type { Value } from './values.ts';
+
+/** An inclusive range of costs or sizes; `max` is at most 2^64 - 1, as a number (`Infinity` is not used). */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** An argument of a call in cost estimation. */
+export interface EstimatedArgument {
+  /** The range of its size (code points, bytes, elements, entries); 0 to 2^64-1 where nothing is known. */
+  readonly size: Range;
+  readonly type: CelType;
+  /** The constant, where it is one. */
+  readonly literal: Value | undefined;
+  /** The size of its elements, where it is a list whose elements are bounded. */
+  readonly elementSize: Range | undefined;
+}
+
+export interface CallEstimate {
+  readonly cost: Range;
+  /** The size of the result, where the argument sizes bound it. */
+  readonly resultSize?: Range;
+}
+
+/** One signature of a function. */
+export interface Overload {
+  /** `size_string`. */
+  readonly id: string;
+  /** The receiver of a member function first. */
+  readonly args: readonly CelType[];
+  readonly result: CelType;
+  /** Called as `a.f(b)`; otherwise `f(a, b)`. */
+  readonly member?: boolean;
+  /** @throws CelError */
+  readonly call: (...args: Value[]) => Value;
+  /** What a call costs, in cost units; default 1. */
+  readonly cost?: (args: readonly Value[], result: Value) => number;
+  /** What a call may cost, beyond its arguments; default 1. */
+  readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;
+}
+
+export interface Library {
+  readonly name: string;
+  /** By function name. Libraries may add overloads to functions of others. */
+  readonly functions: { readonly [name: string]: readonly Overload[] };
+  /** Types that are named in expressions (`type(x) == url`), by name. */
+  readonly types?: { readonly [name: string]: CelType };
+}

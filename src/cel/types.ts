@@ -1,0 +1,119 @@
+/**
+ * The types of expressions. A type with `maxSize` bounds its values for cost estimation; the bound is not part of the
+ * type's identity.
+ */
+import type { Json } from '../meta/index.ts';
+import type { Value } from './values.ts';
+
+export type SimpleKind =
+  | 'dyn'
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'timestamp'
+  | 'duration';
+
+export type CelType =
+  | SimpleType
+  | ListType
+  | MapType
+  | ObjectType
+  | OptionalType
+  | MetaType
+  | OpaqueType
+  | ParameterType
+  | NullableType;
+
+interface Sized {
+  /** The largest number of code points, bytes, elements or entries; absent: unbounded. */
+  readonly maxSize?: number;
+}
+
+export interface SimpleType extends Sized {
+  readonly kind: SimpleKind;
+}
+
+export interface ListType extends Sized {
+  readonly kind: 'list';
+  readonly element: CelType;
+}
+
+export interface MapType extends Sized {
+  readonly kind: 'map';
+  readonly key: CelType;
+  readonly value: CelType;
+}
+
+/** An object with declared fields. Two object types are the same type when their names are equal. */
+export interface ObjectType {
+  readonly kind: 'object';
+  readonly name: string;
+  /** The field of an (unescaped) identifier; undefined: no such field. */
+  readonly field: (identifier: string) => ObjectField | undefined;
+  /** The identifiers of all fields. */
+  readonly identifiers: () => Iterable<string>;
+}
+
+export interface ObjectField {
+  readonly type: CelType;
+  /** The JSON property it is read from: `a-b` for the identifier `a__dash__b`. */
+  readonly property: string;
+  readonly read: ReadJson;
+}
+
+/** `optional_type(value)`. */
+export interface OptionalType {
+  readonly kind: 'optional';
+  readonly value: CelType;
+}
+
+/** The type of a type: `type(int)`. */
+export interface MetaType {
+  readonly kind: 'type';
+  readonly of: CelType;
+}
+
+/** A type of a library, such as `kubernetes.Quantity`: its name alone identifies it. */
+export interface OpaqueType {
+  readonly kind: 'opaque';
+  readonly name: string;
+}
+
+/** A type parameter in the signature of a function. */
+export interface ParameterType {
+  readonly kind: 'parameter';
+  readonly name: string;
+}
+
+/** A value of the type, or null (the wrapper types of protobuf). */
+export interface NullableType {
+  readonly kind: 'nullable';
+  readonly of: SimpleType;
+}
+
+const simple = (kind: SimpleKind): SimpleType => ({ kind });
+export const dynType = simple('dyn');
+export const nullType = simple('null');
+export const boolType = simple('bool');
+export const intType = simple('int');
+export const uintType = simple('uint');
+export const doubleType = simple('double');
+export const stringType = simple('string');
+export const bytesType = simple('bytes');
+export const timestampType = simple('timestamp');
+export const durationType = simple('duration');
+export const listType = (element: CelType, maxSize?: number): ListType =>
+  maxSize === undefined ? { kind: 'list', element } : { kind: 'list', element, maxSize };
+export const mapType = (key: CelType, value: CelType, maxSize?: number): MapType =>
+  maxSize === undefined ? { kind: 'map', key, value } : { kind: 'map', key, value, maxSize };
+export const optionalType = (value: CelType): OptionalType => ({ kind: 'optional', value });
+export const metaType = (of: CelType): MetaType => ({ kind: 'type', of });
+export const opaqueType = (name: string): OpaqueType => ({ kind: 'opaque', name });
+export const parameterType = (name: string): ParameterType => ({ kind: 'parameter', name });
+
+/** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
+export type ReadJson = (json: Json) => Value;

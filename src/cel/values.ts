@@ -1,0 +1,235 @@
+/**
+ * The values of expressions.
+ *
+ * | type | value |
+ * |---|---|
+ * | null, bool, string | the same in JavaScript |
+ * | int | `number` when it is a safe integer, else `bigint` |
+ * | uint, double | `Uint`, `Double` |
+ * | bytes | `Uint8Array` |
+ * | timestamp, duration | `Timestamp`, `Duration` |
+ * | list | `ListValue`, in place over a JSON array or over values |
+ * | map | `MapValue`, in place over a JSON object or over entries |
+ * | object | `ObjectValue`, in place over a JSON object through its type |
+ * | optional, type | `OptionalValue`, `TypeValue` |
+ * | opaque | a subclass of `OpaqueValue` |
+ */
+import { getKey, type Json, type JsonObject } from '../meta/index.ts';
+import type { ObjectType, ReadJson } from './types.ts';
+
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | Uint
+  | Double
+  | Timestamp
+  | Duration
+  | ListValue
+  | MapValue
+  | ObjectValue
+  | OptionalValue
+  | TypeValue
+  | OpaqueValue;
+
+/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
+export class CelError extends Error {}
+
+/** The cost budget is exceeded. Nothing absorbs it. */
+export class CostLimitExceeded extends Error {}
+
+export class Uint {
+  readonly value: bigint;
+  constructor(value: bigint) {
+    this.value = value;
+  }
+}
+
+export class Double {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** An instant: seconds since 1970 and nanoseconds of the second (0 to 999,999,999). */
+export class Timestamp {
+  readonly seconds: number;
+  readonly nanos: number;
+  constructor(seconds: number, nanos: number) {
+    this.seconds = seconds;
+    this.nanos = nanos;
+  }
+}
+
+/** Nanoseconds, within 64 bits. */
+export class Duration {
+  readonly nanos: bigint;
+  constructor(nanos: bigint) {
+    this.nanos = nanos;
+  }
+}
+
+/** A list: JSON values that are read on access, or values. */
+export class ListValue {
+  readonly #items: readonly unknown[];
+  readonly #read: ReadJson | undefined;
+
+  /** Without `read`, the items are values. */
+  constructor(items: readonly Value[]);
+  constructor(items: readonly Json[], read: ReadJson);
+  constructor(items: readonly unknown[], read?: ReadJson) {
+    this.#items = items;
+    this.#read = read;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** The element of an index within the size. @throws CelError for JSON of the wrong type */
+  get(index: number): Value {
+    const item = this.#items[index];
+    return this.#read === undefined ? (item as Value) : this.#read(item as Json);
+  }
+}
+
+/** A map: a JSON object whose values are read on access ({@link JsonMapValue}), or entries ({@link EntriesValue}). */
+export abstract class MapValue {
+  abstract readonly size: number;
+  /** Undefined: no such key. Numeric keys of different types are equal when their values are. */
+  abstract get(key: Value): Value | undefined;
+  abstract has(key: Value): boolean;
+  abstract keys(): Iterable<Value>;
+}
+
+export class JsonMapValue extends MapValue {
+  readonly #json: JsonObject;
+  readonly #read: ReadJson;
+
+  constructor(json: JsonObject, read: ReadJson) {
+    super();
+    this.#json = json;
+    this.#read = read;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const _ in this.#json) size++;
+    return size;
+  }
+
+  get(key: Value): Value | undefined {
+    const json = typeof key === 'string' ? getKey(this.#json, key) : undefined;
+    return json === undefined ? undefined : this.#read(json);
+  }
+
+  has(key: Value): boolean {
+    return typeof key === 'string' && Object.hasOwn(this.#json, key);
+  }
+
+  keys(): Iterable<Value> {
+    return Object.keys(this.#json);
+  }
+}
+
+/** A map of entries: keys are of the types bool, int, uint, string. */
+export class EntriesValue extends MapValue {
+  readonly #entries = new Map<boolean | number | bigint | string, { readonly key: Value; readonly value: Value }>();
+
+  /** @throws CelError for a key that is of another type or repeated */
+  constructor(entries: Iterable<readonly [key: Value, value: Value]>) {
+    super();
+    for (const [key, value] of entries) {
+      const identity = keyOf(key);
+      if (identity === undefined) throw new CelError('unsupported key type');
+      if (this.#entries.has(identity)) throw new CelError(`Failed with repeated key`);
+      this.#entries.set(identity, { key, value });
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: Value): Value | undefined {
+    const identity = keyOf(key);
+    return identity === undefined ? undefined : this.#entries.get(identity)?.value;
+  }
+
+  has(key: Value): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  *keys(): Iterable<Value> {
+    for (const { key } of this.#entries.values()) yield key;
+  }
+}
+
+/** What equal keys have in common; undefined for a value that equals no key. Integers are normalized as ints are. */
+function keyOf(key: Value): boolean | number | bigint | string | undefined {
+  if (typeof key === 'string' || typeof key === 'boolean' || typeof key === 'number' || typeof key === 'bigint') {
+    return key;
+  }
+  if (key instanceof Uint) return intOf(key.value);
+  if (key instanceof Double && Number.isInteger(key.value)) return intOf(BigInt(key.value));
+  return undefined;
+}
+
+/** The int of an exact integer: a `number` when it is safe. The caller checks that it has 64 bits. */
+export function intOf(exact: bigint): number | bigint {
+  return exact >= minSafe && exact <= maxSafe ? Number(exact) : exact;
+}
+const minSafe = BigInt(Number.MIN_SAFE_INTEGER);
+const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** An object with declared fields, in place over JSON. */
+export class ObjectValue {
+  readonly type: ObjectType;
+  readonly json: JsonObject;
+
+  constructor(type: ObjectType, json: JsonObject) {
+    this.type = type;
+    this.json = json;
+  }
+
+  /** The value of a field; undefined when it is absent or not declared. @throws CelError for JSON of the wrong type */
+  get(identifier: string): Value | undefined {
+    const field = this.type.field(identifier);
+    if (field === undefined) return undefined;
+    const json = getKey(this.json, field.property);
+    return json === undefined ? undefined : field.read(json);
+  }
+
+  has(identifier: string): boolean {
+    const field = this.type.field(identifier);
+    return field !== undefined && Object.hasOwn(this.json, field.property);
+  }
+}
+
+/** `optional.of(value)`, or `optional.none()`. */
+export class OptionalValue {
+  readonly value: Value | undefined;
+  constructor(value: Value | undefined) {
+    this.value = value;
+  }
+}
+
+/** A type as a value: `int`, `list`, `kubernetes.Quantity`. */
+export class TypeValue {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** A value of a type that a library declares. */
+export abstract class OpaqueValue {
+  /** The name of its type, such as `kubernetes.Quantity`. */
+  abstract readonly typeName: string;
+  /** Whether another value of the same type equals it. */
+  abstract equals(other: OpaqueValue): boolean;
+}

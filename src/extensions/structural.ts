@@ -1,0 +1,93 @@
+import { getKey, isJsonObject, type Json, type JsonObject, type Names } from '../meta/index.ts';
+
+/**
+ * The structural schema of a custom type, read once from the `openAPIV3Schema` of a version. Everything that serves
+ * custom objects (pruning, defaulting, validation, columns, field types of expressions, managed fields, OpenAPI) reads
+ * this form.
+ */
+export interface Structural {
+  /** Empty where the schema has none: int-or-string, preserve-unknown-fields. */
+  readonly type: '' | 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  readonly properties: ReadonlyMap<string, Structural>;
+  readonly items: Structural | undefined;
+  /** Undefined where absent or false. */
+  readonly additionalProperties: Structural | true | undefined;
+  readonly nullable: boolean;
+  readonly default: Json | undefined;
+  readonly preserveUnknownFields: boolean;
+  readonly embeddedResource: boolean;
+  readonly intOrString: boolean;
+  readonly listType: 'atomic' | 'set' | 'map' | undefined;
+  readonly listMapKeys: readonly string[];
+  readonly mapType: 'atomic' | 'granular' | undefined;
+  readonly rules: readonly Rule[];
+  /** The schema as given: value validation (`minimum`, `pattern`, `allOf`…), descriptions. */
+  readonly schema: JsonObject;
+}
+
+/** A validation rule of the expression language. */
+export interface Rule {
+  readonly rule: string;
+  readonly message: string;
+  readonly messageExpression: string;
+  readonly reason: string | undefined;
+  readonly fieldPath: string;
+  readonly optionalOldSelf: boolean | undefined;
+}
+
+const none: readonly never[] = [];
+const noProperties: ReadonlyMap<string, Structural> = new Map();
+
+/** Reads the decoded `openAPIV3Schema` of a definition that has been validated. */
+export function structuralOf(schema: JsonObject, names: Names): Structural {
+  const { extension } = names;
+  const read = (schema: JsonObject): Structural => {
+    const text = (key: string) => {
+      const value = getKey(schema, key);
+      return typeof value === 'string' ? value : '';
+    };
+    const flag = (key: string) => getKey(schema, key) === true;
+    const below = (key: string) => {
+      const value = getKey(schema, key);
+      return isJsonObject(value) ? read(value) : undefined;
+    };
+    const properties = getKey(schema, 'properties');
+    const keys = getKey(schema, `${extension}list-map-keys`);
+    const rules = getKey(schema, `${extension}validations`);
+    return {
+      type: text('type') as Structural['type'],
+      properties: isJsonObject(properties)
+        ? new Map(Object.entries(properties).map(([name, value]) => [name, read(value as JsonObject)]))
+        : noProperties,
+      items: below('items'),
+      additionalProperties: flag('additionalProperties') ? true : below('additionalProperties'),
+      nullable: flag('nullable'),
+      default: getKey(schema, 'default'),
+      preserveUnknownFields: flag(`${extension}preserve-unknown-fields`),
+      embeddedResource: flag(`${extension}embedded-resource`),
+      intOrString: flag(`${extension}int-or-string`),
+      listType: (text(`${extension}list-type`) || undefined) as Structural['listType'],
+      listMapKeys: Array.isArray(keys) ? (keys as string[]) : none,
+      mapType: (text(`${extension}map-type`) || undefined) as Structural['mapType'],
+      rules: Array.isArray(rules) ? rules.map((rule) => ruleOf(rule as JsonObject)) : none,
+      schema,
+    };
+  };
+  return read(schema);
+}
+
+function ruleOf(given: JsonObject): Rule {
+  const text = (key: string) => {
+    const value = getKey(given, key);
+    return typeof value === 'string' ? value : '';
+  };
+  const optional = getKey(given, 'optionalOldSelf');
+  return {
+    rule: text('rule'),
+    message: text('message'),
+    messageExpression: text('messageExpression'),
+    reason: text('reason') || undefined,
+    fieldPath: text('fieldPath'),
+    optionalOldSelf: typeof optional === 'boolean' ? optional : undefined,
+  };
+}

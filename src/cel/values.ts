@@ -156,12 +156,19 @@ export class EntriesValue extends MapValue {
   /** @throws CelError for a key that is of another type or repeated */
   constructor(entries: Iterable<readonly [key: Value, value: Value]>) {
     super();
-    for (const [key, value] of entries) {
-      const identity = keyOf(key);
-      if (identity === undefined) throw new CelError('unsupported key type');
-      if (this.#entries.has(identity)) throw new CelError(`Failed with repeated key`);
-      this.#entries.set(identity, { key, value });
-    }
+    for (const [key, value] of entries) if (!this.add(key, value)) throw new CelError('Failed with repeated key');
+  }
+
+  /**
+   * Adds an entry to a map that is not in use yet. Returns false for a key that it has.
+   * @throws CelError for a key of another type
+   */
+  add(key: Value, value: Value): boolean {
+    const identity = keyOf(key);
+    if (identity === undefined) throw new CelError('unsupported key type');
+    if (this.#entries.has(identity)) return false;
+    this.#entries.set(identity, { key, value });
+    return true;
   }
 
   get size(): number {

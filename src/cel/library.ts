@@ -1,4 +1,5 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
+import type { SyntaxOptions } from './environment.ts';
 import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
 
@@ -48,4 +49,5 @@ export interface Library {
   readonly functions: { readonly [name: string]: readonly Overload[] };
   /** Types that are named in expressions (`type(x) == url`), by name. */
   readonly types?: { readonly [name: string]: CelType };
+  readonly syntax?: SyntaxOptions;
 }

@@ -15,6 +15,7 @@
  * | opaque | a subclass of `OpaqueValue` |
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
+import type { LiteralValue } from './ast.ts';
 import type { ObjectType, ReadJson } from './types.ts';
 
 export type Value =
@@ -205,6 +206,22 @@ export function intOf(exact: bigint): number | bigint {
 }
 const minSafe = BigInt(Number.MIN_SAFE_INTEGER);
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The value of a literal. */
+export function literalValue(literal: LiteralValue): Value {
+  switch (literal.type) {
+    case 'null':
+      return null;
+    case 'int':
+      return intOf(literal.value);
+    case 'uint':
+      return new Uint(literal.value);
+    case 'double':
+      return new Double(literal.value);
+    default:
+      return literal.value;
+  }
+}
 
 /** An object with declared fields, in place over JSON. */
 export class ObjectValue {

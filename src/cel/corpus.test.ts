@@ -11,7 +11,7 @@ import { optionalsLibrary } from './library/optionals.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
-import { textOf, typeOf, valueOf } from './testing/corpus-values.ts';
+import { textOf, typeOf, fromWire } from './testing/corpus-values.ts';
 import { unchecked } from './testing/unchecked.ts';
 import { CelError, type Value } from './values.ts';
 
@@ -51,7 +51,7 @@ function differenceOf(one: CorpusCase): string {
     if (one.checkOnly) return '';
     const actual = textOf(compileExpression(checked).evaluate(valuesOf(one), new Budget(1_000_000)));
     if (one.value === undefined) return `gives ${actual}, and no error`;
-    const expected = textOf(valueOf(one.value));
+    const expected = textOf(fromWire(one.value));
     return actual === expected ? '' : `gives ${actual}, not ${expected}`;
   } catch (error) {
     const expected = error instanceof CelError || error instanceof ExpressionError;
@@ -94,5 +94,5 @@ function declaredFunctions(declarations: readonly Declaration[]): Library {
 }
 
 function valuesOf({ declarations, bindings }: CorpusCase): Value[] {
-  return variablesOf(declarations).map(({ name }) => valueOf(bindings[name] ?? {}));
+  return variablesOf(declarations).map(({ name }) => fromWire(bindings[name] ?? {}));
 }

@@ -8,19 +8,21 @@ import type { CheckedExpression, Environment } from './environment.ts';
 import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
 import { optionalsLibrary } from './library/optionals.ts';
+import { standardLibrary } from './library/standard.ts';
+import { twoVariableLibrary } from './library/two-variable.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
-import { textOf, typeOf, fromWire } from './testing/corpus-values.ts';
+import { fromWire, textOf, typeOf } from './testing/corpus-values.ts';
 import { unchecked } from './testing/unchecked.ts';
 import { CelError, type Value } from './values.ts';
 
 const syntax: Library = {
   name: 'corpus',
-  syntax: { twoVariableMacros: true, bindings: true, mathMacros: true, escapedIdentifiers: true },
+  syntax: { bindings: true, mathMacros: true, escapedIdentifiers: true },
   functions: {},
 };
-const libraries: readonly Library[] = [syntax, optionalsLibrary];
+const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariableLibrary];
 
 describe('the conformance cases of the language', () => {
   const { cases, skipped } = readCorpus();

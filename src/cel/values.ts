@@ -39,8 +39,11 @@ export type Value =
 /** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
 export class CelError extends Error {}
 
-/** The cost budget is exceeded. Nothing absorbs it. */
-export class CostLimitExceeded extends Error {}
+/** What ends an evaluation and is no failure of the expression: no operator or macro absorbs it. */
+export abstract class Interruption extends Error {}
+
+/** The cost budget is exceeded. */
+export class CostLimitExceeded extends Interruption {}
 
 export class Uint {
   readonly value: bigint;
@@ -235,7 +238,7 @@ export class OptionalValue {
   }
 }
 
-/** A type as a value: `int`, `list`, `kubernetes.Quantity`. */
+/** A type as a value: `int`, `list`, `net.IP`. */
 export class TypeValue {
   readonly name: string;
   constructor(name: string) {
@@ -245,7 +248,7 @@ export class TypeValue {
 
 /** A value of a type that a library declares. */
 export abstract class OpaqueValue {
-  /** The name of its type, such as `kubernetes.Quantity`. */
+  /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
   /** Whether another value of the same type equals it. */
   abstract equals(other: OpaqueValue): boolean;

@@ -15,6 +15,7 @@
  * | opaque | a subclass of `OpaqueValue` |
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
+import type { LiteralValue } from './ast.ts';
 import type { ObjectType, ReadJson } from './types.ts';
 
 export type Value =
@@ -35,8 +36,18 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
-export class CelError extends Error {}
+/**
+ * A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. An expression can fail many times within
+ * its budget, so a failure records no stack: that would take a hundred times as long as the failure.
+ */
+export class CelError extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
 /** What ends an evaluation and is no failure of the expression: no operator or macro absorbs it. */
 export abstract class Interruption extends Error {}
@@ -62,9 +73,12 @@ export class Double {
 export class Timestamp {
   readonly seconds: number;
   readonly nanos: number;
-  constructor(seconds: number, nanos: number) {
+  /** The offset that it is written with, in seconds east of UTC; it is no part of its value. */
+  readonly offset: number;
+  constructor(seconds: number, nanos: number, offset = 0) {
     this.seconds = seconds;
     this.nanos = nanos;
+    this.offset = offset;
   }
 }
 
@@ -146,12 +160,19 @@ export class EntriesValue extends MapValue {
   /** @throws CelError for a key that is of another type or repeated */
   constructor(entries: Iterable<readonly [key: Value, value: Value]>) {
     super();
-    for (const [key, value] of entries) {
-      const identity = keyOf(key);
-      if (identity === undefined) throw new CelError('unsupported key type');
-      if (this.#entries.has(identity)) throw new CelError(`Failed with repeated key`);
-      this.#entries.set(identity, { key, value });
-    }
+    for (const [key, value] of entries) if (!this.add(key, value)) throw new CelError('Failed with repeated key');
+  }
+
+  /**
+   * Adds an entry to a map that is not in use yet. Returns false for a key that it has.
+   * @throws CelError for a key of another type
+   */
+  add(key: Value, value: Value): boolean {
+    const identity = keyOf(key);
+    if (identity === undefined) throw new CelError('unsupported key type');
+    if (this.#entries.has(identity)) return false;
+    this.#entries.set(identity, { key, value });
+    return true;
   }
 
   get size(): number {
@@ -189,6 +210,22 @@ export function intOf(exact: bigint): number | bigint {
 const minSafe = BigInt(Number.MIN_SAFE_INTEGER);
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** The value of a literal. */
+export function literalValue(literal: LiteralValue): Value {
+  switch (literal.type) {
+    case 'null':
+      return null;
+    case 'int':
+      return intOf(literal.value);
+    case 'uint':
+      return new Uint(literal.value);
+    case 'double':
+      return new Double(literal.value);
+    default:
+      return literal.value;
+  }
+}
+
 /** An object with declared fields, in place over JSON. */
 export class ObjectValue {
   readonly type: ObjectType;
@@ -199,17 +236,20 @@ export class ObjectValue {
     this.json = json;
   }
 
-  /** The value of a field; undefined when it is absent or not declared. @throws CelError for JSON of the wrong type */
+  /**
+   * The value of a field; undefined when it is absent, null or not declared.
+   * @throws CelError for JSON of the wrong type
+   */
   get(identifier: string): Value | undefined {
     const field = this.type.field(identifier);
     if (field === undefined) return undefined;
     const json = getKey(this.json, field.property);
-    return json === undefined ? undefined : field.read(json);
+    return json === undefined || json === null ? undefined : field.read(json);
   }
 
   has(identifier: string): boolean {
     const field = this.type.field(identifier);
-    return field !== undefined && Object.hasOwn(this.json, field.property);
+    return field !== undefined && (getKey(this.json, field.property) ?? null) !== null;
   }
 }
 

@@ -118,33 +118,27 @@ export class Parser {
   }
 
   #or(): Expr {
-    const first = this.#and();
-    if (this.#kind() !== Token.or) return first;
-    const terms = [first];
-    const offsets: number[] = [];
-    let height = this.#height;
-    while (this.#kind() === Token.or) {
-      offsets.push(this.#offset(this.#next++));
-      terms.push(this.#and());
-      height = Math.max(height, this.#height);
-    }
-    this.#height = height;
-    return this.#balanced('_||_', terms, offsets, 0, offsets.length - 1);
+    return this.#logical(Token.or, '_||_');
   }
 
-  #and(): Expr {
-    const first = this.#relation();
-    if (this.#kind() !== Token.and) return first;
+  /** Terms with `||` or `&&` between them. */
+  #logical(kind: number, name: string): Expr {
+    const first = this.#term(kind);
+    if (this.#kind() !== kind) return first;
     const terms = [first];
     const offsets: number[] = [];
     let height = this.#height;
-    while (this.#kind() === Token.and) {
+    while (this.#kind() === kind) {
       offsets.push(this.#offset(this.#next++));
-      terms.push(this.#relation());
+      terms.push(this.#term(kind));
       height = Math.max(height, this.#height);
     }
     this.#height = height;
-    return this.#balanced('_&&_', terms, offsets, 0, offsets.length - 1);
+    return this.#balanced(name, terms, offsets, 0, offsets.length - 1);
+  }
+
+  #term(kind: number): Expr {
+    return kind === Token.or ? this.#logical(Token.and, '_&&_') : this.#relation();
   }
 
   /** The terms with the operators of a range between them, as a tree of the least depth. */
@@ -237,11 +231,11 @@ export class Parser {
     return this.#nodes.call(dot, '_?._', [operand, key]);
   }
 
-  #fieldName(): string {
+  #fieldName(issueOffset = this.#offset()): string {
     const index = this.#next;
     if (this.#accept(Token.identifier)) return this.#text(index);
     this.#take(Token.escapedIdentifier);
-    if (!this.#options.escapedIdentifiers) this.#nodes.invalid(this.#offset(index), "unsupported syntax: '`'");
+    if (!this.#options.escapedIdentifiers) this.#nodes.invalid(issueOffset, "unsupported syntax: '`'");
     return this.#text(index).slice(1, -1);
   }
 
@@ -379,9 +373,10 @@ export class Parser {
     let name = '';
     for (let count = 0; count <= last; count++) name += this.#text(this.#next++);
     const offset = this.#offset(this.#take(Token.leftBrace));
+    const first = this.#offset();
     const entries = this.#entries<FieldEntry>(() => {
       const optional = this.#acceptOptional();
-      const field = this.#fieldName();
+      const field = this.#fieldName(first);
       const colon = this.#offset(this.#take(Token.colon));
       const value = this.#expression();
       return this.#nodes.fieldEntry(colon, field, value, optional);

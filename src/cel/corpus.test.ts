@@ -9,7 +9,7 @@ import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
 import { optionalsLibrary } from './library/optionals.ts';
 import { standardLibrary } from './library/standard.ts';
-import { twoVariableLibrary } from './library/two-variable.ts';
+import { twoVariablesLibrary } from './library/two-variables.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
@@ -22,7 +22,7 @@ const syntax: Library = {
   syntax: { bindings: true, mathMacros: true, escapedIdentifiers: true },
   functions: {},
 };
-const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariableLibrary];
+const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariablesLibrary];
 
 describe('the conformance cases of the language', () => {
   const { cases, skipped } = readCorpus();

@@ -37,7 +37,7 @@ export interface Overload {
   readonly member?: boolean;
   /** @throws CelError */
   readonly call: (...args: Value[]) => Value;
-  /** What a call costs, in cost units; default 1. */
+  /** What a call costs, in cost units; default 1. The result of a call that failed is null. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** What a call may cost, beyond its arguments; default 1. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;

@@ -36,8 +36,18 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
-export class CelError extends Error {}
+/**
+ * A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. An expression can fail many times within
+ * its budget, so a failure records no stack: that would take a hundred times as long as the failure.
+ */
+export class CelError extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
 /** What ends an evaluation and is no failure of the expression: no operator or macro absorbs it. */
 export abstract class Interruption extends Error {}
@@ -63,9 +73,12 @@ export class Double {
 export class Timestamp {
   readonly seconds: number;
   readonly nanos: number;
-  constructor(seconds: number, nanos: number) {
+  /** The offset that it is written with, in seconds east of UTC; it is no part of its value. */
+  readonly offset: number;
+  constructor(seconds: number, nanos: number, offset = 0) {
     this.seconds = seconds;
     this.nanos = nanos;
+    this.offset = offset;
   }
 }
 
@@ -216,17 +229,20 @@ export class ObjectValue {
     this.json = json;
   }
 
-  /** The value of a field; undefined when it is absent or not declared. @throws CelError for JSON of the wrong type */
+  /**
+   * The value of a field; undefined when it is absent, null or not declared.
+   * @throws CelError for JSON of the wrong type
+   */
   get(identifier: string): Value | undefined {
     const field = this.type.field(identifier);
     if (field === undefined) return undefined;
     const json = getKey(this.json, field.property);
-    return json === undefined ? undefined : field.read(json);
+    return json === undefined || json === null ? undefined : field.read(json);
   }
 
   has(identifier: string): boolean {
     const field = this.type.field(identifier);
-    return field !== undefined && Object.hasOwn(this.json, field.property);
+    return field !== undefined && (getKey(this.json, field.property) ?? null) !== null;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { check } from './check/check.ts';
+import { checkTypes } from './check/check.ts';
 import { createEnvironment } from './check/environment.ts';
 import { ExpressionError } from './check/error.ts';
 import { formatType } from './check/format.ts';
@@ -63,7 +63,7 @@ function differenceOf(one: CorpusCase): string {
 
 function checkedOf(one: CorpusCase): CheckedExpression {
   const environment = environmentOf(one);
-  if (!one.unchecked) return check(environment, one.expr);
+  if (!one.unchecked) return checkTypes(environment, one.expr);
   const { expr, issues } = parse(one.expr, environment.syntax);
   if (expr === undefined) throw new ExpressionError(one.expr, issues);
   return unchecked(environment, one.expr, expr);

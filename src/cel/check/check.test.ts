@@ -191,6 +191,7 @@ describe('types of expressions', () => {
       "22: found no matching overload for 'orValue' applied to 'optional_type(int).(string)'",
     ],
     ['maybe.hasValue()', 'bool'],
+    ['type(maybe) == optional_type', 'bool'],
     ['maybe == null', 'bool'],
     ['[?optional.of(1), 2]', 'list(int)'],
     ['[?1]', "2: expected type 'optional_type(int)' but found 'int'"],

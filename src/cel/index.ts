@@ -6,8 +6,19 @@ export { ExpressionError } from './check/error.ts';
 export { librariesOfNew, librariesOfStored, type Release, type VersionedLibrary } from './check/versions.ts';
 export { estimateCost } from './cost/estimate.ts';
 export type { CheckedExpression, Environment, EnvironmentOptions, Variable } from './environment.ts';
+export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './library/authorizer.ts';
+export {
+  type AccessAttributes,
+  type AccessDecision,
+  type Decide,
+  type DecisionOptions,
+  evaluateWithDecisions,
+  type KnownDecisions,
+  PendingDecision,
+} from './library/decisions.ts';
 export { optionalsLibrary } from './library/optionals.ts';
 export { twoVariablesLibrary } from './library/two-variables.ts';
+export { kubeLibraries } from './library/versions.ts';
 export type { CallEstimate, EstimatedArgument, Library, Overload, Range } from './library.ts';
 export * from './types.ts';
 export * from './values.ts';

@@ -264,7 +264,7 @@ describe('properties', () => {
       fc.property(text, (source) => {
         const { expr, issues } = parse(source, all);
         expect(expr === undefined).toBe(issues.length > 0);
-        const size = [...source].length;
+        const size = Array.from(source).length;
         for (const { offset } of issues) expect(offset >= -1 && offset <= size).toBe(true);
         expect(formatIssues(source, issues).startsWith('ERROR: <input>:')).toBe(issues.length > 0);
       }),

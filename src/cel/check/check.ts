@@ -1,0 +1,56 @@
+/** Type checking: what each node refers to, and its type. */
+import type { Expr, Issue } from '../ast.ts';
+import type { CheckedExpression, Environment } from '../environment.ts';
+import { parse } from '../syntax/parse.ts';
+import { dynType } from '../types.ts';
+import { Checker } from './checker.ts';
+import { ExpressionError } from './error.ts';
+import { TypeTooComplex } from './unify.ts';
+import { validateLiterals } from './validate.ts';
+
+type Parsed = { readonly source: string; readonly expr: Expr };
+
+/**
+ * The expression with the type and the reference of each node.
+ * @throws ExpressionError with the issues in the order of their places
+ */
+export function check(environment: Environment, expression: string | Parsed): CheckedExpression {
+  const checked = checkTypes(environment, expression);
+  throwIssues(checked.source, validateLiterals(checked));
+  return checked;
+}
+
+/** The same with literals as the language allows them: also lists and maps of several types. */
+export function checkTypes(environment: Environment, expression: string | Parsed): CheckedExpression {
+  const { source, expr } = typeof expression === 'string' ? parsed(environment, expression) : expression;
+  const checker = new Checker(environment);
+  try {
+    checker.visit(expr);
+    throwIssues(source, checker.issues);
+    return {
+      source,
+      environment,
+      expr,
+      type: checker.unifier.substitute(checker.typeOf[expr.id] ?? dynType, dynType),
+      typeOf: checker.typeOf.map((type) => type && checker.unifier.substitute(type, dynType)),
+      referenceOf: checker.referenceOf,
+      variables: checker.variables,
+    };
+  } catch (error) {
+    if (!(error instanceof TypeTooComplex)) throw error;
+    throw new ExpressionError(source, [
+      { offset: expr.offset, message: 'the types of the expression are too complex' },
+    ]);
+  }
+}
+
+function parsed(environment: Environment, source: string): Parsed {
+  const { expr, issues } = parse(source, environment.syntax);
+  throwIssues(source, issues);
+  if (expr === undefined) throw new ExpressionError(source, [{ offset: 0, message: 'no expression' }]);
+  return { source, expr };
+}
+
+function throwIssues(source: string, issues: readonly Issue[]): void {
+  if (issues.length > 0) throw new ExpressionError(source, issues);
+}

@@ -1,5 +1,5 @@
 /** Costs and their estimates, in cost units. */
-import { unbounded, unknownSize } from '../cost/range.ts';
+import { add, fixed, multiply, unbounded, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import type { Value } from '../values.ts';
 
@@ -20,26 +20,14 @@ export function codePoints(text: string): number {
   return count;
 }
 
-export const exactly = (cost: number): Range => ({ min: cost, max: cost });
+export { fixed as exactly, multiply as times };
 
 /** A range times a factor, rounded up. */
 export function scaled({ min, max }: Range, factor: number): Range {
   return { min: Math.min(Math.ceil(min * factor), unbounded), max: Math.min(Math.ceil(max * factor), unbounded) };
 }
 
-export function times(a: Range, b: Range): Range {
-  return { min: Math.min(a.min * b.min, unbounded), max: Math.min(a.max * b.max, unbounded) };
-}
-
-export function plus(...ranges: readonly Range[]): Range {
-  let min = 0;
-  let max = 0;
-  for (const range of ranges) {
-    min += range.min;
-    max += range.max;
-  }
-  return { min: Math.min(min, unbounded), max: Math.min(max, unbounded) };
-}
+export const plus = (...ranges: readonly Range[]): Range => ranges.reduce(add, fixed(0));
 
 /** The size of an argument of a call, which has it. */
 export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;

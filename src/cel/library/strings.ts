@@ -112,8 +112,11 @@ const escapes: { readonly [character: string]: string } = {
   '"': '\\"',
 };
 
-const quote = (text: string): string =>
-  `"${text.replace(/[\x07-\r\\"]|[\ud800-\udfff]/gu, (character) => escapes[character] ?? '\ufffd')}"`;
+/** In quotes, with halves of surrogate pairs replaced. */
+const quote = (text: string): string => {
+  const escaped = text.replace(/[\p{Cc}\\"]/gu, (character) => escapes[character] ?? character);
+  return `"${escaped.replace(/\p{Cs}/gu, '\ufffd')}"`;
+};
 
 const method = <A extends readonly Value[]>(
   id: string,

@@ -284,6 +284,11 @@ export class TypeValue {
 export abstract class OpaqueValue {
   /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
+  /** What a comparison reads, as the length of a text that costs as much. */
+  get size(): number {
+    return 1;
+  }
+
   /** Whether another value of the same type equals it. */
   abstract equals(other: OpaqueValue): boolean;
 }

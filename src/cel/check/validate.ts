@@ -36,7 +36,7 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
   const visit = (expr: Expr, exempt: boolean): void => {
     let inner = exempt;
     if (expr.kind === 'call') {
-      issues.push(...validateCall(checked, expr, typeOf));
+      for (const issue of validateCall(checked, expr, typeOf)) issues.push(issue);
       inner ||= heterogeneous.has(expr.function);
     } else if (expr.kind === 'list' && !exempt) {
       same(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { check } from './check/check.ts';
+import { checkTypes } from './check/check.ts';
 import { createEnvironment } from './check/environment.ts';
 import { ExpressionError } from './check/error.ts';
 import { formatType } from './check/format.ts';
@@ -9,7 +9,7 @@ import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
 import { optionalsLibrary } from './library/optionals.ts';
 import { standardLibrary } from './library/standard.ts';
-import { twoVariableLibrary } from './library/two-variable.ts';
+import { twoVariablesLibrary } from './library/two-variables.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
@@ -22,7 +22,7 @@ const syntax: Library = {
   syntax: { bindings: true, mathMacros: true, escapedIdentifiers: true },
   functions: {},
 };
-const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariableLibrary];
+const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariablesLibrary];
 
 describe('the conformance cases of the language', () => {
   const { cases, skipped } = readCorpus();
@@ -63,7 +63,7 @@ function differenceOf(one: CorpusCase): string {
 
 function checkedOf(one: CorpusCase): CheckedExpression {
   const environment = environmentOf(one);
-  if (!one.unchecked) return check(environment, one.expr);
+  if (!one.unchecked) return checkTypes(environment, one.expr);
   const { expr, issues } = parse(one.expr, environment.syntax);
   if (expr === undefined) throw new ExpressionError(one.expr, issues);
   return unchecked(environment, one.expr, expr);

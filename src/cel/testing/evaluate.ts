@@ -5,7 +5,7 @@ import { Budget } from '../evaluate/budget.ts';
 import { compileExpression } from '../evaluate/compile.ts';
 import { optionalsLibrary } from '../library/optionals.ts';
 import { standardLibrary } from '../library/standard.ts';
-import { twoVariableLibrary } from '../library/two-variable.ts';
+import { twoVariablesLibrary } from '../library/two-variables.ts';
 import type { Library } from '../library.ts';
 import type { CelType } from '../types.ts';
 import type { Value } from '../values.ts';
@@ -14,7 +14,7 @@ import type { Value } from '../values.ts';
 export type Variables = { readonly [name: string]: readonly [type: CelType, value: Value] };
 
 const bindings: Library = { name: 'bindings', syntax: { bindings: true }, functions: {} };
-const libraries: readonly Library[] = [standardLibrary, optionalsLibrary, twoVariableLibrary, bindings];
+const libraries: readonly Library[] = [standardLibrary, optionalsLibrary, twoVariablesLibrary, bindings];
 
 /** @throws what the check or the evaluation throws */
 export function evaluate(source: string, variables: Variables = {}, limit = 1_000_000): Value {

@@ -7,6 +7,7 @@ import { type FormatStyle, formatIssues, formatString } from './format-string.ts
 import { plainStyle, quotedStyle } from './format-styles.ts';
 import { indexNumber } from './integers.ts';
 import { functionOf, methodOf } from './overloads.ts';
+import { longCost } from './sizes.ts';
 import {
   joinCosts,
   producing,
@@ -131,8 +132,12 @@ const strings = listType(stringType);
 
 const functions: Library['functions'] = {
   charAt: [
-    method('string_char_at_int', [stringType, intType], stringType, (text: string, index: Value) =>
-      charAt(text, indexNumber(index)),
+    method(
+      'string_char_at_int',
+      [stringType, intType],
+      stringType,
+      (text: string, index: Value) => charAt(text, indexNumber(index)),
+      { cost: longCost },
     ),
   ],
   indexOf: [

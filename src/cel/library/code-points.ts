@@ -1,5 +1,5 @@
 /** Strings by code point. A string without surrogates, as most are, has a code point in each of its units. */
-import { codePoints } from './costs.ts';
+import { codePoints } from '../memo.ts';
 
 const isPair = (text: string, unit: number): boolean =>
   (text.charCodeAt(unit) & 0xfc00) === 0xd800 && (text.charCodeAt(unit + 1) & 0xfc00) === 0xdc00;

@@ -1,6 +1,6 @@
 /** The sizes of values, which costs depend on. */
+import { codePoints, keysOf } from '../memo.ts';
 import { ListValue, MapValue, ObjectValue, OpaqueValue, OptionalValue, type Value } from '../values.ts';
-import { codePoints } from './costs.ts';
 
 /** Code points, bytes, elements or entries; 1 for other values. */
 export function sizeOfValue(value: Value): number {
@@ -9,7 +9,7 @@ export function sizeOfValue(value: Value): number {
   if (value instanceof ListValue || value instanceof MapValue) return value.size;
   if (value instanceof OpaqueValue) return value.size;
   if (value instanceof Uint8Array) return value.length;
-  if (value instanceof ObjectValue) return Object.keys(value.json).length;
+  if (value instanceof ObjectValue) return keysOf(value.json).length;
   if (value instanceof OptionalValue) return value.value === undefined ? 1 : sizeOfValue(value.value);
   return 1;
 }

@@ -1,9 +1,11 @@
 /** Sizes, membership and indexes of collections, and the tests of strings. */
+
 import { valuesEqual } from '../evaluate/equality.ts';
 import type { Library, Overload } from '../library.ts';
+import { codePoints } from '../memo.ts';
 import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from '../types.ts';
 import { CelError, ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
-import { codePoints, scaled, sizeOf, stringFactor, times } from './costs.ts';
+import { scaled, sizeOf, stringFactor, times } from './costs.ts';
 import { functionOf, methodOf } from './overloads.ts';
 import { matchCosts, matchesPattern } from './pattern-costs.ts';
 import { sizeOfValue } from './sizes.ts';

@@ -16,7 +16,9 @@
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
 import type { LiteralValue } from './ast.ts';
-import type { ObjectType, ReadJson } from './types.ts';
+
+/** Reads a JSON value as a value of a type, in place. @throws CelError for a value that is not of the type */
+export type ReadJson = (json: Json) => Value;
 
 export type Value =
   | null
@@ -160,12 +162,19 @@ export class EntriesValue extends MapValue {
   /** @throws CelError for a key that is of another type or repeated */
   constructor(entries: Iterable<readonly [key: Value, value: Value]>) {
     super();
-    for (const [key, value] of entries) {
-      const identity = keyOf(key);
-      if (identity === undefined) throw new CelError('unsupported key type');
-      if (this.#entries.has(identity)) throw new CelError(`Failed with repeated key`);
-      this.#entries.set(identity, { key, value });
-    }
+    for (const [key, value] of entries) if (!this.add(key, value)) throw new CelError('Failed with repeated key');
+  }
+
+  /**
+   * Adds an entry to a map that is not in use yet. Returns false for a key that it has.
+   * @throws CelError for a key of another type
+   */
+  add(key: Value, value: Value): boolean {
+    const identity = keyOf(key);
+    if (identity === undefined) throw new CelError('unsupported key type');
+    if (this.#entries.has(identity)) return false;
+    this.#entries.set(identity, { key, value });
+    return true;
   }
 
   get size(): number {
@@ -219,12 +228,21 @@ export function literalValue(literal: LiteralValue): Value {
   }
 }
 
+/** What values need of the type of an object. */
+export interface DeclaredFields {
+  readonly name: string;
+  /** The field of an (unescaped) identifier; undefined: no such field. */
+  readonly field: (identifier: string) => { readonly property: string; readonly read: ReadJson } | undefined;
+  /** The identifiers of all fields. */
+  readonly identifiers: () => Iterable<string>;
+}
+
 /** An object with declared fields, in place over JSON. */
 export class ObjectValue {
-  readonly type: ObjectType;
+  readonly type: DeclaredFields;
   readonly json: JsonObject;
 
-  constructor(type: ObjectType, json: JsonObject) {
+  constructor(type: DeclaredFields, json: JsonObject) {
     this.type = type;
     this.json = json;
   }
@@ -266,6 +284,11 @@ export class TypeValue {
 export abstract class OpaqueValue {
   /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
+  /** What a comparison reads, as the length of a text that costs as much. */
+  get size(): number {
+    return 1;
+  }
+
   /** Whether another value of the same type equals it. */
   abstract equals(other: OpaqueValue): boolean;
 }

@@ -27,6 +27,8 @@ export interface Qualifier {
 export type Base =
   /** A variable: its cost is that of the attribute. */
   | { readonly kind: 'variable'; readonly read: Step }
+  /** A variable of a comprehension, by its slot. */
+  | { readonly kind: 'local'; readonly slot: number }
   /** The result of an expression, whose cost is added to that of the attribute. */
   | { readonly kind: 'relative'; readonly evaluate: Step }
   /** `condition ? a : b`: the qualifiers belong to both branches. The attribute itself costs nothing. */
@@ -50,9 +52,11 @@ export function evaluateAttribute(attribute: Attribute): Step {
   const cost = ownCost(attribute);
   if (cost === 0) return resolve;
   const { base, qualifiers } = attribute;
+  if (base.kind === 'local' && qualifiers.length === 0) return readLocal(base.slot);
   if (base.kind === 'variable' && qualifiers.length === 1) {
     const [qualifier] = qualifiers as [Qualifier];
-    if (typeof qualifier.key === 'string' && !qualifier.optional) return fieldOfVariable(base.read, qualifier.key, resolve);
+    if (typeof qualifier.key === 'string' && !qualifier.optional)
+      return fieldOfVariable(base.read, qualifier.key, resolve);
   }
   return (frame) => {
     const result = resolve(frame);
@@ -61,13 +65,22 @@ export function evaluateAttribute(attribute: Attribute): Step {
   };
 }
 
-/** `variable.field`, the most frequent attribute. */
+/** The most frequent attribute within a comprehension. */
+function readLocal(slot: number): Step {
+  return (frame) => {
+    charge(frame, 1);
+    return frame.locals[slot] as Outcome;
+  };
+}
+
+/** `variable.field`, the most frequent attribute outside. */
 function fieldOfVariable(read: Step, key: string, resolve: Step): Step {
   return (frame) => {
     const operand = read(frame);
     if (operand instanceof ObjectValue || operand instanceof MapValue) {
       charge(frame, 2);
-      return qualify(operand, key) ?? missing(operand, key);
+      const value = qualify(operand, key);
+      return value === undefined ? missing(operand, key) : value;
     }
     const result = resolve(frame);
     charge(frame, 1);
@@ -77,7 +90,7 @@ function fieldOfVariable(read: Step, key: string, resolve: Step): Step {
 
 /** The step that evaluates an attribute within another one, where only its qualifiers have a cost. */
 export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
-  const start = base.kind === 'variable' ? base.read : base.kind === 'relative' ? base.evaluate : base.resolve;
+  const start = startOf(base);
   if (qualifiers.length === 0) return start;
   const last = test ? qualifiers.length - 1 : qualifiers.length;
   const tested = test ? qualifiers[last] : undefined;
@@ -97,7 +110,7 @@ export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
       const result: Outcome | undefined = key instanceof CelError ? key : qualify(value, key);
       if (result === undefined && optional) return tested === undefined ? none : false;
       charge(frame, 1);
-      value = result ?? missing(value, key as Value);
+      value = result === undefined ? missing(value, key as Value) : result;
     }
     if (value instanceof CelError) return value;
     if (tested === undefined) return optional ? new OptionalValue(value) : value;
@@ -105,6 +118,19 @@ export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
     if (!optional || present === true) charge(frame, 1);
     return present;
   };
+}
+
+function startOf(base: Base): Step {
+  switch (base.kind) {
+    case 'variable':
+      return base.read;
+    case 'local':
+      return ({ locals }) => locals[base.slot] as Outcome;
+    case 'relative':
+      return base.evaluate;
+    case 'conditional':
+      return base.resolve;
+  }
 }
 
 const none = new OptionalValue(undefined);

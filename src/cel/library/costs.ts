@@ -1,4 +1,5 @@
 /** Costs and their estimates, in cost units. */
+import { unbounded, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import type { Value } from '../values.ts';
 
@@ -9,9 +10,6 @@ export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>;
 export const stringFactor = 0.1;
 /** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
 export const regexFactor = 0.25;
-
-/** Estimates stop here: 2^64 - 1, which as a number is 2^64. */
-const maxEstimate = 2 ** 64;
 
 /** The number of code points of a string. */
 export function codePoints(text: string): number {
@@ -26,11 +24,11 @@ export const exactly = (cost: number): Range => ({ min: cost, max: cost });
 
 /** A range times a factor, rounded up. */
 export function scaled({ min, max }: Range, factor: number): Range {
-  return { min: Math.min(Math.ceil(min * factor), maxEstimate), max: Math.min(Math.ceil(max * factor), maxEstimate) };
+  return { min: Math.min(Math.ceil(min * factor), unbounded), max: Math.min(Math.ceil(max * factor), unbounded) };
 }
 
 export function times(a: Range, b: Range): Range {
-  return { min: Math.min(a.min * b.min, maxEstimate), max: Math.min(a.max * b.max, maxEstimate) };
+  return { min: Math.min(a.min * b.min, unbounded), max: Math.min(a.max * b.max, unbounded) };
 }
 
 export function plus(...ranges: readonly Range[]): Range {
@@ -40,12 +38,11 @@ export function plus(...ranges: readonly Range[]): Range {
     min += range.min;
     max += range.max;
   }
-  return { min: Math.min(min, maxEstimate), max: Math.min(max, maxEstimate) };
+  return { min: Math.min(min, unbounded), max: Math.min(max, unbounded) };
 }
 
 /** The size of an argument of a call, which has it. */
-export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range =>
-  args[index]?.size ?? { min: 0, max: maxEstimate };
+export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;
 
 /** What reading a string argument costs. */
 export const readingCost = (args: readonly Value[], index: number, times = 1): number =>
@@ -56,3 +53,12 @@ export const reading = (times = 1): Costs => ({
   cost: (args) => readingCost(args, 0, times),
   estimate: (args) => ({ cost: scaled(sizeOf(args, 0), times * stringFactor) }),
 });
+
+/** What reading a text costs where it costs 1 in the reference, which long texts must not. */
+export const longCost = (length: number): number => Math.max(1, Math.ceil(length / 100));
+
+/** The costs of a function that reads its last argument, a string, and is estimated to cost 1. */
+export const readingLong: Costs = {
+  cost: (args) => longCost((args.at(-1) as string).length),
+  estimate: () => ({ cost: exactly(1) }),
+};

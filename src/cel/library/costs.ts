@@ -1,5 +1,5 @@
 /** Costs and their estimates, in cost units. */
-import { unbounded, unknownSize } from '../cost/range.ts';
+import { add, fixed, multiply, unbounded, unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import { codePoints } from '../memo.ts';
 import type { Value } from '../values.ts';
@@ -12,26 +12,14 @@ export const stringFactor = 0.1;
 /** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
 export const regexFactor = 0.25;
 
-export const exactly = (cost: number): Range => ({ min: cost, max: cost });
+export { fixed as exactly, multiply as times };
 
 /** A range times a factor, rounded up. */
 export function scaled({ min, max }: Range, factor: number): Range {
   return { min: Math.min(Math.ceil(min * factor), unbounded), max: Math.min(Math.ceil(max * factor), unbounded) };
 }
 
-export function times(a: Range, b: Range): Range {
-  return { min: Math.min(a.min * b.min, unbounded), max: Math.min(a.max * b.max, unbounded) };
-}
-
-export function plus(...ranges: readonly Range[]): Range {
-  let min = 0;
-  let max = 0;
-  for (const range of ranges) {
-    min += range.min;
-    max += range.max;
-  }
-  return { min: Math.min(min, unbounded), max: Math.min(max, unbounded) };
-}
+export const plus = (...ranges: readonly Range[]): Range => ranges.reduce(add, fixed(0));
 
 /** The size of an argument of a call, which has it. */
 export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range => args[index]?.size ?? unknownSize;
@@ -52,5 +40,5 @@ export const longCost = (length: number): number => Math.max(1, Math.ceil(length
 /** The costs of a function that reads its last argument, a string, and is estimated to cost 1. */
 export const readingLong: Costs = {
   cost: (args) => longCost((args.at(-1) as string).length),
-  estimate: () => ({ cost: exactly(1) }),
+  estimate: () => ({ cost: fixed(1) }),
 };

@@ -1,4 +1,5 @@
 /** What the functions of strings cost, and how long their results may be. */
+import { unknownSize } from '../cost/range.ts';
 import type { EstimatedArgument, Overload, Range } from '../library.ts';
 import { ListValue, MapValue, ObjectValue, type Value } from '../values.ts';
 import { type Costs, exactly, plus, scaled, sizeOf, stringFactor, times } from './costs.ts';
@@ -84,8 +85,7 @@ export const joinCosts: Costs = {
 };
 
 /** The size of the elements of the first argument. */
-const elementSizeOf = (args: readonly EstimatedArgument[]): Range =>
-  args[0]?.elementSize ?? { min: 0, max: sizeOf([], 0).max };
+const elementSizeOf = (args: readonly EstimatedArgument[]): Range => args[0]?.elementSize ?? unknownSize;
 
 /** The receiver, a string or a list, is looked through once. */
 export const searchCosts: Costs = {

@@ -3,7 +3,7 @@ import type { Library, Overload } from '../library.ts';
 import { type CelType, dynType, intType, listType, stringType } from '../types.ts';
 import { CelError, ListValue, type Value } from '../values.ts';
 import { between, codePoints, pointOf, unitOf } from './code-points.ts';
-import { formatString } from './format-string.ts';
+import { type FormatStyle, formatIssues, formatString } from './format-string.ts';
 import { plainStyle, quotedStyle } from './format-styles.ts';
 import { indexNumber } from './integers.ts';
 import { functionOf, methodOf } from './overloads.ts';
@@ -112,8 +112,11 @@ const escapes: { readonly [character: string]: string } = {
   '"': '\\"',
 };
 
-const quote = (text: string): string =>
-  `"${text.replace(/[\x07-\r\\"]|[\ud800-\udfff]/gu, (character) => escapes[character] ?? '\ufffd')}"`;
+/** In quotes, with halves of surrogate pairs replaced. */
+const quote = (text: string): string => {
+  const escaped = text.replace(/[\p{Cc}\\"]/gu, (character) => escapes[character] ?? character);
+  return `"${escaped.replace(/\p{Cs}/gu, '\ufffd')}"`;
+};
 
 const method = <A extends readonly Value[]>(
   id: string,
@@ -238,15 +241,11 @@ const functions: Library['functions'] = {
   'strings.quote': [functionOf('strings_quote', [stringType], stringType, (text) => quote(text as string), quoteCosts)],
 };
 
-const format = (style: Parameters<typeof formatString>[2]): readonly Overload[] => [
-  method(
-    'string_format',
-    [stringType, listType(dynType)],
-    stringType,
-    (text: string, args: ListValue) => formatString(text, args, style, MAX_RESULT),
-    producing,
-  ),
-];
+const format = (style: FormatStyle): readonly Overload[] => {
+  const call = (text: string, args: ListValue) => formatString(text, args, style, MAX_RESULT);
+  const overload = method('string_format', [stringType, listType(dynType)], stringType, call, producing);
+  return [{ ...overload, validate: formatIssues(style) }];
+};
 
 /** Version 2: the functions of API rules. `%s` shows nested values quoted, and `%f` and `%e` numbers for people. */
 export const stringsLibrary: Library = { name: 'strings', functions: { ...functions, format: format(quotedStyle) } };

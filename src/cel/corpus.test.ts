@@ -61,6 +61,9 @@ function differenceOf(one: CorpusCase): string {
     if (one.type !== undefined && formatType(checked.type) !== formatType(typeOf(one.type))) {
       return `has the type ${formatType(checked.type)}, not ${formatType(typeOf(one.type))}`;
     }
+    if (!one.unchecked && one.deduced !== undefined && formatType(checked.type) !== one.deduced) {
+      return `has the type ${formatType(checked.type)}, not ${one.deduced}`;
+    }
     if (one.checkOnly) return '';
     const actual = textOf(compileExpression(checked).evaluate(valuesOf(one), new Budget(1_000_000)));
     if (one.value === undefined) return `gives ${actual}, and no error`;

@@ -12,6 +12,7 @@ import type {
 } from '../ast.ts';
 import type { Environment, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
+import { setAt } from '../node-table.ts';
 import {
   boolType,
   bytesType,
@@ -62,10 +63,14 @@ export class Checker {
     this.#environment = environment;
   }
 
-  /** Checks a node and those below it. */
-  visit(expr: Expr): CelType {
+  check(expr: Expr): this {
+    this.#visit(expr);
+    return this;
+  }
+
+  #visit(expr: Expr): CelType {
     const type = this.#typeOf(expr);
-    this.typeOf[expr.id] = type;
+    setAt(this.typeOf, expr.id, type);
     return type;
   }
 
@@ -121,7 +126,7 @@ export class Checker {
   #global(expr: Expr, name: string): CelType | undefined {
     const resolved = resolveName(this.#environment, name);
     if (resolved === undefined) return undefined;
-    this.referenceOf[expr.id] = resolved.reference;
+    setAt(this.referenceOf, expr.id, resolved.reference);
     if (resolved.reference.kind === 'variable') this.variables.add(resolved.reference.name);
     return resolved.type;
   }
@@ -137,7 +142,7 @@ export class Checker {
 
   /** The type of a field of the operand, which is optional through optionals. */
   #field(expr: Expr, operand: Expr, field: string, optional: boolean): CelType {
-    const type = this.unifier.substitute(this.visit(operand));
+    const type = this.unifier.substitute(this.#visit(operand));
     const container = type.kind === 'optional' ? type.value : type;
     const result = this.#fieldOf(expr, container, field);
     return optional || type.kind === 'optional' ? optionalType(result) : result;
@@ -162,7 +167,7 @@ export class Checker {
 
   #call(expr: Call): CelType {
     if (expr.function === '_?._') return this.#optionalSelect(expr);
-    const args = expr.args.map((arg) => this.visit(arg));
+    const args = expr.args.map((arg) => this.#visit(arg));
     if (expr.target === undefined) return this.#resolve(expr, resolveFunction(this.#environment, expr.function), args);
     const [, namespace] = qualifiedName(expr.target) ?? [];
     if (namespace !== undefined) {
@@ -170,7 +175,7 @@ export class Checker {
       const qualified = resolveFunction(this.#environment, name);
       if (qualified !== undefined) return this.#resolve(expr, qualified, args, name);
     }
-    args.unshift(this.visit(expr.target));
+    args.unshift(this.#visit(expr.target));
     return this.#resolve(expr, resolveFunction(this.#environment, expr.function), args);
   }
 
@@ -193,11 +198,11 @@ export class Checker {
       const name = qualified ?? expr.function;
       return this.#report(expr.offset, `found no matching overload for '${name}' applied to '${signature}'`);
     }
-    this.referenceOf[expr.id] = {
+    setAt(this.referenceOf, expr.id, {
       kind: 'function',
       overloads: resolved.overloads,
       qualified: qualified !== undefined,
-    };
+    });
     return resolved.type;
   }
 
@@ -208,7 +213,7 @@ export class Checker {
       this.#mismatch(expr.args[i] ?? expr, boolType, arg);
       type = errorType;
     }
-    this.referenceOf[expr.id] = { kind: 'function', overloads, qualified: false };
+    setAt(this.referenceOf, expr.id, { kind: 'function', overloads, qualified: false });
     return type;
   }
 
@@ -220,8 +225,8 @@ export class Checker {
       return this.#report(expr.offset, 'unsupported optional field selection');
     }
     const type = this.#field(expr, operand, field.value.value, true);
-    this.typeOf[field.id] = stringType;
-    this.referenceOf[expr.id] = { kind: 'function', overloads, qualified: false };
+    setAt(this.typeOf, field.id, stringType);
+    setAt(this.referenceOf, expr.id, { kind: 'function', overloads, qualified: false });
     return this.unifier.substitute(type);
   }
 
@@ -237,7 +242,7 @@ export class Checker {
     let key: CelType | undefined;
     let value: CelType | undefined;
     for (const entry of expr.entries) {
-      key = this.#join(key, this.visit(entry.key));
+      key = this.#join(key, this.#visit(entry.key));
       value = this.#join(value, this.#item(entry.value, entry.optional));
     }
     return mapType(key ?? this.unifier.variable(), value ?? this.unifier.variable());
@@ -245,7 +250,7 @@ export class Checker {
 
   /** The type of a value of a literal; `optional`: of the value in its optional. */
   #item(expr: Expr, optional: boolean): CelType {
-    const type = this.visit(expr);
+    const type = this.#visit(expr);
     if (!optional) return type;
     const unwrapped = this.unifier.substitute(type);
     if (unwrapped.kind === 'optional') return unwrapped.value;
@@ -265,7 +270,7 @@ export class Checker {
     if (resolved === undefined) this.#undeclared(expr, expr.name);
     else if (type === undefined) this.#report(expr.offset, `'${formatType(resolved.type)}' is not a type`);
     else if (type.kind !== 'object') this.#report(expr.offset, `'${formatType(type)}' is not a message type`);
-    else this.referenceOf[expr.id] = { kind: 'type', type };
+    else setAt(this.referenceOf, expr.id, { kind: 'type', type });
     for (const entry of expr.entries) {
       const value = this.#item(entry.value, entry.optional);
       if (type?.kind !== 'object') continue;
@@ -284,8 +289,8 @@ export class Checker {
   }
 
   #comprehension(expr: Comprehension): CelType {
-    const range = this.unifier.substitute(this.visit(expr.range));
-    const accumulator = this.visit(expr.initial);
+    const range = this.unifier.substitute(this.#visit(expr.range));
+    const accumulator = this.#visit(expr.initial);
     const outer = this.#scope;
     const around: Scope = { name: expr.accumulator, type: accumulator, outer };
     const [first, second] = this.#variableTypes(expr, range);
@@ -294,7 +299,7 @@ export class Checker {
     this.#require(expr.condition, boolType);
     this.#require(expr.step, accumulator);
     this.#scope = around;
-    const result = this.visit(expr.result);
+    const result = this.#visit(expr.result);
     this.#scope = outer;
     return this.unifier.substitute(result);
   }
@@ -320,7 +325,7 @@ export class Checker {
   }
 
   #require(expr: Expr, type: CelType): void {
-    const actual = this.visit(expr);
+    const actual = this.#visit(expr);
     if (!this.unifier.assignable(type, actual)) this.#mismatch(expr, type, actual);
   }
 }

@@ -52,6 +52,7 @@ export {
   defaultDomain,
   expandNames,
   expandNamesIn,
+  expressionTypes,
   featureMetric,
   healthMetrics,
   type Names,
@@ -102,7 +103,9 @@ export {
   formatMicroTime,
   formatSpan,
   formatTime,
+  type Instant,
   parseDuration,
+  parseInstant,
   parseTime,
 } from './time.ts';
 export {

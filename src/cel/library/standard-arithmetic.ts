@@ -22,7 +22,7 @@ import { timestampPlus } from './times.ts';
 const divisionByZero = () => new CelError('division by zero');
 const modulusByZero = () => new CelError('modulus by zero');
 
-export function addInts(a: Value, b: Value): Value {
+function addInts(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
     if (Number.isSafeInteger(sum)) return sum;

@@ -6,6 +6,7 @@ export { ExpressionError } from './check/error.ts';
 export { librariesOfNew, librariesOfStored, type Release, type VersionedLibrary } from './check/versions.ts';
 export { estimateCost } from './cost/estimate.ts';
 export type { CheckedExpression, Environment, EnvironmentOptions, Variable } from './environment.ts';
+export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
 export { valuesEqual } from './evaluate/equality.ts';

@@ -75,9 +75,8 @@ export function customResource(
         const apiVersion = `${group}/${storage.name}`;
         return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
       },
-      get normalizes() {
-        return hasDefaults(structural());
-      },
+      // As long as the definition has not changed, all objects were written in its form.
+      normalizes: definition.metadata?.generation !== 1,
     },
     storage: { group, resource: plural, version },
     subresources: subresourcesOf(kind, subresources),
@@ -94,7 +93,6 @@ export function customResource(
 }
 
 const declaresRules = anywhere(({ rules }) => rules.length > 0);
-const hasDefaults = anywhere((schema) => schema.default !== undefined);
 
 function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names): () => Structural {
   return once(() => structuralOf((schema?.openAPIV3Schema ?? {}) as JsonObject, names));

@@ -25,5 +25,6 @@ export { standardLibrary } from './library/standard.ts';
 export { twoVariablesLibrary } from './library/two-variables.ts';
 export { kubeLibraries } from './library/versions.ts';
 export type { CallEstimate, EstimatedArgument, Library, Overload, Range } from './library.ts';
+export { compileRegex } from './regex.ts';
 export * from './types.ts';
 export * from './values.ts';

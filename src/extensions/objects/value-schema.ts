@@ -1,6 +1,6 @@
+import { CelError, compileRegex } from '../../cel/index.ts';
 import { getKey, isJsonObject, type Json, type JsonObject, type Names } from '../../meta/index.ts';
 import { knownFormat, stringFormat } from './formats.ts';
-import { compilePattern, type Matcher } from './pattern.ts';
 
 /** A schema of an OpenAPI v3 document, read once for the validation of values. */
 export interface ValueSchema {
@@ -122,29 +122,29 @@ function acceptsAll(schema: JsonObject, [type, ...others]: readonly string[]): '
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : none);
 
+/** An invalid pattern matches nothing. Compiled patterns are kept by the expression language, within its limits. */
 function patternOf(source: Json | undefined): Pattern | undefined {
   if (typeof source !== 'string' || source === '') return undefined;
-  // Compiled on first use: it takes longer than all the rest of the schema.
-  let compiled: { readonly matches: Matcher; readonly fault: string } | undefined;
-  const get = () => {
-    compiled ??= compileOnce(source);
-    return compiled;
-  };
   return {
     source,
-    matches: (text) => get().matches(text),
+    matches: (text) => {
+      try {
+        return compileRegex(source).test(text);
+      } catch (error) {
+        if (error instanceof CelError) return false;
+        throw error;
+      }
+    },
     get fault() {
-      return get().fault;
+      try {
+        compileRegex(source);
+        return '';
+      } catch (error) {
+        if (error instanceof CelError) return error.message;
+        throw error;
+      }
     },
   };
-}
-
-function compileOnce(source: string): { readonly matches: Matcher; readonly fault: string } {
-  try {
-    return { matches: compilePattern(source), fault: '' };
-  } catch (error) {
-    return { matches: () => false, fault: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 function numberRules(schema: JsonObject, types: readonly string[], format: string): NumberRules {

@@ -34,7 +34,7 @@ export interface ValueSchema {
 
 export interface Pattern {
   readonly source: string;
-  readonly matches: Matcher;
+  readonly matches: (text: string) => boolean;
   /** Why the pattern is invalid; empty for a valid one. */
   readonly fault: string;
 }

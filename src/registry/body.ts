@@ -170,7 +170,7 @@ export function unknownKind(kind: string, apiVersion: string, of: keyof typeof s
 /** Its message is not prefixed with the kind. */
 class WrongVersion extends StatusError {}
 
-function rejectType({ resources }: RegistryContext, target: Target, given: GivenType): never {
+function rejectType({ catalog: { resources } }: RegistryContext, target: Target, given: GivenType): never {
   const { group, kind, apiVersion } = requestKind(target);
   const known = resources.filter(({ definition }) =>
     definition.versions.some(
@@ -195,7 +195,7 @@ function rejectType({ resources }: RegistryContext, target: Target, given: Given
 /** The internal name of a target's kind in messages of the reference server: `apps.Deployment`. */
 export function internalName(target: Target): string {
   const { definition } = target.resource;
-  if (definition.custom === true) return 'unstructured.Unstructured';
+  if (definition.custom !== undefined) return 'unstructured.Unstructured';
   const { kind, group } =
     target.subresource === '' ? { ...definition.storage, kind: definition.kind } : requestKind(target);
   return `${group === '' ? 'core' : group.split('.')[0]}.${kind}`;

@@ -1,7 +1,7 @@
 import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../admission/index.ts';
 import type { Annotate, ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
-import type { StructSchema } from '../schema/index.ts';
-import type { Compare, Write } from '../store/index.ts';
+import type { CompiledType, StructSchema } from '../schema/index.ts';
+import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
@@ -39,8 +39,13 @@ export interface ResourceDefinition {
   readonly virtual?: boolean;
   /** Carries out a create of a virtual resource, which is answered with a `Status`. */
   readonly onCreate?: CreateHandler;
-  /** A custom resource, to which strategic merge patches do not apply. */
-  readonly custom?: boolean;
+  /**
+   * Of a custom resource. Its `versions` hold every version of the definition; `storage.version` is the version of the
+   * request.
+   */
+  readonly custom?: CustomStorage;
+  /** Being removed with all of its objects: none can be created. */
+  readonly terminating?: boolean;
   /** Where the objects are stored, and in which version. Definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
@@ -66,8 +71,29 @@ export interface ResourceVersion {
   /** Conversion to and from the storage version, without changing the argument. Absent: none is needed. */
   readonly toStorage?: (object: ApiObject, names: Names) => ApiObject;
   readonly fromStorage?: (object: ApiObject, names: Names) => ApiObject;
-  /** The release that deprecated it, the release that removes it, and the replacement. */
-  readonly deprecated?: { readonly since: string; readonly removed?: string; readonly replacement?: string };
+  /** Decodes objects in place of the decoder of `schema`: of a custom resource. */
+  readonly type?: CompiledType;
+  /** The schema that OpenAPI publishes in place of `schema`: of a custom resource. `dialect` v2 has no nullable, …. */
+  readonly openApi?: (dialect: 'v2' | 'v3') => JsonObject;
+  /** The release that deprecated it, the release that removes it, and the replacement; or the text of the warning. */
+  readonly deprecated?:
+    | { readonly since: string; readonly removed?: string; readonly replacement?: string }
+    | { readonly warning: string };
+}
+
+/** How the objects of a custom resource are stored. */
+export interface CustomStorage {
+  /** The version in which objects are stored. */
+  readonly version: string;
+  /**
+   * Brings a stored object, in any version, to the form of the request's version (conversion, pruning, defaults); returns
+   * whether that changed it.
+   */
+  readonly fromStored: (object: ApiObject) => boolean;
+  /** Brings an object of the request's version to the form in which it is stored; returns the same object where nothing changes. */
+  readonly toStored: (object: ApiObject) => ApiObject;
+  /** Whether `fromStored` can change an object whose bytes are in the request's version (there are defaults, …). */
+  readonly normalizes: boolean;
 }
 
 /** A path below an object, and what is served there. */
@@ -346,34 +372,6 @@ export interface Strategy<T = ApiObject> {
   /** The same for a write to the `status` subresource. */
   readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
-
-/** Allocates values that one object at most can have, such as addresses. */
-export interface Allocator {
-  /** Allocates the value; returns why it cannot, undefined once it is allocated. */
-  readonly allocate: (value: string) => Promise<string | undefined>;
-  /** Allocates a free value; undefined when there is none. */
-  readonly allocateNext: () => Promise<string | undefined>;
-  /** Does nothing for a value that the object does not have. */
-  readonly release: (value: string) => Promise<void>;
-}
-
-/** The object that values are allocated to. */
-export interface Holder {
-  /** Plural name and group: `services`. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** What one attempt of a write allocates and releases: in effect once compares and writes are part of its commit. */
-export interface Allocations {
-  /** By name, the preferred one first. */
-  readonly allocators: ReadonlyMap<string, Allocator>;
-  readonly changes: () => { readonly compares: readonly Compare[]; readonly writes: readonly Write[] };
-}
-
-/** Opens the allocators for one attempt. In a dry run nothing is allocated, and free values are made up. */
-export type OpenAllocations = (holder: Holder, dryRun: boolean) => Allocations;
 
 export interface Termination<T = ApiObject> {
   /** Changes the object in place, right after it was marked as deleted. */

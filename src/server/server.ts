@@ -84,7 +84,7 @@ export async function startServer(
     await components.store.close();
     throw error;
   }
-  const stop = startControllers(components, controllers, injected);
+  const stop = startControllers(shared, controllers, injected);
   let closed: Promise<void> | undefined;
   return {
     names,
@@ -136,8 +136,8 @@ function aggregationOf(
   { controllers }: ServerSettings,
   { registry, handler, names, clock, log }: ServerComponents & Dependencies & { readonly names: Names },
 ): ClusterRoleAggregation | undefined {
-  const served = registry.resources.some(({ definition }) => definition.plural === 'clusterroles');
-  if (!served || !controllers.has(aggregationController)) return undefined;
+  const served = registry.find(`rbac.authorization.${names.domain}`, 'v1', 'clusterroles');
+  if (served === undefined || !controllers.has(aggregationController)) return undefined;
   const commonName = `system:serviceaccount:${names.systemNamespace}:${aggregationController}`;
   const organizations = ['system:serviceaccounts', `system:serviceaccounts:${names.systemNamespace}`];
   const subject = { commonName, organizations };
@@ -195,13 +195,12 @@ interface Controllers {
 
 /** Starts the periodic controllers of the server. The result stops them. */
 function startControllers(
-  { registry, store }: ServerComponents,
+  { registry, store, names }: ServerComponents & { readonly names: Names },
   { reconcileService, register, ensurePolicy, aggregation, hooks }: Controllers,
   { clock, log }: Pick<Dependencies, 'clock' | 'log'>,
 ): () => Promise<unknown> {
-  const [services, addresses] = ['services', 'ipaddresses'].map((plural) =>
-    registry.resources.find(({ definition }) => definition.plural === plural),
-  );
+  const services = registry.find('', 'v1', 'services');
+  const addresses = registry.find(`networking.${names.domain}`, 'v1', 'ipaddresses');
   const repairOnce = async () => {
     try {
       if (services !== undefined && addresses !== undefined) {

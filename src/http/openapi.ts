@@ -39,13 +39,13 @@ export interface OpenApi {
   serve(path: string, headers: RequestHeaders, hash?: string | null): Promise<ApiResponse> | undefined;
 }
 
-/** The documents of the group versions of one state of the registry. */
+/** What is served in one state of the registry. */
 interface State {
   readonly groups: readonly Group[];
   readonly writer: Writer;
   /** By path. */
   readonly versions: ReadonlyMap<string, ServedVersion>;
-  /** Those of all versions together. */
+  /** The documents of all versions together. */
   readonly whole: Documents;
 }
 
@@ -55,56 +55,14 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
     builtIn.flatMap((group) => group.versions),
     options.findType,
   );
-  const ofBuiltIn = new Map<ServedVersion, Documents>();
-  const ofCustom = new Map<ServedVersion, Documents>();
-  const hashes = new WeakMap<ServedVersion, string>();
-  const customHash = (version: ServedVersion) => {
-    const hash = hashes.get(version) ?? contentHash(version, options);
-    hashes.set(version, hash);
-    return hash;
-  };
-  const documentsOf = (version: ServedVersion): Documents => {
-    const kept = isCustomVersion(version) ? ofCustom : ofBuiltIn;
-    const documents = kept.get(version) ?? new Documents();
-    if (kept === ofCustom) kept.delete(version);
-    kept.set(version, documents);
-    for (const oldest of ofCustom.keys()) {
-      if (ofCustom.size <= maxCustomDocuments) break;
-      ofCustom.delete(oldest);
-    }
-    return documents;
-  };
-  const documentAt = ({ writer }: State, version: ServedVersion): Promise<Document> =>
-    documentsOf(version).at(jsonType, async () => {
-      const document = await versionDocument(writer, version);
-      return isCustomVersion(version) ? { ...document, hash: customHash(version) } : document;
-    });
-  // Both encodings use the hash of the JSON.
-  const protobufAt = (state: State, version: ServedVersion) =>
-    documentsOf(version).at(protobufTypeV3, async () => ({
-      body: await versionProtobuf(state.writer, version),
-      hash: (await documentAt(state, version)).hash,
-    }));
-  const hashOf = async (state: State, version: ServedVersion) =>
-    isCustomVersion(version) ? customHash(version) : (await documentAt(state, version)).hash;
-  const indexOf = (state: State) =>
-    state.whole.at('/openapi/v3', async () => {
-      const paths: JsonObject = {};
-      for (const [path, version] of state.versions) {
-        const hash = await hashOf(state, version);
-        setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
-        await options.pause();
-      }
-      return documentOf(JSON.stringify({ paths }));
-    });
+  const documents = new VersionDocuments();
   let state: State | undefined;
   const current = (): State => {
     const groups = options.groups();
     if (state?.groups !== groups) {
       const versions = groups.flatMap((group) => group.versions);
       const paths = new Map(versions.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
-      const served = new Set(versions);
-      for (const version of ofCustom.keys()) if (!served.has(version)) ofCustom.delete(version);
+      documents.keep(new Set(versions));
       state = { groups, writer: { ...options, kinds, versions }, versions: paths, whole: new Documents() };
     }
     return state;
@@ -114,33 +72,103 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
     serve(path, headers, hash) {
       if (!path.startsWith('/openapi/')) return undefined;
       const tag = headers['if-none-match'];
-      const now = current();
+      const { writer, versions, whole } = current();
       if (path === '/openapi/v2') {
         const type = formOf(headers, formsV2);
         const make = type === jsonType ? wholeDocument : wholeProtobuf;
-        return now.whole
-          .at(`${path} ${type}`, () => make(now.writer))
+        return whole
+          .at(`${path} ${type}`, () => make(writer))
           .then((document) => serveDocument(document, type, tag, { vary: 'Accept' }));
       }
       if (path === '/openapi/v3') {
-        return indexOf(now).then((document) => serveDocument(document, 'text/plain; charset=utf-8', tag));
+        return whole
+          .at(path, () => indexOf(writer, versions, documents))
+          .then((document) => serveDocument(document, 'text/plain; charset=utf-8', tag));
       }
-      const version = now.versions.get(path);
+      const version = versions.get(path);
       if (version === undefined) return undefined;
       const type = formOf(headers, formsV3);
-      return documentAt(now, version).then(async (document) => {
+      return documents.json(writer, version).then(async (document) => {
         if (hash && hash !== document.hash) return movedTo(`${path}?hash=${document.hash}`);
         // A URL with a hash always returns the same document.
         const keep = hash ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
-        const made = type === jsonType ? document : await protobufAt(now, version);
+        const made = type === jsonType ? document : await documents.protobuf(writer, version);
         return serveDocument(made, type, tag, { vary: 'Accept', ...keep });
       });
     },
   };
 }
 
+/** The v3 index: the document of each group version with its hash. */
+async function indexOf(
+  writer: Writer,
+  versions: ReadonlyMap<string, ServedVersion>,
+  documents: VersionDocuments,
+): Promise<Document> {
+  const paths: JsonObject = {};
+  for (const [path, version] of versions) {
+    const hash = await documents.hash(writer, version);
+    setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
+    await writer.pause();
+  }
+  return documentOf(JSON.stringify({ paths }));
+}
+
 /** So many group versions of custom resources have their documents kept. */
-const maxCustomDocuments = 64;
+const maxCustomVersions = 64;
+
+/** The v3 documents of group versions. */
+class VersionDocuments {
+  readonly #builtIn = new Map<ServedVersion, Documents>();
+  /** The ones that were asked for last are the last ones. */
+  readonly #custom = new Map<ServedVersion, Documents>();
+  readonly #customHashes = new WeakMap<ServedVersion, string>();
+
+  json(writer: Writer, version: ServedVersion): Promise<Document> {
+    return this.#of(version).at(jsonType, async () => {
+      const document = await versionDocument(writer, version);
+      return isCustomVersion(version) ? { ...document, hash: this.#customHash(writer, version) } : document;
+    });
+  }
+
+  /** It has the hash of the JSON. */
+  protobuf(writer: Writer, version: ServedVersion): Promise<Document> {
+    return this.#of(version).at(protobufTypeV3, async () => ({
+      body: await versionProtobuf(writer, version),
+      hash: await this.hash(writer, version),
+    }));
+  }
+
+  async hash(writer: Writer, version: ServedVersion): Promise<string> {
+    return isCustomVersion(version) ? this.#customHash(writer, version) : (await this.json(writer, version)).hash;
+  }
+
+  /** Drops the documents of versions that are no longer served. */
+  keep(served: ReadonlySet<ServedVersion>): void {
+    for (const version of this.#custom.keys()) if (!served.has(version)) this.#custom.delete(version);
+  }
+
+  #of(version: ServedVersion): Documents {
+    const kept = isCustomVersion(version) ? this.#custom : this.#builtIn;
+    const documents = kept.get(version) ?? new Documents();
+    kept.delete(version);
+    kept.set(version, documents);
+    for (const oldest of this.#custom.keys()) {
+      if (this.#custom.size <= maxCustomVersions) break;
+      this.#custom.delete(oldest);
+    }
+    return documents;
+  }
+
+  #customHash(writer: Writer, version: ServedVersion): string {
+    let hash = this.#customHashes.get(version);
+    if (hash === undefined) {
+      hash = contentHash(version, writer);
+      this.#customHashes.set(version, hash);
+    }
+    return hash;
+  }
+}
 
 /** Documents that are made once. */
 class Documents {

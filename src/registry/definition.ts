@@ -375,6 +375,6 @@ export interface Strategy<T = ApiObject> {
 
 export interface Termination<T = ApiObject> {
   /** Changes the object in place, right after it was marked as deleted. */
-  readonly begin: (object: T) => void;
+  readonly begin: (object: T, context: StrategyContext) => void;
   readonly pending: (object: T) => boolean;
 }

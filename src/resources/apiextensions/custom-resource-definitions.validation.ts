@@ -1,12 +1,6 @@
 /** Validation of custom resource definitions, except for their schemas. */
-import {
-  compatibleDomain,
-  dns1035Label,
-  dns1123Subdomain,
-  type FieldError,
-  fieldError,
-  type Names,
-} from '../../meta/index.ts';
+import { approvalKey, isProtectedGroup, missingApproval } from '../../extensions/index.ts';
+import { dns1035Label, dns1123Subdomain, type FieldError, fieldError, type Names } from '../../meta/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import {
   type CustomResourceConversion,
@@ -186,18 +180,14 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
 
 /** Validates what applies on create only. */
 export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
-  const { domain, labels, product } = names;
   const { group = '', names: { plural = '' } = {} } = spec;
   const found = [
     ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
     ...validatePreserveUnknownFields(spec, names),
   ];
-  const isProtected = [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
-  const key = `api-approved.${labels}`;
-  if (isProtected && !metadata.annotations?.[key]) {
-    const where = domain === compatibleDomain ? `, see https://github.com/${product}/enhancements/pull/1111` : '';
-    const why = `protected groups must have approval annotation "${key}"${where}`;
-    found.push(fieldError.required(`metadata.annotations[${key}]`, why));
+  const key = approvalKey(names);
+  if (isProtectedGroup(group, names) && !metadata.annotations?.[key]) {
+    found.push(fieldError.required(`metadata.annotations[${key}]`, missingApproval(names)));
   }
   return found;
 }

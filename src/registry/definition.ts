@@ -367,6 +367,8 @@ export interface Strategy<T = ApiObject> {
   readonly cascadeDelete?: readonly string[];
   readonly validate?: (object: T, context: StrategyContext) => FieldError[];
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
+  /** In place of both for a write to the `status` subresource. */
+  readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldError[];
   /** Texts of `Warning` headers for a write. */
   readonly warnings?: (object: T, old: T | undefined, context: StrategyContext) => string[];
   /** The same for a write to the `status` subresource. */

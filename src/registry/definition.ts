@@ -169,6 +169,8 @@ export type MetadataChecks = readonly [object: number, change: number];
 /** Conversion of the stored object to an object of the subresource's kind, and back. */
 export interface Projection<T = ApiObject> {
   readonly read: (object: T) => ApiObject;
+  /** Called before a read is answered. @throws StatusError for an object that cannot be read, only written */
+  readonly checkRead?: (object: T) => void;
   /** The field of the stored object, in all of its versions, whose managers are those of the projection's `spec.replicas`. */
   readonly replicas: FieldNames;
   /** Writes the projection into a fresh copy of the stored object. */

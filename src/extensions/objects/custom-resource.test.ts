@@ -211,8 +211,9 @@ describe('the scale subresource', () => {
     expect(object['spec']).toEqual({ size: 5, color: 'red' });
   });
 
-  it('needs replicas in the object', () => {
-    expect(() => projection.read(stored({}))).toThrow('the spec replicas field ".spec.size" does not exist');
+  it('is read only where the object has replicas', () => {
+    expect(projection.read(stored({}))).toMatchObject({ spec: {}, status: { replicas: 0 } });
+    expect(() => projection.checkRead?.(stored({}))).toThrow('the spec replicas field ".spec.size" does not exist');
     expect(() => projection.read(stored({ size: 'x' }))).toThrow(
       '.spec.size accessor error: x is of the type string, expected int64',
     );

@@ -9,12 +9,12 @@ import { valueSchemaOf } from './value-schema.ts';
  * The errors of the defaults of a schema: each has the declared fields only, and is valid. `path` is that of the schema.
  */
 export function validateDefaults(schema: Structural, path: string, names: Names): FieldError[] {
-  const found = schema.default === undefined || schema.default === null ? [] : validateDefault(schema, path, names);
-  if (schema.items !== undefined) found.push(...validateDefaults(schema.items, `${path}.items`, names));
-  for (const [name, property] of schema.properties) {
-    found.push(...validateDefaults(property, `${path}.properties[${name}]`, names));
-  }
-  return found;
+  const { items, properties } = schema;
+  return [
+    ...(schema.default === undefined || schema.default === null ? [] : validateDefault(schema, path, names)),
+    ...(items === undefined ? [] : validateDefaults(items, `${path}.items`, names)),
+    ...[...properties].flatMap(([name, property]) => validateDefaults(property, `${path}.properties[${name}]`, names)),
+  ];
 }
 
 function validateDefault(schema: Structural, path: string, names: Names): FieldError[] {

@@ -3,6 +3,7 @@ import {
   type FieldError,
   fieldError,
   type JsonObject,
+  quote,
   statusError,
   validateObjectMeta,
 } from '../../meta/index.ts';
@@ -41,11 +42,8 @@ export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'>
       columns,
       read: (object) => {
         const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-        const wanted = readable(nestedInteger(object, replicas));
+        const wanted = readable(nestedInteger(object, replicas)) ?? 0;
         const selector = selectorPath === undefined ? '' : (readable(nestedText(object, selectorPath)) ?? '');
-        if (wanted === undefined) {
-          throw statusError.internal(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`);
-        }
         return {
           kind: 'Scale',
           apiVersion: 'autoscaling/v1',
@@ -53,6 +51,10 @@ export function scaleOf(paths: ScalePaths): Omit<ProjectionSubresource, 'verbs'>
           spec: wanted === 0 ? {} : { replicas: wanted },
           status: { replicas: readable(nestedInteger(object, current)) ?? 0, ...(selector !== '' && { selector }) },
         };
+      },
+      checkRead: (object) => {
+        if (readable(nestedInteger(object, replicas)) !== undefined) return;
+        throw statusError.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
       },
       write: (object, scale) => {
         const { value = 0 } = nestedInteger(scale, ['spec', 'replicas']) as { readonly value?: number };

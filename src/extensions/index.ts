@@ -1,6 +1,6 @@
 /** Custom resource definitions: their validation and status, and the resources that they define. */
 export { approvalKey, isProtectedGroup, missingApproval } from './approval.ts';
-export { beginCleanUp, migrateStorage } from './clean-up.ts';
+export { beginCleanUp } from './clean-up.ts';
 export { CustomResources, type Define } from './controller.ts';
 export { type CustomResourceOptions, customResource } from './objects/custom-resource.ts';
 export { validateDefaults } from './objects/defaults.ts';

@@ -75,6 +75,8 @@ export interface WatchCache {
    * waits for its revision goes on. It must not throw.
    */
   listen(listener: ChangeListener): void;
+  /** Ends every subscription without an error once its buffered events are taken. */
+  endSubscriptions(): void;
   /** Stops the list-watch. Every subscription ends without an error once its buffered events are taken. */
   close(): void;
 }

@@ -122,6 +122,10 @@ class Cache implements WatchCache {
     this.#listeners.push(listener);
   }
 
+  endSubscriptions(): void {
+    for (const subscriber of this.#hub.open) subscriber.end(undefined);
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -129,7 +133,7 @@ class Cache implements WatchCache {
     this.#window.close();
     this.#waiters.close();
     this.#requests.close();
-    for (const subscriber of this.#hub.open) subscriber.end(undefined);
+    this.endSubscriptions();
     this.#settleReady?.reject(closed());
   }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { negotiator, type Transform, wantsPretty } from '../codec/index.ts';
 import { bufferOf, formatGroupVersion, type JsonObject, type Names } from '../meta/index.ts';
 import type { Subresource } from '../registry/index.ts';
-import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
+import { type ApiGroups, type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
 import type { Query } from './request-info.ts';
 import type { ApiResponse, Chunk, RequestHeaders } from './types.ts';
@@ -14,66 +14,105 @@ export interface Discovery {
   serve(path: string, headers: RequestHeaders, query: Query): ApiResponse | undefined;
 }
 
+/** What a path shows, and what it is made of: a document is made again when that is another object. */
+interface Source {
+  readonly of: object;
+  readonly make: () => JsonObject;
+  /** The groups of aggregated discovery, at its two roots. */
+  readonly groups?: readonly Group[];
+}
+
 /** `hashes`: resources have a storageVersionHash. */
 export function createDiscovery(
-  groups: readonly Group[],
+  groups: ApiGroups,
   names: Names,
   codecs: readonly WireCodec[],
   serverAddress: () => string,
   hashes: boolean,
 ): Discovery {
-  const plain = new Map<string, () => JsonObject>();
-  const named = groups.filter((group) => group.name !== '');
-  const core = groups.filter((group) => group.name === '');
-  if (core.length > 0) plain.set('/api', () => apiVersions(core, serverAddress()));
-  plain.set('/apis', () => groupList(named));
-  for (const group of named) {
-    plain.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) }));
-  }
-  for (const version of groups.flatMap((group) => group.versions)) {
-    plain.set(rootOf(version), () => resourceList(version, hashes));
-  }
   const whole = { kind: 'APIGroupDiscoveryList', group: `apidiscovery.${names.domain}` };
   const offer = { codecs, listed: codecs, watchable: false, transforms: [] } as const;
   const chooseRouted = negotiator({ ...offer, route: 'plain' });
   const choose = negotiator({ ...offer, route: 'none' });
   const transforms = ['v2', 'v2beta1'].map((version) => ({ ...whole, version }));
   const chooseAll = (route: 'none' | 'plain') => negotiator({ ...offer, route, transforms });
-  const roots = new Map([
-    ['/api', { choose: chooseAll('plain'), groups: core }],
-    ['/apis', { choose: chooseAll('none'), groups: named }],
+  const chooseRoot = new Map([
+    ['/api', chooseAll('plain')],
+    ['/apis', chooseAll('none')],
   ]);
-  const made = new Map<WireCodec, Map<string, Document>>();
+  const made = new WeakMap<object, Map<WireCodec, Map<string, Document>>>();
+  let sources = new Map<string, Source>();
+  let of: readonly Group[] | undefined;
+  const sourceOf = (path: string): Source | undefined => {
+    const current = groups();
+    if (current !== of) {
+      sources = sourcesOf(current, serverAddress, hashes);
+      of = current;
+    }
+    return sources.get(path);
+  };
   return {
     serve(path, headers, query) {
       const key = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-      const make = plain.get(key);
-      if (make === undefined) return undefined;
-      const root = roots.get(key);
-      const accept = root?.choose ?? (isRouted(key) ? chooseRouted : choose);
+      const source = sourceOf(key);
+      if (source === undefined) return undefined;
+      const accept = chooseRoot.get(key) ?? (isRouted(key) ? chooseRouted : choose);
       const accepted = accept(headers['accept']);
       const { mediaType, as } = accepted;
       const pretty = accepted.pretty || wantsPretty(query.get('pretty') ?? undefined, headers['user-agent']);
       const codec = (pretty ? accepted.codec.pretty : undefined) ?? accepted.codec;
-      const documents = made.get(codec) ?? new Map<string, Document>();
-      made.set(codec, documents);
-      const id = `${as?.version} ${key}`;
-      let document = documents.get(id);
-      if (document === undefined) {
-        const value = as === undefined || root === undefined ? make() : groupDiscoveryList(root.groups, as);
-        document = documentOf(bufferOfChunk(codec.encodeValue(value)));
-        documents.set(id, document);
-      }
+      const documents = remembered(
+        remembered(made, source.of, () => new Map()),
+        codec,
+        () => new Map(),
+      );
+      const document = remembered(documents, as?.version ?? '', () => {
+        const value =
+          as === undefined || source.groups === undefined ? source.make() : groupDiscoveryList(source.groups, as);
+        return documentOf(bufferOfChunk(codec.encodeValue(value)));
+      });
       const parameters = as === undefined ? '' : `;g=${as.group};v=${as.version};as=${as.kind}`;
       const contentType = `${mediaType}${parameters}`;
       return serveDocument(
         document,
         contentType,
         headers['if-none-match'],
-        root === undefined ? {} : { vary: 'Accept' },
+        source.groups === undefined ? {} : { vary: 'Accept' },
       );
     },
   };
+}
+
+/** What a map has for a key, made on first use. */
+function remembered<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** The documents of discovery by path. */
+function sourcesOf(groups: readonly Group[], serverAddress: () => string, hashes: boolean): Map<string, Source> {
+  const named = groups.filter((group) => group.name !== '');
+  const core = groups.filter((group) => group.name === '');
+  const sources = new Map<string, Source>();
+  const put = (path: string, of: object, make: () => JsonObject, more: Pick<Source, 'groups'> = {}) =>
+    sources.set(path, { of, make, ...more });
+  if (core.length > 0) put('/api', core[0] as Group, () => apiVersions(core, serverAddress()), { groups: core });
+  put('/apis', groups, () => groupList(named), { groups: named });
+  for (const group of named) {
+    put(`/apis/${group.name}`, group, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) }));
+  }
+  for (const version of groups.flatMap((group) => group.versions)) {
+    put(rootOf(version), version, () => resourceList(version, hashes));
+  }
+  return sources;
 }
 
 const bufferOfChunk = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? bufferOf(chunk) : chunk);
@@ -92,22 +131,24 @@ function groupDiscoveryList(groups: readonly Group[], { kind, group, version }: 
       metadata: group.name === '' ? {} : { name: group.name },
       versions: group.versions.map((version) => ({
         version: version.version,
-        resources: version.resources.map(resourceDiscovery),
+        resources: version.resources.map((served) => resourceDiscovery(served, version)),
         freshness: 'Current',
       })),
     })),
   };
 }
 
-function resourceDiscovery({ resource }: ServedResource): JsonObject {
+function resourceDiscovery({ resource }: ServedResource, { group, version }: ServedVersion): JsonObject {
   const { definition } = resource;
-  const subresources = sorted(definition.subresources);
+  const subresources = subresourcesOf(definition);
+  // Of built-in kinds the group and version of the list are understood.
+  const place = definition.custom === undefined ? { group: '', version: '' } : { group, version };
   return {
     resource: definition.plural,
-    responseKind: { group: '', version: '', kind: definition.kind },
+    responseKind: { ...place, kind: definition.kind },
     scope: definition.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: definition.singular,
-    verbs: [...definition.verbs].sort(),
+    verbs: verbsOf(definition),
     ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
     ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
     ...(subresources.length === 0
@@ -115,7 +156,7 @@ function resourceDiscovery({ resource }: ServedResource): JsonObject {
       : {
           subresources: subresources.map((sub) => ({
             subresource: sub.name,
-            responseKind: { group: sub.group ?? '', version: sub.version ?? '', kind: sub.kind },
+            responseKind: { group: sub.group ?? place.group, version: sub.version ?? place.version, kind: sub.kind },
             verbs: [...sub.verbs].sort(),
           })),
         }),
@@ -153,12 +194,12 @@ function resourceList(version: ServedVersion, hashes: boolean): JsonObject {
         singularName: definition.singular,
         namespaced: definition.namespaced,
         kind: definition.kind,
-        verbs: [...definition.verbs].sort(),
+        verbs: verbsOf(definition),
         ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
         ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
         ...(hashes ? storageHash(definition) : {}),
       };
-      const below = sorted(definition.subresources).map((sub) => ({
+      const below = subresourcesOf(definition).map((sub) => ({
         name: `${definition.plural}/${sub.name}`,
         singularName: '',
         namespaced: definition.namespaced,
@@ -172,12 +213,24 @@ function resourceList(version: ServedVersion, hashes: boolean): JsonObject {
   };
 }
 
-const sorted = (subresources: readonly Subresource[]) => [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1));
+type Definition = ServedResource['resource']['definition'];
+
+/** The verbs of custom resources in the order in which the reference server shows them. */
+const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
+const writing: readonly string[] = ['patch', 'create', 'update'];
+
+function verbsOf({ custom, verbs, terminating }: Definition): string[] {
+  if (custom === undefined) return [...verbs].sort();
+  return customVerbs.filter((verb) => verbs.includes(verb) && !(terminating === true && writing.includes(verb)));
+}
+
+/** Sorted; those of a custom resource are in the order of the definition. */
+const subresourcesOf = ({ custom, subresources }: Definition): readonly Subresource[] =>
+  custom === undefined ? [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1)) : subresources;
 
 /** The storageVersionHash: changes with the storage version of the resource. */
-function storageHash(definition: ServedResource['resource']['definition']): JsonObject {
-  if (!definition.verbs.includes('watch')) return {};
-  const { group, version } = definition.storage;
-  const text = `${group}/${version}/${definition.kind}`;
+function storageHash({ verbs, kind, storage, custom }: Definition): JsonObject {
+  if (!verbs.includes('watch')) return {};
+  const text = `${storage.group}/${custom?.version ?? storage.version}/${kind}`;
   return { storageVersionHash: createHash('sha256').update(text).digest().subarray(0, 8).toString('base64') };
 }

@@ -2,7 +2,7 @@ import type { OpenIdDocument } from '../auth/index.ts';
 import { encodeText, type JsonObject, type Names, statusError } from '../meta/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { pageNotFound, prettyAnswer } from './answers.ts';
-import { apiGroupsOf, rootOf } from './api-groups.ts';
+import { builtInGroups, createApiGroups, type Group, rootOf } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
 import type { Call, NonResourceHandler } from './call.ts';
 import { createCodecs } from './codecs.ts';
@@ -35,7 +35,7 @@ export interface NonResourceOptions {
 /** Discovery, OpenAPI, health, metrics, profiles, version, and the index of their paths. */
 export function createNonResourceHandler(options: NonResourceOptions): NonResourceHandler {
   const { registry, names, health, metrics, profiler, openId = new Map<string, OpenIdDocument>() } = options;
-  const groups = apiGroupsOf(registry);
+  const groups = createApiGroups(registry);
   const { OpenAPIEnums: enums, StorageVersionHash: hashes } = registry.features;
   const discovery = createDiscovery(groups, names, createCodecs(options).all, options.serverAddress, hashes);
   const openApi = createOpenApi({
@@ -46,24 +46,22 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     enums,
     pause: options.pause,
   });
-  const known = new Set(groups.map((group) => group.name));
+  const isBuiltIn = builtInGroups(registry);
   const version = prettyAnswer(200, options.version);
-  const index = prettyAnswer(200, {
-    paths: [
-      '/apis',
-      ...groups.flatMap((group) => [group.name === '' ? '/api' : `/apis/${group.name}`, ...group.versions.map(rootOf)]),
-      ...health.paths,
-      '/metrics',
-      '/metrics/slis',
-      ...openApi.paths,
-      ...openId.keys(),
-      '/version',
-    ].sort(),
-  });
+  const fixed = [...health.paths, '/metrics', '/metrics/slis', ...openId.keys(), '/version'];
+  let index: { readonly of: readonly Group[]; readonly answer: ApiResponse } | undefined;
+  const indexAnswer = (): ApiResponse => {
+    const of = groups();
+    if (index?.of !== of) {
+      const paths = ['/apis', ...of.flatMap(pathsOfGroup), ...openApi.paths(), ...fixed].sort();
+      index = { of, answer: prettyAnswer(200, { paths }) };
+    }
+    return index.answer;
+  };
   const serve = ({ request, info }: Call) => {
     const { path } = info;
     if (path === '/version' || path === '/version/') return version;
-    if (path === '/' || path === '' || path === '/index.html') return index;
+    if (path === '/' || path === '' || path === '/index.html') return indexAnswer();
     if (path === '/metrics')
       return { status: 200, headers: metricsHeaders, body: metricsText(metrics.counted, options.pause) };
     if (path === '/metrics/slis') {
@@ -81,7 +79,7 @@ export function createNonResourceHandler(options: NonResourceOptions): NonResour
     const document = openId.get(call.info.path);
     if (document !== undefined) return serveOpenId(call, document);
     const answer = serve(call);
-    if (answer === pageNotFound && belowKnownGroup(call.info.path, known)) throw statusError.noSuchResource();
+    if (answer === pageNotFound && belowKnownGroup(call.info.path, isBuiltIn)) throw statusError.noSuchResource();
     if (call.request.method !== 'GET' && isRouted(call.info.path)) throw statusError.methodNotAllowed();
     return answer;
   };
@@ -94,12 +92,17 @@ async function serveOpenId({ request }: Call, { contentType, read }: OpenIdDocum
   return { status: 200, headers, body: encodeText(JSON.stringify(await read())) };
 }
 
-/** Whether a prefix of the path is served: a missing path below it is a Status, any other is plain text. */
-function belowKnownGroup(path: string, groups: ReadonlySet<string>): boolean {
+/** Whether a built-in group is served at a prefix of the path: a missing path below it is a Status, any other is plain text. */
+function belowKnownGroup(path: string, isBuiltIn: (group: string) => boolean): boolean {
   const [, root, group] = path.split('/', 3);
-  if (root === 'api') return groups.has('');
-  return root === 'apis' && group !== undefined && groups.has(group);
+  if (root === 'api') return isBuiltIn('');
+  return root === 'apis' && group !== undefined && isBuiltIn(group);
 }
+
+const pathsOfGroup = (group: Group): string[] => [
+  group.name === '' ? '/api' : `/apis/${group.name}`,
+  ...group.versions.map(rootOf),
+];
 
 const metricsHeaders = {
   'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',

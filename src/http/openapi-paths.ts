@@ -17,6 +17,7 @@ export const metaTypes = {
   resourceList: 'meta/v1.APIResourceList',
   deleteOptions: 'meta/v1.DeleteOptions',
   listMeta: 'meta/v1.ListMeta',
+  objectMeta: 'meta/v1.ObjectMeta',
   patch: 'meta/v1.Patch',
   status: 'meta/v1.Status',
   watchEvent: 'meta/v1.WatchEvent',
@@ -107,11 +108,12 @@ type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletec
 
 const media = ['application/json', 'application/yaml'];
 const watchMedia = ['application/json', 'application/yaml', 'application/json;stream=watch'];
+const strategicMedia = 'application/strategic-merge-patch+json';
 const patchMedia = [
   'application/apply-patch+yaml',
   'application/json-patch+json',
   'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
+  strategicMedia,
 ];
 
 /** The verbs in operations. `id` is the first word of the operation id. */
@@ -152,7 +154,7 @@ function operationOf(
   suffix: string,
 ): Operation {
   const { group, version } = writer.version;
-  const { kind, strategy } = served.resource.definition;
+  const { kind, strategy, custom } = served.resource.definition;
   const { id, says, ...shape } = shapes[verb];
   const typeName = (name: string) => openApiName(name, writer.names);
   const own = typeName(served.version.schema.name);
@@ -187,7 +189,7 @@ function operationOf(
     query: verb === 'get' || verb === 'watch' || verb === 'watchlist' ? [] : queryOf[verb],
     ...(body === undefined ? {} : { body }),
     bodyRequired: written || verb === 'patch',
-    consumes: verb === 'patch' ? patchMedia : ['*/*'],
+    consumes: verb === 'patch' ? patchMedia.filter((type) => custom === undefined || type !== strategicMedia) : ['*/*'],
     produces: verb === 'list' || verb === 'watch' || verb === 'watchlist' ? watchMedia : media,
     answer,
   };

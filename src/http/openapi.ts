@@ -6,19 +6,18 @@ import {
   mostWanted,
   type OpenApiPart,
 } from '../codec/index.ts';
-import type { GroupVersionKind, JsonObject, Names } from '../meta/index.ts';
-import { setKey, statusError } from '../meta/index.ts';
-import { openApiName, openApiSchemas, type StructSchema } from '../schema/index.ts';
+import { type JsonObject, type Names, setKey, statusError } from '../meta/index.ts';
 import { emptyBody } from './answers.ts';
-import { type Group, rootOf, type ServedResource, type ServedVersion } from './api-groups.ts';
+import { type ApiGroups, type Group, isCustom, isCustomVersion, rootOf, type ServedVersion } from './api-groups.ts';
 import type { FindType } from './built-in-types.ts';
 import { type Document, documentOf, serveDocument } from './documents.ts';
-import type { Dialect } from './openapi-operations.ts';
-import { listTypeOf, metaTypes, pathsOf, subresourceType } from './openapi-paths.ts';
+import { contentHash } from './openapi-custom.ts';
+import { pathsOf } from './openapi-paths.ts';
+import { isKnown, kindsOf, type SchemaWriter, schemasOf } from './openapi-schemas.ts';
 import type { ApiResponse, RequestHeaders } from './types.ts';
 
 export interface OpenApiOptions {
-  readonly groups: readonly Group[];
+  readonly groups: ApiGroups;
   readonly names: Names;
   /** The body of `/version`. */
   readonly version: JsonObject;
@@ -29,71 +28,162 @@ export interface OpenApiOptions {
   readonly pause: () => Promise<void>;
 }
 
-/** `/openapi/v2`, `/openapi/v3` and a document for each group version, made on the first request. */
+/**
+ * `/openapi/v2`, `/openapi/v3` and a document for each group version, made on the first request. What has changed since
+ * is made again.
+ */
 export interface OpenApi {
-  readonly paths: readonly string[];
+  /** The paths that are served now. */
+  readonly paths: () => readonly string[];
   /** Undefined when the path is none of these. */
   serve(path: string, headers: RequestHeaders, hash?: string | null): Promise<ApiResponse> | undefined;
 }
 
+/** What is served in one state of the registry. */
+interface State {
+  readonly groups: readonly Group[];
+  readonly writer: Writer;
+  /** By path. */
+  readonly versions: ReadonlyMap<string, ServedVersion>;
+  /** The documents of all versions together. */
+  readonly whole: Documents;
+}
+
 export function createOpenApi(options: OpenApiOptions): OpenApi {
-  const versions = options.groups.flatMap((group) => group.versions);
-  const writer: Writer = { ...options, kinds: kindsOf(versions, options.findType), versions };
-  const made = new Map<string, Promise<Document>>();
-  const cached = (key: string, make: () => Promise<Document>) => {
-    let document = made.get(key);
-    if (document === undefined) {
-      document = make();
-      // Waiting requests get the failure; the next request tries again.
-      document.catch(() => made.delete(key));
-      made.set(key, document);
+  const builtIn = options.groups().filter((group) => !isCustom(group));
+  const kinds = kindsOf(
+    builtIn.flatMap((group) => group.versions),
+    options.findType,
+  );
+  const documents = new VersionDocuments();
+  let state: State | undefined;
+  const current = (): State => {
+    const groups = options.groups();
+    if (state?.groups !== groups) {
+      const versions = groups.flatMap((group) => group.versions);
+      const paths = new Map(versions.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
+      documents.keep(new Set(versions));
+      state = { groups, writer: { ...options, kinds, versions }, versions: paths, whole: new Documents() };
     }
-    return document;
+    return state;
   };
-  const v3 = new Map(versions.map((version) => [`/openapi/v3${rootOf(version)}`, version]));
-  const documentAt = (path: string, version: ServedVersion) => cached(path, () => versionDocument(writer, version));
-  // Both encodings use the hash of the JSON.
-  const protobufAt = (path: string, version: ServedVersion) =>
-    cached(`${path} ${protobufTypeV3}`, async () => ({
-      body: await versionProtobuf(writer, version),
-      hash: (await documentAt(path, version)).hash,
-    }));
-  const index = () =>
-    cached('/openapi/v3', async () => {
-      const paths: JsonObject = {};
-      for (const [path, version] of v3) {
-        const { hash } = await documentAt(path, version);
-        setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
-        await options.pause();
-      }
-      return documentOf(JSON.stringify({ paths }));
-    });
   return {
-    paths: ['/openapi/v2', '/openapi/v3', ...v3.keys()],
+    paths: () => ['/openapi/v2', '/openapi/v3', ...current().versions.keys()],
     serve(path, headers, hash) {
+      if (!path.startsWith('/openapi/')) return undefined;
       const tag = headers['if-none-match'];
+      const { writer, versions, whole } = current();
       if (path === '/openapi/v2') {
         const type = formOf(headers, formsV2);
         const make = type === jsonType ? wholeDocument : wholeProtobuf;
-        return cached(`${path} ${type}`, () => make(writer)).then((document) =>
-          serveDocument(document, type, tag, { vary: 'Accept' }),
-        );
+        return whole
+          .at(`${path} ${type}`, () => make(writer))
+          .then((document) => serveDocument(document, type, tag, { vary: 'Accept' }));
       }
       if (path === '/openapi/v3') {
-        return index().then((document) => serveDocument(document, 'text/plain; charset=utf-8', tag));
+        return whole
+          .at(path, () => indexOf(writer, versions, documents))
+          .then((document) => serveDocument(document, 'text/plain; charset=utf-8', tag));
       }
-      const version = v3.get(path);
+      const version = versions.get(path);
       if (version === undefined) return undefined;
       const type = formOf(headers, formsV3);
-      return documentAt(path, version).then(async (document) => {
+      return documents.json(writer, version).then(async (document) => {
         if (hash && hash !== document.hash) return movedTo(`${path}?hash=${document.hash}`);
         // A URL with a hash always returns the same document.
         const keep = hash ? { 'cache-control': 'public, immutable, max-age=31536000' } : {};
-        const made = type === jsonType ? document : await protobufAt(path, version);
+        const made = type === jsonType ? document : await documents.protobuf(writer, version);
         return serveDocument(made, type, tag, { vary: 'Accept', ...keep });
       });
     },
   };
+}
+
+/** The v3 index: the document of each group version with its hash. */
+async function indexOf(
+  writer: Writer,
+  versions: ReadonlyMap<string, ServedVersion>,
+  documents: VersionDocuments,
+): Promise<Document> {
+  const paths: JsonObject = {};
+  for (const [path, version] of versions) {
+    const hash = await documents.hash(writer, version);
+    setKey(paths, rootOf(version).slice(1), { serverRelativeURL: `${path}?hash=${hash}` });
+    await writer.pause();
+  }
+  return documentOf(JSON.stringify({ paths }));
+}
+
+/** So many group versions of custom resources have their documents kept. */
+const maxCustomVersions = 64;
+
+/** The v3 documents of group versions. */
+class VersionDocuments {
+  readonly #builtIn = new Map<ServedVersion, Documents>();
+  /** The ones that were asked for last are the last ones. */
+  readonly #custom = new Map<ServedVersion, Documents>();
+  readonly #customHashes = new WeakMap<ServedVersion, string>();
+
+  json(writer: Writer, version: ServedVersion): Promise<Document> {
+    return this.#of(version).at(jsonType, async () => {
+      const document = await versionDocument(writer, version);
+      return isCustomVersion(version) ? { ...document, hash: this.#customHash(writer, version) } : document;
+    });
+  }
+
+  /** It has the hash of the JSON. */
+  protobuf(writer: Writer, version: ServedVersion): Promise<Document> {
+    return this.#of(version).at(protobufTypeV3, async () => ({
+      body: await versionProtobuf(writer, version),
+      hash: await this.hash(writer, version),
+    }));
+  }
+
+  async hash(writer: Writer, version: ServedVersion): Promise<string> {
+    return isCustomVersion(version) ? this.#customHash(writer, version) : (await this.json(writer, version)).hash;
+  }
+
+  /** Drops the documents of versions that are no longer served. */
+  keep(served: ReadonlySet<ServedVersion>): void {
+    for (const version of this.#custom.keys()) if (!served.has(version)) this.#custom.delete(version);
+  }
+
+  #of(version: ServedVersion): Documents {
+    const kept = isCustomVersion(version) ? this.#custom : this.#builtIn;
+    const documents = kept.get(version) ?? new Documents();
+    kept.delete(version);
+    kept.set(version, documents);
+    for (const oldest of this.#custom.keys()) {
+      if (this.#custom.size <= maxCustomVersions) break;
+      this.#custom.delete(oldest);
+    }
+    return documents;
+  }
+
+  #customHash(writer: Writer, version: ServedVersion): string {
+    let hash = this.#customHashes.get(version);
+    if (hash === undefined) {
+      hash = contentHash(version, writer);
+      this.#customHashes.set(version, hash);
+    }
+    return hash;
+  }
+}
+
+/** Documents that are made once. */
+class Documents {
+  readonly #made = new Map<string, Promise<Document>>();
+
+  at(key: string, make: () => Promise<Document>): Promise<Document> {
+    let document = this.#made.get(key);
+    if (document === undefined) {
+      document = make();
+      // Waiting requests get the failure; the next request tries again.
+      document.catch(() => this.#made.delete(key));
+      this.#made.set(key, document);
+    }
+    return document;
+  }
 }
 
 /** Redirects an outdated hash to the current one. */
@@ -129,10 +219,8 @@ function formOf(headers: RequestHeaders, forms: Forms): string {
   return type;
 }
 
-interface Writer extends OpenApiOptions {
+interface Writer extends Omit<OpenApiOptions, 'groups'>, SchemaWriter {
   readonly versions: readonly ServedVersion[];
-  /** The kinds of a type, by the name of the type. */
-  readonly kinds: ReadonlyMap<string, readonly GroupVersionKind[]>;
 }
 
 /** The document of a group version: its paths, and every type that they refer to. */
@@ -249,94 +337,3 @@ const infoOf = ({ names, version }: Writer): JsonObject => ({
   title: names.product,
   version: version['gitVersion'] ?? '',
 });
-
-/** Whether a type is in the document of a version. */
-function isKnown(writer: Writer, version: ServedVersion): (typeName: string) => boolean {
-  const own = new Set(version.resources.map((served) => served.version.schema.name));
-  return (name) => own.has(name) || writer.findType(name) !== undefined;
-}
-
-function schemasOf(writer: Writer, version: ServedVersion, dialect: Dialect): { [name: string]: JsonObject } {
-  const { names, findType, kinds } = writer;
-  const roots = new Map<string, StructSchema>();
-  const want = (schema: StructSchema | undefined) => {
-    if (schema !== undefined) roots.set(schema.name, schema);
-  };
-  for (const served of version.resources) {
-    want(served.version.schema);
-    for (const sub of served.resource.definition.subresources) want(findType(subresourceType(sub, version)));
-  }
-  for (const name of Object.values(metaTypes)) want(findType(name));
-  const schemas = openApiSchemas(
-    roots.values(),
-    names,
-    dialect,
-    (schema) => kinds.get(schema.name) ?? [],
-    writer.enums,
-  );
-  const prefix = dialect === 'v2' ? '#/definitions/' : '#/components/schemas/';
-  for (const served of version.resources) {
-    if (!served.resource.definition.verbs.includes('list')) continue;
-    setKey(schemas, openApiName(listTypeOf(served), names), listSchema(served, version, names, prefix));
-  }
-  for (const [name, schema] of Object.entries(freeSchemas)) schemas[openApiName(name, names)] ??= schema;
-  return schemas;
-}
-
-/** Types without a declaration: they contain fields of the kind at hand. */
-const freeSchemas: { readonly [type: string]: JsonObject } = {
-  [metaTypes.patch]: { description: 'A change to an object.', type: 'object' },
-  [metaTypes.watchEvent]: {
-    description: 'One event of a watch.',
-    type: 'object',
-    required: ['type', 'object'],
-    properties: { type: { type: 'string' }, object: { type: 'object' } },
-  },
-};
-
-function listSchema(
-  served: ServedResource,
-  { group, version }: ServedVersion,
-  names: Names,
-  prefix: string,
-): JsonObject {
-  const { kind } = served.resource.definition;
-  const listMeta = { $ref: prefix + openApiName(metaTypes.listMeta, names) };
-  return {
-    description: `${kind}List is a list of ${kind}.`,
-    type: 'object',
-    required: ['items'],
-    properties: {
-      apiVersion: { type: 'string', description: 'Group and version of the list.' },
-      items: { type: 'array', items: { $ref: prefix + openApiName(served.version.schema.name, names) } },
-      kind: { type: 'string', description: 'Name of the kind of the list.' },
-      metadata: listMeta,
-    },
-    [`${names.extension}group-version-kind`]: [{ group, kind: `${kind}List`, version }],
-  };
-}
-
-function kindsOf(versions: readonly ServedVersion[], findType: FindType): Map<string, GroupVersionKind[]> {
-  const kinds = new Map<string, GroupVersionKind[]>();
-  const put = (name: string, kind: GroupVersionKind) => {
-    const all = kinds.get(name) ?? [];
-    kinds.set(name, all);
-    const same = all.some((k) => k.group === kind.group && k.version === kind.version && k.kind === kind.kind);
-    if (!same) all.push(kind);
-  };
-  for (const served of versions) {
-    const { group, version } = served;
-    for (const { resource, version: declared } of served.resources) {
-      const { definition } = resource;
-      put(declared.schema.name, { group, version, kind: definition.kind });
-      for (const sub of definition.subresources) {
-        const name = subresourceType(sub, served);
-        if (findType(name) === undefined) continue;
-        put(name, { group: sub.group ?? group, version: sub.version ?? version, kind: sub.kind });
-      }
-    }
-    put(metaTypes.deleteOptions, { group, version, kind: 'DeleteOptions' });
-  }
-  put(metaTypes.status, { group: '', version: 'v1', kind: 'Status' });
-  return kinds;
-}

@@ -21,6 +21,7 @@ import {
 } from '../registry/index.ts';
 import { type CompiledType, compile, type StructSchema } from '../schema/index.ts';
 import { pageNotFound } from './answers.ts';
+import { builtInGroups } from './api-groups.ts';
 import { auditList } from './audit-list.ts';
 import { deleteOptionsKind, readObjectBody, readOptionsBody, readPatch } from './bodies.ts';
 import { builtInSchema } from './built-in-types.ts';
@@ -57,11 +58,15 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
       .flatMap(({ versions }) => [...versions.values()])
       .filter(({ declared: { schema } }) => findType(schema.name) === schema),
   );
-  const groups = new Set(registry.resources.map(({ definition }) => definition.group));
+  const isBuiltIn = builtInGroups(registry);
   return (call) => {
     const path = call.info.resource as ResourcePath;
-    if (path.group !== '' && !groups.has(path.group)) return pageNotFound;
     const target = targetOf(call.resource, path);
+    if (target === undefined) {
+      // In groups of custom resources no path is known but those of the resources.
+      if (path.group === '' || isBuiltIn(path.group)) throw statusError.noSuchResource();
+      return pageNotFound;
+    }
     checkMethod(call, target);
     const version = target.resource.versions.get(target.version);
     if (version?.declared.deprecated !== undefined) {
@@ -74,23 +79,27 @@ export function createVerbs(options: Serving): (call: Call) => ApiResponse | Pro
   };
 }
 
-/** The target of the path. Throws 404 if there is no such resource. */
-function targetOf(resource: Resource | undefined, path: ResourcePath): Target {
+/** The target of the path; undefined if there is no such resource. */
+function targetOf(resource: Resource | undefined, path: ResourcePath): Target | undefined {
   const { version, name, subresource } = path;
-  if (resource === undefined || (path.rest !== '' && subresource !== 'proxy')) throw statusError.noSuchResource();
+  if (resource === undefined || (path.rest !== '' && subresource !== 'proxy')) return undefined;
   const { definition } = resource;
   if (!definition.namespaced) {
     // The request info of a namespace has its own name as its namespace.
     const own = definition.group === '' && definition.plural === 'namespaces' && path.namespace === name;
-    if (path.namespace !== '' && !own) throw statusError.noSuchResource();
+    if (path.namespace !== '' && !own) return undefined;
     return { resource, version, namespace: '', name, subresource };
   }
-  if (path.namespace === '' && name !== '') throw statusError.noSuchResource();
+  if (path.namespace === '' && name !== '') return undefined;
   return { resource, version, namespace: path.namespace, name, subresource };
 }
 
 /** Throws 404 where the target serves no verb at all, 405 where it serves others. */
 function checkMethod({ request: { method }, info: { verb } }: Call, target: Target): void {
+  const { resource, name, subresource } = target;
+  if (resource.definition.custom !== undefined && subresource !== '' && !resource.subresources.has(subresource)) {
+    throw statusError.notFound(resource.id, name);
+  }
   const proxies = connectionOf(target)?.answers === 'proxy' && target.name !== '' && proxyMethods.has(method);
   if (proxies && verb !== 'watch') return;
   checkVerb(target, verb);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fieldError } from '../meta/index.ts';
-import type { OpenAllocations, Strategy } from './definition.ts';
+import type { OpenAllocations } from './allocator.ts';
+import type { Strategy } from './definition.ts';
 import { bench, merge, note, remove } from './testing/fixtures.ts';
 
 // Allocated values are written in the commit of the object. A note allocates the seat that it names, or any.

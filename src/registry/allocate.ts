@@ -1,5 +1,6 @@
 import { type ApiObject, formatGroupResource, statusError } from '../meta/index.ts';
-import type { Allocations } from './definition.ts';
+import type { Allocations } from './allocator.ts';
+
 import type { PendingObject, WriteRequest } from './write-request.ts';
 
 /**

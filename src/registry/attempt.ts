@@ -19,6 +19,7 @@ import {
 } from './prepare.ts';
 import { admissionRequest } from './read-request.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
+import { isAsStored } from './stored/write.ts';
 import { inTurns, type Pause } from './turns.ts';
 import { nameOf, type PendingObject, type Undo, type WriteRequest } from './write-request.ts';
 
@@ -90,10 +91,19 @@ async function attempt(
   // A dry run does not check it, as the reference server does not.
   if (old === undefined && !request.dryRun) rejectPresetResourceVersion(pending);
   if (held !== undefined && old !== undefined && !pending.remove && isUnchanged(pending.object, old)) {
-    return { kind: 'unchanged', result: resultOf(request, pending, old, held) };
+    const rewrites = !request.dryRun && (await isStoredOtherwise(request, pending.object, held));
+    if (!rewrites) return { kind: 'unchanged', result: resultOf(request, pending, old, held) };
   }
   if (pause) await pause();
   return commit(request, pending, old, held, allocations, pause);
+}
+
+/** Whether the write of an unchanged object brings it to the form in which objects of the custom resource are stored. */
+async function isStoredOtherwise({ registry, target }: WriteRequest, object: ApiObject, held: CachedObject) {
+  const { format } = target.resource;
+  if (format.custom === undefined) return false;
+  const { entry } = await registry.store.get(held.key);
+  return entry?.revision === held.revision && !isAsStored(format, object, entry.value);
 }
 
 const writeCheckOf = ({ registry, target }: WriteRequest): WriteCheck | undefined =>

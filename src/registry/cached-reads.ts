@@ -24,10 +24,10 @@ const active = { terminating: false };
  * Reads from the watch caches. What a cache holds is answered at once, without a promise; what it does not hold is
  * looked up again when it has every write that was answered before the call, or fails with StatusError 504.
  */
-export function cachedReads(registry: Pick<RegistryContext, 'store' | 'findResource'>): CachedReads {
-  const { findResource } = registry;
+export function cachedReads(registry: Pick<RegistryContext, 'store' | 'catalog'>): CachedReads {
+  const { findResource } = registry.catalog;
   const decoded = new Map<CachedObject, ApiObject>();
-  const lists = new Map<Resource, DecodedLists>();
+  const lists = new WeakMap<Resource, DecodedLists>();
   const decode = ({ format }: Resource, held: CachedObject): ApiObject => {
     const kept = decoded.get(held);
     if (kept !== undefined) return kept;

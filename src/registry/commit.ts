@@ -1,11 +1,12 @@
 import type { CachedObject } from '../cache/index.ts';
 import { type ApiObject, atOnce, formatGroupResource, StatusError } from '../meta/index.ts';
 import { type CommitResult, maxValueBytes, type Write } from '../store/index.ts';
+import type { Allocations } from './allocator.ts';
 import type { RegistryContext } from './context.ts';
-import type { Allocations } from './definition.ts';
+
 import { keyOf, objectKey } from './selection.ts';
 import { describe, describeDeleted, describeText } from './stored/describe.ts';
-import { announced, storedBytes, storedText, storedTextInSteps } from './stored/write.ts';
+import { announced, cachedText, storedBytes, storedTextInSteps } from './stored/write.ts';
 import { inTurns, type Pause } from './turns.ts';
 import type { WriteResult } from './types.ts';
 import { nameOf, type PendingObject, type WriteRequest } from './write-request.ts';
@@ -60,12 +61,12 @@ export async function commit(
   }
   const describeStored = () =>
     value === undefined || stored === 0
-      ? describeText(format, key, text, stored)
+      ? describeText(format, key, format.custom === undefined ? text : cachedText(format, pending.object), stored)
       : describe(format, { key, value, revision: stored });
   if (pending.deleteAfterMark === true && !dryRun) return deleteMarked(request, pending, old, describeStored());
   if (pending.remove) {
     const deletes = request.change.verb === 'delete' && held !== undefined;
-    const last = deletes ? held : describeText(format, key, storedText(format, pending.object), revision);
+    const last = deletes ? held : describeText(format, key, cachedText(format, pending.object), revision);
     const object = dryRun ? last : describeDeleted(format, last, stored);
     return { kind: 'stored', result: resultOf(request, pending, old, object) };
   }
@@ -90,7 +91,7 @@ function cascadeDeletes({ registry, target }: WriteRequest, pending: PendingObje
   const { cascadeDelete } = target.resource.definition.strategy;
   if (cascadeDelete === undefined) return [];
   const place = { namespace: target.namespace, name: nameOf(pending) };
-  return registry.resources.flatMap((resource) => {
+  return registry.catalog.resources.flatMap((resource) => {
     const key = cascadeDelete.includes(formatGroupResource(resource.id)) ? keyOf(resource, place) : undefined;
     return key === undefined ? [] : { key };
   });

@@ -2,8 +2,9 @@ import type { AdmissionChain, ResourceAuthorizer } from '../admission/index.ts';
 import type { WatchCache } from '../cache/index.ts';
 import { type Clock, type Features, type Names, type Random, StatusError, statusError } from '../meta/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import type { CachedReads, OpenAllocations, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
-import type { FindResource } from './find-resource.ts';
+import type { OpenAllocations } from './allocator.ts';
+import type { Catalog } from './catalog.ts';
+import type { CachedReads, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { Observer } from './types.ts';
 
@@ -13,8 +14,7 @@ export interface RegistryContext {
   readonly names: Names;
   readonly clock: Clock;
   readonly random: Random;
-  readonly resources: readonly Resource[];
-  readonly findResource: FindResource;
+  readonly catalog: Catalog;
   readonly cachedReads: CachedReads;
   readonly admission: AdmissionChain;
   readonly authorize: ResourceAuthorizer;

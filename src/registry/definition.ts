@@ -1,7 +1,7 @@
 import type { NamespaceLookup, ObjectLookup, ResourceKey, Stored } from '../admission/index.ts';
 import type { Annotate, ApiObject, FeatureName, FieldError, JsonObject, Names, Random, User } from '../meta/index.ts';
 import type { CompiledType, StructSchema } from '../schema/index.ts';
-import type { Compare, Write } from '../store/index.ts';
+import type { Allocator } from './allocator.ts';
 import type { Column, Completion } from './column.ts';
 
 /** The verbs of resources, as authorization and discovery name them. */
@@ -44,6 +44,8 @@ export interface ResourceDefinition {
    * request.
    */
   readonly custom?: CustomStorage;
+  /** Being removed with all of its objects: none can be created. */
+  readonly terminating?: boolean;
   /** Where the objects are stored, and in which version. Definitions with the same group and resource share their objects. */
   readonly storage: { readonly group: string; readonly resource: string; readonly version: string };
   readonly subresources: readonly Subresource[];
@@ -375,36 +377,8 @@ export interface Strategy<T = ApiObject> {
   readonly statusWarnings?: (object: T, context: StrategyContext) => string[];
 }
 
-/** Allocates values that one object at most can have, such as addresses. */
-export interface Allocator {
-  /** Allocates the value; returns why it cannot, undefined once it is allocated. */
-  readonly allocate: (value: string) => Promise<string | undefined>;
-  /** Allocates a free value; undefined when there is none. */
-  readonly allocateNext: () => Promise<string | undefined>;
-  /** Does nothing for a value that the object does not have. */
-  readonly release: (value: string) => Promise<void>;
-}
-
-/** The object that values are allocated to. */
-export interface Holder {
-  /** Plural name and group: `services`. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** What one attempt of a write allocates and releases: in effect once compares and writes are part of its commit. */
-export interface Allocations {
-  /** By name, the preferred one first. */
-  readonly allocators: ReadonlyMap<string, Allocator>;
-  readonly changes: () => { readonly compares: readonly Compare[]; readonly writes: readonly Write[] };
-}
-
-/** Opens the allocators for one attempt. In a dry run nothing is allocated, and free values are made up. */
-export type OpenAllocations = (holder: Holder, dryRun: boolean) => Allocations;
-
 export interface Termination<T = ApiObject> {
   /** Changes the object in place, right after it was marked as deleted. */
-  readonly begin: (object: T) => void;
+  readonly begin: (object: T, context: StrategyContext) => void;
   readonly pending: (object: T) => boolean;
 }

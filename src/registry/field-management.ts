@@ -53,7 +53,8 @@ function managedObjectType(registry: RegistryContext, target: Target): ManagedTy
   const storage = formatGroupResource(resource.definition.storage);
   const versions = new Map<string, ManagedVersion>();
   const places = new Map<string, Target>();
-  for (const other of registry.resources) {
+  // The resource of a custom version knows all versions of its definition.
+  for (const other of resource.definition.custom === undefined ? registry.catalog.resources : [resource]) {
     if (other.definition.kind !== resource.definition.kind) continue;
     if (formatGroupResource(other.definition.storage) !== storage) continue;
     for (const [version, compiled] of other.versions) {

@@ -1,18 +1,18 @@
 /** Every verb on every resource: a kind is data, and what is common to all of them is here. */
+
+export type { Allocations, Allocator, Holder, OpenAllocations } from './allocator.ts';
 export { internalName } from './body.ts';
+export type { CustomVersions } from './catalog.ts';
 export { AgeCell, type CellContext, type Column, type Completion } from './column.ts';
 export { consistentCache } from './context.ts';
 export {
-  type Allocations,
-  type Allocator,
   allVerbs,
   type ConnectCall,
   type Connection,
   type CreateCall,
   type CreateHandler,
+  type CustomStorage,
   type Endpoint,
-  type Holder,
-  type OpenAllocations,
   type PartialUpdate,
   type Projection,
   type ProjectionSubresource,

@@ -147,6 +147,7 @@ function prepareCreate({ registry, target, context }: WriteRequest, object: ApiO
   const { definition, storageVersion } = target.resource;
   const { strategy } = definition;
   const { metadata } = object;
+  if (definition.terminating === true) throw terminating();
   defaultNamespace(target, metadata);
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
   object.metadata = metadataOf(metadata, {
@@ -163,6 +164,9 @@ function prepareCreate({ registry, target, context }: WriteRequest, object: ApiO
   }
   return { object, remove: false, generated };
 }
+
+const terminating = (): StatusError =>
+  new StatusError(405, 'MethodNotAllowed', 'create not allowed while custom resource definition is terminating');
 
 const hasStatus = ({ resource }: Target) => resource.subresources.has('status');
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../meta/index.ts';
 import { bench, failure, names as kubernetes, merge, note, remove } from './testing/fixtures.ts';
+import { gadgets } from './testing/gadgets.ts';
 
 /** Five objects as the recorded exchanges have them: `a`, `b` are labelled x, the rest y. */
 async function five() {
@@ -224,9 +225,10 @@ describe('list', () => {
   it.each([
     ['deployments', 'spec.x'],
     ['namespaces', 'metadata.namespace'],
-    ['widgets', 'spec.size'],
+    ['gadgets', 'spec.size'],
   ])('refuses a field that is not selectable of %s: %s', async (resource, field) => {
-    const { names } = bench();
+    const { names, registry } = bench();
+    registry.install(gadgets());
     expect(await failure(names(resource, { fieldSelector: `${field}=1` }))).toMatchObject({
       code: 400,
       message: `field label not supported: ${field}`,

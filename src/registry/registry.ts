@@ -9,16 +9,17 @@ import {
   statusError,
 } from '../meta/index.ts';
 import type { Store } from '../store/index.ts';
+import type { OpenAllocations } from './allocator.ts';
 import { cachedReads } from './cached-reads.ts';
+import { createCatalog } from './catalog.ts';
 import { connect } from './connect.ts';
 import { type RegistryContext, withStatusErrors } from './context.ts';
 import { encode } from './convert.ts';
-import type { OpenAllocations, ResourceDefinition, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
+import type { ResourceDefinition, ReviewHandler, VirtualList, WriteCheck } from './definition.ts';
 import { deleteCollection } from './delete-collection.ts';
-import { resourceFinder } from './find-resource.ts';
 import { follow } from './follow.ts';
 import { get, list } from './read.ts';
-import { makeResources, type Resource } from './resource.ts';
+import type { Resource } from './resource.ts';
 import { newEntry, serverObjects } from './server-objects.ts';
 import type { Observer, Registry } from './types.ts';
 import { checkServed } from './verbs.ts';
@@ -83,7 +84,7 @@ const noObserver: Observer = { admission: () => nothing, mismatch: nothing, rule
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, names, clock, observer = noObserver } = options;
   const features = { ...defaultFeatures, ...options.features };
-  const made = makeResources(options.definitions, {
+  const catalog = createCatalog(options.definitions, {
     store,
     names,
     clock,
@@ -93,19 +94,15 @@ export function createRegistry(options: RegistryOptions): Registry {
     windowMs: options.windowMs ?? 5 * 60_000,
     windowBytes: options.windowBytes ?? 32 * 1024 * 1024,
   });
-  const { resources } = made;
-  const findResource = resourceFinder(resources);
-  const registry = contextOf(options, {
-    resources,
-    findResource,
-    cachedReads: cachedReads({ store, findResource }),
-    features,
-    observer,
-  });
-  const served = servedResources(resources);
+  const registry = contextOf(options, { catalog, cachedReads: cachedReads({ store, catalog }), features, observer });
   return {
-    resources: resources.filter(({ definition }) => definition.versions.length > 0),
-    find: (group, version, plural) => served.get(`${group}/${version}/${plural}`),
+    get resources() {
+      return catalog.served;
+    },
+    find: catalog.find,
+    resourceOf: catalog.findResource,
+    install: catalog.install,
+    remove: catalog.remove,
     get: async (target, read) => {
       checkServed(target, 'get');
       const { virtual } = target.resource.definition;
@@ -141,17 +138,17 @@ export function createRegistry(options: RegistryOptions): Registry {
     features,
     encode,
     follow: async (id, follower) => {
-      const resource = resources.find((one) => formatGroupResource(one.id) === id);
+      const resource = catalog.findResource(id);
       if (resource === undefined) throw statusError.noSuchResource();
       return withStatusErrors(follow(resource, follower));
     },
-    close: made.close,
+    close: catalog.close,
   };
 }
 
 function contextOf(
   { store, names, clock, random, admission, authorize, ...given }: RegistryOptions,
-  made: Pick<RegistryContext, 'resources' | 'findResource' | 'cachedReads' | 'features' | 'observer'>,
+  made: Pick<RegistryContext, 'catalog' | 'cachedReads' | 'features' | 'observer'>,
 ): RegistryContext {
   return {
     store,
@@ -161,7 +158,7 @@ function contextOf(
     admission: createChain(admission, { clock, timer: made.observer.admission }),
     authorize,
     reviewHandlers: given.reviewHandlers ?? new Map(),
-    writeChecks: writeChecksOf(made.resources, given.writeChecks),
+    writeChecks: writeChecksOf(made.catalog.resources, given.writeChecks),
     virtualLists: given.virtualLists ?? new Map(),
     openAllocations: given.openAllocations,
     tokenKey: given.tokenKey ?? random.uuid() + random.uuid(),
@@ -185,14 +182,4 @@ function writeChecksOf(
     if (check !== undefined) found.set(resource, check);
   }
   return found;
-}
-
-/** The served resources by group, version and plural name. */
-function servedResources(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
-  const served = new Map<string, Resource>();
-  for (const resource of resources) {
-    const { group, plural, versions } = resource.definition;
-    for (const { version } of versions) served.set(`${group}/${version}/${plural}`, resource);
-  }
-  return served;
 }

@@ -1,9 +1,7 @@
-import { createWatchCache, type WatchCache } from '../cache/index.ts';
+import type { WatchCache } from '../cache/index.ts';
 import {
-  type Clock,
   expandNames,
   type FeatureName,
-  type Features,
   formatGroupResource,
   formatGroupVersion,
   type GroupResource,
@@ -17,11 +15,10 @@ import {
   type GatedFields,
   gatedFields,
 } from '../schema/index.ts';
-import type { Store } from '../store/index.ts';
 import type { ResourceDefinition, ResourceVersion, SelectableField, Subresource, Verb } from './definition.ts';
-import { ListSnapshots } from './list-snapshots.ts';
-import { describe, describeDeleted } from './stored/describe.ts';
-import { type CorruptReport, formatOf, newSharedState, type ObjectFormat, type SharedState } from './stored/format.ts';
+import type { ListSnapshots } from './list-snapshots.ts';
+import { ResourceStorage, type StorageOptions } from './resource-storage.ts';
+import { type CorruptReport, formatOf, type ObjectFormat, type SharedState } from './stored/format.ts';
 
 /** A definition as served: names expanded, schemas compiled, with the cache of its objects. */
 export interface Resource {
@@ -32,6 +29,7 @@ export interface Resource {
   readonly id: GroupResource;
   /** Keys of its objects begin with this: `/<resource>.<group>/`. */
   readonly keyPrefix: string;
+  readonly storage: ResourceStorage;
   /** Created on first use. */
   readonly cache: WatchCache;
   /** Recent snapshots for the pages of lists; undefined: older pages are read from the store. */
@@ -84,53 +82,48 @@ export interface CompiledVersion {
   readonly isStorage: boolean;
 }
 
-/** What definitions that share their objects have in common. */
-interface Storage {
-  readonly format: ObjectFormat;
-  readonly listSnapshots: ListSnapshots | undefined;
-  /** Undefined until the first use. */
-  cache: WatchCache | undefined;
-  readonly createCache: () => WatchCache;
-}
-
-export interface ResourceOptions {
-  readonly store: Store;
+export interface ResourceOptions extends StorageOptions {
   readonly names: Names;
-  readonly clock: Clock;
-  /** How long changes are kept for watches that start in the past (ms), and how many bytes of them at the most. */
-  readonly windowMs: number;
-  readonly windowBytes: number;
-  readonly features: Features;
   readonly report: CorruptReport;
   readonly serves: (group: string, version: string, plural: string) => boolean;
 }
 
-/** The resources of the definitions, in their order, and a function that closes their caches. */
+/** The resources of the built-in definitions, in their order. */
 export function makeResources(
   declared: readonly ResourceDefinition[],
+  shared: SharedState,
   options: ResourceOptions,
-): { resources: Resource[]; close: () => void } {
+): Resource[] {
   const definitions = declared.map((definition) => expand(definition, options.names));
-  const storages = new Map<string, Storage>();
-  const shared = newSharedState();
-  const resources = definitions.map((definition) => {
+  const storages = new Map<string, ResourceStorage>();
+  return definitions.map((definition) => {
     const id = formatGroupResource(definition.storage);
+    const owner = storageOf(definition, definitions);
     let storage = storages.get(id);
     if (storage === undefined) {
-      storage = makeStorage(definition, definitions, shared, options);
+      const sharers = definitions.filter((other) => formatGroupResource(other.storage) === id);
+      storage = makeStorage(owner, sharers, shared, options);
       storages.set(id, storage);
     }
-    return makeResource(definition, storageOf(definition, definitions), storage, options);
+    return makeResource(servedPart(definition, options), definition, owner, storage, options);
   });
-  return {
-    resources,
-    close: () => {
-      for (const { cache, listSnapshots } of storages.values()) {
-        cache?.close();
-        listSnapshots?.clear();
-      }
-    },
-  };
+}
+
+/**
+ * The resource of one version of a custom resource, which is not compiled before it is used. It shares the cache, and
+ * thus the watches, of `replaced` if its objects are stored and shown as before.
+ */
+export function makeCustomResource(
+  definition: ResourceDefinition,
+  replaced: Resource | undefined,
+  shared: SharedState,
+  options: ResourceOptions,
+): Resource {
+  const keeps = replaced !== undefined && replaced.definition.custom === definition.custom;
+  const storage = keeps ? replaced.storage : makeStorage(definition, [definition], shared, options);
+  const { version } = definition.storage;
+  const served = { ...definition, versions: definition.versions.filter((one) => one.version === version) };
+  return makeResource(served, definition, definition, storage, options);
 }
 
 function expand(definition: ResourceDefinition, names: Names): ResourceDefinition {
@@ -179,49 +172,33 @@ function storageOf(definition: ResourceDefinition, all: readonly ResourceDefinit
 }
 
 function makeStorage(
-  definition: ResourceDefinition,
-  all: readonly ResourceDefinition[],
+  owner: ResourceDefinition,
+  sharers: readonly ResourceDefinition[],
   shared: SharedState,
-  { store, clock, windowMs, windowBytes, features, report }: ResourceOptions,
-): Storage {
-  const { storage } = definition;
-  const owner = storageOf(definition, all);
-  const sharers = all.filter((other) => formatGroupResource(other.storage) === formatGroupResource(storage));
+  options: ResourceOptions,
+): ResourceStorage {
+  const { storage, kind, namespaced, custom } = owner;
   const fields = new Map<string, SelectableField>();
   for (const field of sharers.flatMap(({ selectableFields }) => selectableFields)) fields.set(field.path, field);
-  const format = formatOf(owner.kind, formatGroupVersion(storage), {
-    namespaced: owner.namespaced,
+  const format = formatOf(kind, formatGroupVersion(storage), {
+    namespaced,
     keyPrefix: `/${formatGroupResource(storage)}/`,
     fields: [...fields.values()],
-    report,
+    report: options.report,
     shared,
+    ...(custom === undefined ? {} : { custom }),
   });
-  return {
-    format,
-    listSnapshots: features.ListFromCacheSnapshot ? new ListSnapshots(clock) : undefined,
-    cache: undefined,
-    createCache: () =>
-      createWatchCache({
-        store,
-        prefix: format.keyPrefix,
-        clock,
-        describe: (entry) => describe(format, entry),
-        describeDeleted: (last, revision) => describeDeleted(format, last, revision),
-        indexedFields: format.fields.filter(({ indexed }) => indexed === true).map(({ path }) => path),
-        windowMs,
-        windowBytes,
-      }),
-  };
+  return new ResourceStorage(format, options);
 }
 
+/** The resource of a definition, of which `served` is what is served. */
 function makeResource(
+  served: ResourceDefinition,
   definition: ResourceDefinition,
   owner: ResourceDefinition,
-  storage: Storage,
-  options: ResourceOptions,
+  storage: ResourceStorage,
+  { names, features }: ResourceOptions,
 ): Resource {
-  const { names, features } = options;
-  const served = servedPart(definition, options);
   const { format } = storage;
   const compiled = (of: ResourceDefinition, declared: ResourceVersion): CompiledVersion => {
     const apiVersion = formatGroupVersion({ group: of.group, version: declared.version });
@@ -232,15 +209,17 @@ function makeResource(
   if (stored === undefined)
     throw new Error(`${formatGroupResource(definition.storage)} has no version to be stored in`);
   const storageVersion = compiled(owner, stored);
-  const gated = once(() => gatedFields(stored.schema, features));
-  const declarative = once(() => (features.DeclarativeValidation ? declarativeRules(storageVersion.type) : undefined));
+  const isCustom = definition.custom !== undefined;
+  const gated = once(() => (isCustom ? undefined : gatedFields(stored.schema, features)));
+  const declares = features.DeclarativeValidation && !isCustom;
+  const declarative = once(() => (declares ? declarativeRules(storageVersion.type) : undefined));
   return {
     definition: served,
     names,
     id: { group: definition.group, resource: definition.plural },
     keyPrefix: format.keyPrefix,
+    storage,
     get cache() {
-      storage.cache ??= storage.createCache();
       return storage.cache;
     },
     listSnapshots: storage.listSnapshots,

@@ -9,7 +9,7 @@ import type { Resource } from './resource.ts';
 import { keyOf } from './selection.ts';
 import { describe } from './stored/describe.ts';
 import { isCorrupt, readObject, unreadable } from './stored/read.ts';
-import { storedBytes, storedText } from './stored/write.ts';
+import { isAsStored, storedBytes, storedText } from './stored/write.ts';
 import type { Change, NewEntry, Target, WriteOptions } from './types.ts';
 import { write } from './write.ts';
 
@@ -84,12 +84,13 @@ async function guaranteedUpdate(
 ): Promise<string> {
   const { ttlSeconds: ttl } = resource.definition.strategy;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const { held, object } = await load(registry, resource, namespace, name);
+    const { held, object, stored } = await load(registry, resource, namespace, name);
     const before = readObject(resource.format, held);
     const { key, revision } = held;
     change(object);
-    if (dryRun || jsonEqual(object, before)) return String(revision);
-    if (subresource !== undefined) trackServerUpdate(registry, resource, subresource, object, before);
+    const unchanged = jsonEqual(object, before);
+    if (dryRun || (unchanged && isAsStored(resource.format, object, stored))) return String(revision);
+    if (subresource !== undefined && !unchanged) trackServerUpdate(registry, resource, subresource, object, before);
     const value = storedBytes(storedText(resource.format, object));
     const answer = await registry.store.commit(
       [{ key, revision }],
@@ -106,7 +107,7 @@ async function load(registry: RegistryContext, resource: Resource, namespace: st
   if (entry === undefined) throw statusError.notFound(resource.id, name);
   const held = describe(resource.format, entry);
   if (isCorrupt(held)) throw unreadable(held);
-  return { held, object: readObject(resource.format, held) };
+  return { held, object: readObject(resource.format, held), stored: entry.value };
 }
 
 /** See `Registry.newEntry`. */
@@ -136,8 +137,8 @@ const targetOf = (resource: Resource, namespace = '', name = ''): Target => ({
   subresource: '',
 });
 
-function find({ findResource }: RegistryContext, key: ResourceKey): Resource {
-  const found = findResource(key);
+function find({ catalog }: RegistryContext, key: ResourceKey): Resource {
+  const found = catalog.findResource(key);
   if (found === undefined) throw statusError.noSuchResource();
   return found;
 }

@@ -12,6 +12,7 @@ import type {
   Selectors,
   User,
 } from '../meta/index.ts';
+import type { CustomVersions } from './catalog.ts';
 import type { Endpoint, ServerObjects } from './definition.ts';
 import type { Resource } from './resource.ts';
 import type { CorruptReport } from './stored/format.ts';
@@ -148,9 +149,20 @@ export interface Mismatch {
 
 /** Every verb of every resource. @throws StatusError and nothing else */
 export interface Registry {
+  /** All that are served now, built-in ones first. The same array until custom resources are installed or removed. */
   readonly resources: readonly Resource[];
   /** The resource that is served at the group, version and plural name of a path. */
   find(group: string, version: string, plural: string): Resource | undefined;
+  /** The resource named `pods` or `ingresses.networking.example.org`, also one that is not served. */
+  resourceOf(id: string): Resource | undefined;
+  /**
+   * Serves a custom resource from now on, in place of what it was before. Watches of versions whose `custom` is another
+   * one than before are ended; requests in flight finish with the resource that they began with. The group must not be
+   * one of a built-in resource.
+   */
+  install(custom: CustomVersions): void;
+  /** No longer serves a custom resource, and ends its watches. Its objects remain in the store. */
+  remove(group: string, plural: string): void;
   get(target: Target, options: ReadOptions): Promise<CachedObject>;
   list(target: Target, options: ReadOptions): Promise<ObjectList>;
   /** Batches of events in order, the initial ones first; ends after its timeout or when `close` is called. */

@@ -4,7 +4,8 @@ import { type ApiObject, type JsonObject, type StatusError, statusError } from '
 import { builtinResources } from '../resources/index.ts';
 import { openMemoryStore, StoreError, type StoreErrorCode } from '../store/index.ts';
 import { drivenClock } from '../store/testing/driven-clock.ts';
-import { bench, failure, how, json, merge, note, notes, remove, update } from './testing/fixtures.ts';
+import { bench, failure, how, json, merge, note, notes, remove, strategic, update } from './testing/fixtures.ts';
+import { gadgets } from './testing/gadgets.ts';
 import type { WriteOptions } from './types.ts';
 
 const create = (value: JsonObject) => ({ verb: 'create', object: { value, findings: [] } }) as const;
@@ -547,7 +548,9 @@ describe('patch', () => {
   });
 
   it('fails with 415 for a format that is not supported', async () => {
-    const refused = await failure(bench().change('widgets', 'm', { verb: 'patch', format: 'strategic', patch: {} }));
+    const { registry, change } = bench();
+    registry.install(gadgets());
+    const refused = await failure(change('gadgets', 'm', strategic({})));
     expect(refused).toMatchObject({
       code: 415,
       message:

@@ -31,8 +31,8 @@ export function serverHealth({ names, store, registry, hooks, log, isClosing }: 
 }
 
 /** NamespaceLifecycle reads the namespace of every written object from the cache. */
-function checkNamespaces({ resources }: Registry): void {
-  const namespaces = resources.find(({ definition }) => definition.plural === 'namespaces');
+function checkNamespaces(registry: Registry): void {
+  const namespaces = registry.find('', 'v1', 'namespaces');
   if (namespaces === undefined || namespaces.cache.revision > 0) return;
   namespaces.cache.ready().catch(() => {});
   throw new Error('the namespaces are not loaded yet');

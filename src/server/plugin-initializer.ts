@@ -27,7 +27,7 @@ export function pluginInitializer({
   settings,
   registry,
 }: InitializerOptions): PluginInitializer {
-  let kinds: Map<string, KindPlace> | undefined;
+  const findKind = kindFinder(registry);
   return {
     names,
     random,
@@ -37,10 +37,7 @@ export function pluginInitializer({
     },
     namespace: (name) => registry().objects.namespace(name),
     authorize: (user, { verb, ...resource }) => authorize({ user, verb, resource, path: '' }),
-    findKind: (apiVersion, kind) => {
-      kinds ??= kindsOf(registry());
-      return kinds.get(`${apiVersion} ${kind}`);
-    },
+    findKind,
     tolerationSeconds: {
       notReady: settings.defaultNotReadyTolerationSeconds,
       unreachable: settings.defaultUnreachableTolerationSeconds,
@@ -51,7 +48,21 @@ export function pluginInitializer({
   };
 }
 
-function kindsOf({ resources }: Registry): Map<string, KindPlace> {
+/** Finds the resource of a kind among those that are served now. */
+function kindFinder(registry: () => Registry): PluginInitializer['findKind'] {
+  let kinds: Map<string, KindPlace> | undefined;
+  let of: Registry['resources'] | undefined;
+  return (apiVersion, kind) => {
+    const { resources } = registry();
+    if (kinds === undefined || resources !== of) {
+      kinds = kindsOf(resources);
+      of = resources;
+    }
+    return kinds.get(`${apiVersion} ${kind}`);
+  };
+}
+
+function kindsOf(resources: Registry['resources']): Map<string, KindPlace> {
   const out = new Map<string, KindPlace>();
   for (const { definition, id } of resources) {
     for (const { version } of definition.versions) {

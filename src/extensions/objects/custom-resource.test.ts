@@ -278,7 +278,7 @@ describe('versions of custom resources', () => {
   it('a deprecated version warns', () => {
     expect(gadgets.versions.map(({ version, deprecated }) => [version, deprecated])).toEqual([
       ['v1', undefined],
-      ['v1beta1', { warning: 'ref.example.com/v1beta1 Gadget is deprecated' }],
+      ['v1beta1', { warning: 'ref.example.com/v1beta1 Gadget is deprecated; use ref.example.com/v1 Gadget' }],
     ]);
   });
 

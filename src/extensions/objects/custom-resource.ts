@@ -1,4 +1,4 @@
-import type { ApiObject, Features, JsonObject, Names } from '../../meta/index.ts';
+import { type ApiObject, compareVersions, type Features, type JsonObject, type Names } from '../../meta/index.ts';
 import {
   allVerbs,
   type ResourceDefinition,
@@ -30,7 +30,7 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
  * are, with the `apiVersion` of the storage version. Schemas are read on first use.
  */
 export function customResource(
-  definition: CustomResourceDefinition,
+  definition: Pick<CustomResourceDefinition, 'spec'>,
   version: string,
   options: CustomResourceOptions,
 ): ResourceDefinition {
@@ -52,6 +52,7 @@ export function customResource(
         ...options,
         group,
         kind,
+        versions,
       },
     ),
   );
@@ -101,17 +102,27 @@ function structuralIn({ schema }: CustomResourceDefinitionVersion, names: Names)
 interface VersionOptions extends CustomResourceOptions {
   readonly group: string;
   readonly kind: string;
+  /** All versions of the definition. */
+  readonly versions: readonly CustomResourceDefinitionVersion[];
+}
+
+/** The advice to use the best version that is better than a deprecated one, for its warning. */
+function advice(deprecated: string, { group, kind, versions }: VersionOptions): string {
+  const usable = versions.filter((one) => one.served === true && one.deprecated !== true);
+  const [best] = usable.map(({ name = '' }) => name).sort(compareVersions);
+  return best === undefined || compareVersions(best, deprecated) >= 0 ? '' : `; use ${group}/${best} ${kind}`;
 }
 
 function versionOf(
   declared: CustomResourceDefinitionVersion,
   typeName: string,
   structural: () => Structural,
-  { names, group, kind }: VersionOptions,
+  options: VersionOptions,
 ): ResourceVersion & { readonly type: CustomType } {
   const { name = '', deprecated, deprecationWarning } = declared;
+  const { names, group, kind } = options;
   const schema = structSchemaOf(structural, typeName);
-  const warning = deprecationWarning ?? `${group}/${name} ${kind} is deprecated`;
+  const warning = deprecationWarning ?? `${group}/${name} ${kind} is deprecated${advice(name, options)}`;
   return {
     version: name,
     schema,

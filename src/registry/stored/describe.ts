@@ -3,7 +3,7 @@ import { readOwnJson, stringifyJson } from '../../codec/index.ts';
 import { type ApiObject, type ByteString, decodeText, encodeText, isJsonObject } from '../../meta/index.ts';
 import type { Entry } from '../../store/index.ts';
 import { type ObjectFormat, selectFields } from './format.ts';
-import { storedText } from './write.ts';
+import { cachedText } from './write.ts';
 
 /** Only name, generateName and namespace are stored before the uid, and in their texts a quote is escaped. */
 const uidMark = '"uid":"';
@@ -13,20 +13,33 @@ const versionText = (revision: number): string => `${versionMark}${revision}",`;
 
 /** The cached form of a stored value. Never throws: of a value that cannot be read it has the name, and `isCorrupt`. */
 export function describe(format: ObjectFormat, entry: Entry): CachedObject {
-  const { value, revision } = entry;
+  const { value } = entry;
   const view = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const at = behindUid(format, view);
-  if (at < 0) return describeForeign(format, entry, view);
+  if (at < 0 || isToNormalize(format, entry.key, view)) return describeForeign(format, entry, view);
+  return describeView(format, entry, view, at);
+}
+
+/** Whether the object may lack what the definition gives it now. One that this server has just written does not. */
+function isToNormalize({ custom, underway }: ObjectFormat, key: string, view: Buffer): boolean {
+  if (custom?.normalizes !== true) return false;
+  const mine = underway.get(key);
+  return mine === undefined || mine.stored !== view.toString('latin1');
+}
+
+/** The cached form of bytes in the form of this resource; `parsed` is their object, where it has been parsed. */
+function describeView(format: ObjectFormat, entry: Entry, view: Buffer, at: number, parsed?: ApiObject): CachedObject {
+  const { revision } = entry;
   const insert = versionText(revision);
   const out = format.shared.scratch.ofLength(view.length + insert.length);
   view.copy(out, 0, 0, at);
   out.write(insert, at, 'latin1');
   view.copy(out, at + insert.length, at);
   const bytes = out.toString('latin1', 0, view.length + insert.length) as ByteString;
-  return finish(format, entry.key, revision, bytes, at) ?? describeCorrupt(format, entry);
+  return finish(format, entry.key, revision, bytes, at, parsed) ?? describeCorrupt(format, entry);
 }
 
-/** The cached form of an object's stored text; at revision 0 it has no resourceVersion. */
+/** The cached form of an object's text; at revision 0 it has no resourceVersion. */
 export function describeText(format: ObjectFormat, key: string, text: string, revision: number): CachedObject {
   const stored = encodeText(text);
   if (revision !== 0) return describe(format, { key, revision, value: Buffer.from(stored, 'latin1') });
@@ -71,9 +84,10 @@ function finish(
   revision: number,
   bytes: ByteString,
   at: number,
+  parsed?: ApiObject,
 ): CachedObject | undefined {
   const labels = labelsOf(bytes, at);
-  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, key, revision, bytes, at);
+  const fields = format.fields.length === 0 ? noFields : fieldsOf(format, key, revision, bytes, at, parsed);
   if (labels === undefined || fields === undefined) return undefined;
   const path = key.slice(format.keyPrefix.length);
   const slash = format.namespaced ? path.indexOf('/') : -1;
@@ -123,11 +137,12 @@ function fieldsOf(
   revision: number,
   bytes: ByteString,
   at: number,
+  parsed: ApiObject | undefined,
 ): CachedObject['fields'] | undefined {
   const known = format.underway.get(key);
   if (known !== undefined && isStored(known.stored, revision, bytes, at)) return known.fields;
   try {
-    return selectFields(format, readOwnJson(decodeText(bytes)) as ApiObject);
+    return selectFields(format, parsed ?? (readOwnJson(decodeText(bytes)) as ApiObject));
   } catch {
     return undefined;
   }
@@ -143,14 +158,20 @@ function isStored(stored: ByteString, revision: number, bytes: ByteString, at: n
   );
 }
 
-/** A value in another form than `storedText`: parsed and encoded again; corrupt when that fails. */
+/**
+ * A value in another form than `cachedText`, or one that may lack defaults: parsed, and encoded again unless it has that
+ * form; corrupt when that fails.
+ */
 function describeForeign(format: ObjectFormat, entry: Entry, view: Buffer): CachedObject {
   try {
     const object = readOwnJson(view.toString()) as ApiObject;
     if (isJsonObject(object) && isJsonObject(object.metadata) && typeof object.metadata.uid === 'string') {
       object.metadata.creationTimestamp ??= '1970-01-01T00:00:00Z';
-      const value = Buffer.from(storedText(format, object));
-      if (behindUid(format, value) > 0) return describe(format, { ...entry, value });
+      const changed = format.custom?.fromStored(object) === true;
+      const found = changed ? -1 : behindUid(format, view);
+      const value = found > 0 ? view : Buffer.from(cachedText(format, object));
+      const at = found > 0 ? found : behindUid(format, value);
+      if (at > 0) return describeView(format, entry, value, at, object);
     }
   } catch {
     // Corrupt.

@@ -1,6 +1,6 @@
 import type { CachedObject } from '../../cache/index.ts';
 import { type ApiObject, type ByteString, encodeText } from '../../meta/index.ts';
-import type { SelectableField } from '../definition.ts';
+import type { CustomStorage, SelectableField } from '../definition.ts';
 import { ManagedFieldsCache } from './managed-fields-cache.ts';
 
 /**
@@ -11,10 +11,14 @@ export interface ObjectFormat {
   readonly namespaced: boolean;
   readonly keyPrefix: string;
   readonly kind: string;
-  /** Of the storage version, such as `apps/v1`. */
+  /** Of the storage version, such as `apps/v1`; of a custom resource, the version of the request. */
   readonly apiVersion: string;
   /** `{"kind":…,"apiVersion":…,"metadata":{` */
   readonly head: ByteString;
+  /** Of a custom resource, whose objects may be stored in another version. */
+  readonly custom: CustomStorage | undefined;
+  /** The apiVersion of stored objects: `apiVersion`, but for a custom resource that is stored in another version. */
+  readonly storedApiVersion: string;
   /** Selectable fields beyond name and namespace, of every definition that shares the objects. */
   readonly fields: readonly SelectableField[];
   /** Objects whose commit is under way, by key: their selectable fields are known when the watch delivers them. */
@@ -59,13 +63,18 @@ class Scratch {
 }
 
 type Given = Pick<ObjectFormat, 'namespaced' | 'keyPrefix' | 'fields'> &
-  Partial<Pick<ObjectFormat, 'report' | 'shared'>>;
+  Partial<Pick<ObjectFormat, 'custom' | 'report' | 'shared'>>;
 
 export function formatOf(kind: string, apiVersion: string, given: Given): ObjectFormat {
   const head = encodeText(`{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`);
-  const { namespaced, keyPrefix, fields, report = () => {}, shared = newSharedState() } = given;
-  const [underway, corrupt] = [new Map<string, Underway>(), new Map<string, number>()];
-  return { namespaced, keyPrefix, kind, apiVersion, head, fields, underway, corrupt, report, shared };
+  const { namespaced, keyPrefix, fields, custom, report = () => {}, shared = newSharedState() } = given;
+  return {
+    ...{ namespaced, keyPrefix, kind, apiVersion, head, fields, custom, report, shared },
+    storedApiVersion:
+      custom === undefined ? apiVersion : apiVersion.slice(0, apiVersion.indexOf('/') + 1) + custom.version,
+    underway: new Map(),
+    corrupt: new Map(),
+  };
 }
 
 /** The selectable fields of an object. */

@@ -11,13 +11,20 @@ export const storedText = (format: ObjectFormat, object: ApiObject): string =>
   atOnce(storedTextInSteps(format, object));
 
 /** The same in steps, for the sake of large objects. */
-export function* storedTextInSteps(format: ObjectFormat, object: ApiObject): Steps<string> {
+export const storedTextInSteps = (format: ObjectFormat, object: ApiObject): Steps<string> =>
+  textInSteps(format, format.storedApiVersion, format.custom?.toStored(object) ?? object);
+
+/** The text in the form in which the object is cached: that of a custom resource may be stored in another version. */
+export const cachedText = (format: ObjectFormat, object: ApiObject): string =>
+  atOnce(textInSteps(format, format.apiVersion, object));
+
+function* textInSteps(format: ObjectFormat, apiVersion: string, object: ApiObject): Steps<string> {
   const metadata: JsonObject = {};
   for (const name of storedMetaFields) {
     const value = object.metadata[name];
     if (value !== undefined) metadata[name] = value;
   }
-  const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(format.apiVersion)}`;
+  const type = `"kind":${JSON.stringify(format.kind)},"apiVersion":${JSON.stringify(apiVersion)}`;
   const own = stringifyJson(metadata);
   yield;
   let text = `{${type},"metadata":${withManagedFields(format, own, object.metadata.managedFields)}`;
@@ -35,6 +42,13 @@ function withManagedFields({ shared }: ObjectFormat, metadata: string, entries: 
   return `${metadata.slice(0, -1)}${separator}"managedFields":${shared.managedFields.text(entries)}}`;
 }
 
+/**
+ * Whether a write of the unchanged object would store the same bytes: of a custom resource it may be stored in another
+ * version than objects are stored in now, or without defaults.
+ */
+export const isAsStored = (format: ObjectFormat, object: ApiObject, stored: Uint8Array): boolean =>
+  format.custom === undefined || storedBytes(storedText(format, object)).equals(stored);
+
 /** The bytes of a stored text, in memory of their own: a store may keep them, or copy them later. */
 export function storedBytes(text: string): Buffer {
   const out = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
@@ -42,7 +56,7 @@ export function storedBytes(text: string): Buffer {
   return out;
 }
 
-/** Commits an object; its selectable fields are then not parsed again when the watch delivers its text. */
+/** Commits an object; its text is then not parsed again, for selectable fields or defaults, when the watch delivers it. */
 export async function announced<T>(
   format: ObjectFormat,
   key: string,
@@ -50,8 +64,8 @@ export async function announced<T>(
   text: string,
   commit: () => Promise<T>,
 ): Promise<T> {
-  const { fields, underway } = format;
-  if (fields.length === 0) return commit();
+  const { fields, underway, custom } = format;
+  if (fields.length === 0 && custom?.normalizes !== true) return commit();
   const mine = { stored: encodeText(text), fields: selectFields(format, object) };
   underway.set(key, mine);
   try {

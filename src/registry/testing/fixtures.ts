@@ -49,7 +49,7 @@ const OwnerReference = struct('meta/v1.OwnerReference', {
   controller: field(6, bool, { nullable: true }),
 });
 
-const ObjectMeta = struct('meta/v1.ObjectMeta', {
+export const ObjectMeta = struct('meta/v1.ObjectMeta', {
   name: field(1, string),
   generateName: field(2, string),
   namespace: field(3, string),
@@ -183,7 +183,6 @@ const widgets = kind({
   group: 'example.com',
   plural: 'widgets',
   kind: 'Widget',
-  custom: { version: 'v2', fromStored: () => false, toStored: (object) => object, normalizes: false },
   schema: struct('example/v2.Widget', { ...typeMeta, metadata: field(3, ObjectMeta) }),
   versions: [
     {
@@ -332,7 +331,11 @@ export function bench(options: Partial<RegistryOptions> & { admission?: readonly
     ...options,
   });
   const target = (plural: string, place: Partial<Target> = {}): Target => {
-    const resource = registry.resources.find(({ definition }) => definition.plural === plural);
+    const { version = 'v1' } = place;
+    const resource = registry.resources.find(
+      ({ definition: { custom, plural: own, storage } }) =>
+        own === plural && (custom === undefined || storage.version === version),
+    );
     if (resource === undefined) throw new Error(`no ${plural}`);
     const { namespaced } = resource.definition;
     return { resource, version: 'v1', namespace: namespaced ? 'ns' : '', name: '', subresource: '', ...place };

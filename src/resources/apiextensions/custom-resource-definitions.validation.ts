@@ -1,7 +1,12 @@
 /** Validation of custom resource definitions, except for their schemas. */
-import { structuralOf, validateDefaults } from '../../extensions/index.ts';
 import {
-  compatibleDomain,
+  approvalKey,
+  isProtectedGroup,
+  missingApproval,
+  structuralOf,
+  validateDefaults,
+} from '../../extensions/index.ts';
+import {
   dns1035Label,
   dns1123Subdomain,
   type FieldError,
@@ -191,18 +196,14 @@ function validateStored(stored: readonly string[], versions: readonly Version[])
 
 /** Validates what applies on create only. */
 export function validateNew({ metadata, spec = {} }: Definition, names: Names): FieldError[] {
-  const { domain, labels, product } = names;
   const { group = '', names: { plural = '' } = {} } = spec;
   const found = [
     ...validateNamed(metadata, `${plural}.${group}`, 'must be spec.names.plural+"."+spec.group'),
     ...validatePreserveUnknownFields(spec, names),
   ];
-  const isProtected = [domain, labels].some((own) => group === own || group.endsWith(`.${own}`));
-  const key = `api-approved.${labels}`;
-  if (isProtected && !metadata.annotations?.[key]) {
-    const where = domain === compatibleDomain ? `, see https://github.com/${product}/enhancements/pull/1111` : '';
-    const why = `protected groups must have approval annotation "${key}"${where}`;
-    found.push(fieldError.required(`metadata.annotations[${key}]`, why));
+  const key = approvalKey(names);
+  if (isProtectedGroup(group, names) && !metadata.annotations?.[key]) {
+    found.push(fieldError.required(`metadata.annotations[${key}]`, missingApproval(names)));
   }
   return found;
 }

@@ -1,0 +1,214 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../meta/index.ts';
+import { gadgetGroup, gadgets } from '../registry/testing/gadgets.ts';
+import { type Fixture, makeFixture } from './testing/fixture.ts';
+
+let server: Fixture;
+beforeEach(async () => {
+  server = await makeFixture();
+});
+afterEach(() => server.close());
+
+const aggregated = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
+const send: Fixture['send'] = (method, url, options) => server.send(method, url, { token: 'admin', ...options });
+const get = async (path: string, headers: { readonly [name: string]: string } = {}) =>
+  (await send('GET', path, { headers })).json() as JsonObject;
+const namesOf = (list: JsonObject) => (list['groups'] as { name: string }[]).map(({ name }) => name);
+const gadget = (name = 'g', version = 'v1') => ({
+  apiVersion: `${gadgetGroup}/${version}`,
+  kind: 'Gadget',
+  metadata: { name },
+  spec: { color: 'red' },
+});
+const objects = (version = 'v1', name = '') => `/apis/${gadgetGroup}/${version}/namespaces/default/gadgets${name}`;
+const create = (version = 'v1', name = 'g') => send('POST', objects(version), { body: gadget(name, version) });
+
+/** The custom resource in another group. */
+function inGroup(group: string, { stored, served } = gadgets()) {
+  const of = (one: typeof stored) => ({ ...one, group, storage: { ...one.storage, group } });
+  const made = new Map([stored, ...served].map((one) => [one, of(one)]));
+  return { stored: made.get(stored)!, served: served.map((one) => made.get(one)!) };
+}
+
+describe('discovery of custom resources', () => {
+  it('shows groups by name behind the built-in ones, as they are installed and removed', async () => {
+    const { registry } = server;
+    const builtIn = namesOf(await get('/apis'));
+    for (const group of ['z.example.com', 'b.example.com', 'm.example.com']) registry.install(inGroup(group));
+    const groups = ['b.example.com', 'm.example.com', 'z.example.com'];
+    expect(namesOf(await get('/apis'))).toEqual([...builtIn, ...groups]);
+    const { items } = (await get('/apis', aggregated)) as { items: { metadata: { name: string } }[] };
+    expect(items.map(({ metadata }) => metadata.name)).toEqual([...builtIn, ...groups]);
+    registry.remove('m.example.com', 'gadgets');
+    expect(namesOf(await get('/apis'))).toEqual([...builtIn, 'b.example.com', 'z.example.com']);
+    expect((await send('GET', '/apis/m.example.com')).text).toBe('404 page not found\n');
+    const { paths } = (await get('/')) as { paths: string[] };
+    expect(paths.filter((path) => path.includes('example.com'))).toEqual([
+      '/apis/b.example.com',
+      '/apis/b.example.com/v1',
+      '/apis/b.example.com/v1beta1',
+      '/apis/z.example.com',
+      '/apis/z.example.com/v1',
+      '/apis/z.example.com/v1beta1',
+      '/openapi/v3/apis/b.example.com/v1',
+      '/openapi/v3/apis/b.example.com/v1beta1',
+      '/openapi/v3/apis/z.example.com/v1',
+      '/openapi/v3/apis/z.example.com/v1beta1',
+    ]);
+  });
+
+  it('shows the versions of a group and their resources, with verbs that do not write while it is terminating', async () => {
+    const { registry } = server;
+    registry.install(gadgets());
+    expect(await get(`/apis/${gadgetGroup}`)).toEqual({
+      kind: 'APIGroup',
+      apiVersion: 'v1',
+      name: gadgetGroup,
+      versions: ['v1', 'v1beta1'].map((version) => ({ groupVersion: `${gadgetGroup}/${version}`, version })),
+      preferredVersion: { groupVersion: `${gadgetGroup}/v1`, version: 'v1' },
+    });
+    const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+    expect((await get(`/apis/${gadgetGroup}/v1beta1`))['resources']).toMatchObject([
+      { name: 'gadgets', singularName: 'gadget', kind: 'Gadget', namespaced: true, shortNames: ['gad'], verbs },
+    ]);
+    const { stored } = gadgets();
+    const ending = { ...stored, terminating: true };
+    registry.install({ stored: ending, served: [ending] });
+    const reading = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+    expect((await get(`/apis/${gadgetGroup}/v1`))['resources']).toMatchObject([{ verbs: reading }]);
+    const { items } = (await get('/apis', aggregated)) as { items: { metadata: { name: string } }[] };
+    expect(items.at(-1)).toMatchObject({
+      metadata: { name: gadgetGroup },
+      versions: [
+        {
+          version: 'v1',
+          resources: [{ responseKind: { group: gadgetGroup, version: 'v1', kind: 'Gadget' }, verbs: reading }],
+        },
+      ],
+    });
+  });
+
+  it('has the same ETag until something in it changes', async () => {
+    const { registry } = server;
+    registry.install(gadgets());
+    registry.install(inGroup('other.example.com'));
+    const tag = async (path: string) => String((await send('GET', path)).headers['etag']);
+    const paths = ['/apis', '/apis/apps/v1', `/apis/${gadgetGroup}`, `/apis/${gadgetGroup}/v1`];
+    const before = await Promise.all(paths.map(tag));
+    registry.install(inGroup('other.example.com', gadgets({ served: ['v1'] })));
+    const after = await Promise.all(paths.map(tag));
+    expect(after.map((one, i) => one === before[i])).toEqual([false, true, true, true]);
+  });
+});
+
+describe('requests for custom resources', () => {
+  it('are served in every version; a deprecated one warns', async () => {
+    server.registry.install(gadgets());
+    const made = await create('v1beta1');
+    expect([made.status, made.headers['warning']]).toEqual([
+      201,
+      ['299 - "ref.example.com/v1beta1 Gadget is deprecated"'],
+    ]);
+    const read = await send('GET', objects('v1', '/g'));
+    expect([read.json(), read.headers['warning']]).toMatchObject([{ ...gadget(), metadata: { name: 'g' } }, undefined]);
+  });
+
+  it('get a 404 as text in what is not served, and a Status for an unknown subresource', async () => {
+    server.registry.install(gadgets({ served: ['v1'] }));
+    await create();
+    for (const path of [
+      objects('v1beta1', '/g'),
+      objects('v2', '/g'),
+      `/apis/${gadgetGroup}/v1/namespaces/default/widgets/g`,
+      `/apis/${gadgetGroup}/v1/gadgets/g`,
+      `/apis/${gadgetGroup}/v2`,
+    ]) {
+      const { status, text } = await send('GET', path);
+      expect([path, status, text]).toEqual([path, 404, '404 page not found\n']);
+    }
+    expect((await send('GET', objects('v1', '/g/scale'))).json()).toMatchObject({
+      message: 'gadgets.ref.example.com "g" not found',
+      details: { group: gadgetGroup, kind: 'gadgets', name: 'g' },
+    });
+    expect((await send('GET', '/apis/apps/v1/gadgets')).json()).toMatchObject({ kind: 'Status', code: 404 });
+  });
+
+  it('are refused in protobuf and as strategic merge patches', async () => {
+    server.registry.install(gadgets());
+    await create();
+    const headers = { accept: 'application/vnd.kubernetes.protobuf' };
+    expect((await send('GET', objects('v1', '/g'), { headers })).status).toBe(406);
+    const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
+    expect((await send('PATCH', objects('v1', '/g'), { headers: strategic, body: {} })).status).toBe(415);
+  });
+});
+
+describe('OpenAPI of custom resources', () => {
+  const v3 = `/openapi/v3/apis/${gadgetGroup}/v1`;
+  const indexed = async () => (await get('/openapi/v3'))['paths'] as { [path: string]: { serverRelativeURL: string } };
+
+  it('has paths, and schemas with their kind', async () => {
+    server.registry.install(gadgets());
+    const { paths, components } = (await get(v3)) as {
+      paths: { [path: string]: JsonObject };
+      components: { schemas: { [name: string]: JsonObject } };
+    };
+    const one = `/apis/${gadgetGroup}/v1/namespaces/{namespace}/gadgets/{name}`;
+    expect(Object.keys(paths)).toContain(one);
+    expect(JSON.stringify(paths[one]!['patch'])).not.toContain('strategic');
+    const { schemas } = components;
+    expect(schemas['com.example.ref.v1.Gadget']).toMatchObject({
+      type: 'object',
+      properties: { spec: { type: 'object' } },
+      'x-kubernetes-group-version-kind': [{ group: gadgetGroup, kind: 'Gadget', version: 'v1' }],
+    });
+    for (const [, name] of JSON.stringify({ paths, schemas }).matchAll(/#\/components\/schemas\/([^"]+)"/g)) {
+      expect(Object.keys(schemas)).toContain(name);
+    }
+    const whole = (await get('/openapi/v2')) as { paths: JsonObject; definitions: { [name: string]: JsonObject } };
+    expect(whole.paths[one]).toBeDefined();
+    expect(whole.definitions['com.example.ref.v1.Gadget']).toMatchObject({ properties: { spec: { type: 'object' } } });
+  });
+
+  it('has another hash when a group version changes, and the same one otherwise', async () => {
+    const { registry } = server;
+    registry.install(gadgets());
+    const before = await indexed();
+    const urlOf = (paths: typeof before, path: string) => paths[path.slice('/openapi/v3/'.length)]!.serverRelativeURL;
+    const first = await send('GET', urlOf(before, v3));
+    expect([first.status, first.headers['etag']]).toEqual([200, `"${urlOf(before, v3).split('=')[1]}"`]);
+    registry.install(inGroup('other.example.com'));
+    registry.install(gadgets());
+    expect(await indexed()).toMatchObject(before);
+    registry.install(gadgets({ color: 'red' }));
+    const after = await indexed();
+    expect(urlOf(after, v3)).not.toBe(urlOf(before, v3));
+    expect(urlOf(after, '/openapi/v3/apis/apps/v1')).toBe(urlOf(before, '/openapi/v3/apis/apps/v1'));
+    const moved = await send('GET', urlOf(before, v3));
+    expect([moved.status, moved.headers['location']]).toEqual([301, urlOf(after, v3)]);
+    expect((await send('GET', urlOf(after, v3))).text).toContain('"default":{"color":"red"}');
+  });
+
+  it('is made for the versions that are asked for, not for all when one changes', async () => {
+    let made = 0;
+    const { stored } = gadgets();
+    const counting = (group: string) => {
+      const [version] = stored.versions;
+      const openApi = () => {
+        made += 1;
+        return { type: 'object' };
+      };
+      const one = { ...stored, versions: [{ ...version!, openApi }] };
+      return inGroup(group, { stored: one, served: [one] } as never);
+    };
+    for (let i = 0; i < 20; i++) server.registry.install(counting(`g${i}.example.com`));
+    await indexed();
+    expect(made).toBe(20);
+    server.registry.install(counting('g3.example.com'));
+    await indexed();
+    expect(made).toBe(21);
+    await get('/openapi/v3/apis/g3.example.com/v1');
+    await get('/openapi/v3/apis/g3.example.com/v1');
+    expect(made).toBe(22);
+  });
+});

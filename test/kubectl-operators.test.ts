@@ -220,7 +220,7 @@ describe.skipIf(!hasKubectl())('kubectl and custom types', () => {
 
     it.each([
       [{ version: '15.0' }, 'spec.version: Forbidden: the version cannot be lowered from 16.4 to 15.0'],
-      [{ version: 'latest' }, 'spec.version: Invalid value: "latest": spec.version in body should match'],
+      [{ version: 'latest' }, 'spec.version: Invalid value: "latest": must be a version such as 16.4'],
       [
         { storage: { size: '5Gi' } },
         'spec.storage.size: Invalid value: "5Gi": the volumes cannot shrink from 10Gi to 5Gi',

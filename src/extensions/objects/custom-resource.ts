@@ -1,4 +1,11 @@
-import { type ApiObject, compareVersions, type Features, type JsonObject, type Names } from '../../meta/index.ts';
+import {
+  type ApiObject,
+  compareVersions,
+  type Features,
+  type JsonObject,
+  type Names,
+  type ObjectMeta,
+} from '../../meta/index.ts';
 import {
   allVerbs,
   type ResourceDefinition,
@@ -30,7 +37,7 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update'];
  * are, with the `apiVersion` of the storage version. Schemas are read on first use.
  */
 export function customResource(
-  definition: Pick<CustomResourceDefinition, 'spec'>,
+  definition: Pick<CustomResourceDefinition, 'spec'> & { readonly metadata?: Pick<ObjectMeta, 'generation'> },
   version: string,
   options: CustomResourceOptions,
 ): ResourceDefinition {

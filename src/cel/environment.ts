@@ -21,7 +21,16 @@ export interface Environment {
   /** All overloads by function name. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
+  readonly syntax: SyntaxOptions;
   readonly container: string;
+}
+
+/** What libraries add to the syntax of expressions. */
+export interface SyntaxOptions {
+  /** `a.?b`, `a[?b]`, `[?a]`, `{?a: b}`, and the macros `optMap` and `optFlatMap`. */
+  readonly optionalSyntax?: boolean;
+  /** The macros with two variables. */
+  readonly twoVariableMacros?: boolean;
 }
 
 /** An expression with the results of type checking. */

@@ -1,4 +1,5 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
+import type { SyntaxOptions } from './environment.ts';
 import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
 
@@ -36,7 +37,7 @@ export interface Overload {
   readonly member?: boolean;
   /** @throws CelError */
   readonly call: (...args: Value[]) => Value;
-  /** What a call costs, in cost units; default 1. */
+  /** What a call costs, in cost units; default 1. The result of a call that failed is null. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
   /** What a call may cost, beyond its arguments; default 1. */
   readonly estimate?: (args: readonly EstimatedArgument[]) => CallEstimate;
@@ -48,4 +49,5 @@ export interface Library {
   readonly functions: { readonly [name: string]: readonly Overload[] };
   /** Types that are named in expressions (`type(x) == url`), by name. */
   readonly types?: { readonly [name: string]: CelType };
+  readonly syntax?: SyntaxOptions;
 }

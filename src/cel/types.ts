@@ -77,7 +77,7 @@ export interface MetaType {
   readonly of: CelType;
 }
 
-/** A type of a library, such as `kubernetes.Quantity`: its name alone identifies it. */
+/** A type of a library, such as `net.IP`: its name alone identifies it. */
 export interface OpaqueType {
   readonly kind: 'opaque';
   readonly name: string;

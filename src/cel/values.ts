@@ -35,11 +35,24 @@ export type Value =
   | TypeValue
   | OpaqueValue;
 
-/** A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. */
-export class CelError extends Error {}
+/**
+ * A failure of an evaluation; `&&`, `||` and the macros over them may absorb it. An expression can fail many times within
+ * its budget, so a failure records no stack: that would take a hundred times as long as the failure.
+ */
+export class CelError extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
-/** The cost budget is exceeded. Nothing absorbs it. */
-export class CostLimitExceeded extends Error {}
+/** What ends an evaluation and is no failure of the expression: no operator or macro absorbs it. */
+export abstract class Interruption extends Error {}
+
+/** The cost budget is exceeded. */
+export class CostLimitExceeded extends Interruption {}
 
 export class Uint {
   readonly value: bigint;
@@ -196,17 +209,20 @@ export class ObjectValue {
     this.json = json;
   }
 
-  /** The value of a field; undefined when it is absent or not declared. @throws CelError for JSON of the wrong type */
+  /**
+   * The value of a field; undefined when it is absent, null or not declared.
+   * @throws CelError for JSON of the wrong type
+   */
   get(identifier: string): Value | undefined {
     const field = this.type.field(identifier);
     if (field === undefined) return undefined;
     const json = getKey(this.json, field.property);
-    return json === undefined ? undefined : field.read(json);
+    return json === undefined || json === null ? undefined : field.read(json);
   }
 
   has(identifier: string): boolean {
     const field = this.type.field(identifier);
-    return field !== undefined && Object.hasOwn(this.json, field.property);
+    return field !== undefined && (getKey(this.json, field.property) ?? null) !== null;
   }
 }
 
@@ -218,7 +234,7 @@ export class OptionalValue {
   }
 }
 
-/** A type as a value: `int`, `list`, `kubernetes.Quantity`. */
+/** A type as a value: `int`, `list`, `net.IP`. */
 export class TypeValue {
   readonly name: string;
   constructor(name: string) {
@@ -228,7 +244,7 @@ export class TypeValue {
 
 /** A value of a type that a library declares. */
 export abstract class OpaqueValue {
-  /** The name of its type, such as `kubernetes.Quantity`. */
+  /** The name of its type, such as `net.IP`. */
   abstract readonly typeName: string;
   /** Whether another value of the same type equals it. */
   abstract equals(other: OpaqueValue): boolean;

@@ -52,6 +52,7 @@ export {
   defaultDomain,
   expandNames,
   expandNamesIn,
+  expressionTypes,
   featureMetric,
   healthMetrics,
   type Names,

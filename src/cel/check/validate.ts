@@ -1,0 +1,109 @@
+/** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
+import type { Call, Expr, Issue, Literal, LiteralValue } from '../ast.ts';
+import type { CheckedExpression } from '../environment.ts';
+import { dynType, type CelType } from '../types.ts';
+import { CelError, Double, intOf, Uint, type Value } from '../values.ts';
+import { formatType } from './format.ts';
+import { Unifier } from './unify.ts';
+
+/** Functions whose literal argument must be valid: a failure at run time would be certain. */
+const validated: ReadonlySet<string> = new Set(['duration', 'timestamp', 'matches']);
+
+/** Functions whose arguments may be literals of several types. */
+const heterogeneous: ReadonlySet<string> = new Set(['format']);
+
+export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
+  const issues: Issue[] = [];
+  const types = new Unifier();
+  const typeOf = (expr: Expr): CelType => checked.typeOf[expr.id] ?? dynType;
+
+  const same = (items: readonly { readonly expr: Expr; readonly optional: boolean }[], stopAtFirst: boolean): void => {
+    let expected: CelType | undefined;
+    for (const { expr, optional } of items) {
+      const whole = typeOf(expr);
+      const type = optional && whole.kind === 'optional' ? whole.value : whole;
+      expected ??= type;
+      if (types.equal(expected, type)) continue;
+      issues.push({
+        offset: expr.offset,
+        message: `expected type '${formatType(expected)}' but found '${formatType(type)}'`,
+      });
+      if (stopAtFirst) return;
+    }
+  };
+
+  const visit = (expr: Expr, exempt: boolean): void => {
+    let inner = exempt;
+    if (expr.kind === 'call') {
+      if (validated.has(expr.function)) validateCall(checked, expr, issues);
+      inner ||= heterogeneous.has(expr.function);
+    } else if (expr.kind === 'list' && !exempt) {
+      same(
+        expr.elements.map((element, i) => ({ expr: element, optional: expr.optional.has(i) })),
+        true,
+      );
+    } else if (expr.kind === 'map' && !exempt) {
+      same(
+        expr.entries.map(({ key }) => ({ expr: key, optional: false })),
+        false,
+      );
+      same(
+        expr.entries.map(({ value, optional }) => ({ expr: value, optional })),
+        false,
+      );
+    }
+    for (const child of children(expr)) visit(child, inner);
+  };
+  visit(checked.expr, false);
+  return issues;
+}
+
+function validateCall(checked: CheckedExpression, call: Call, issues: Issue[]): void {
+  const reference = checked.referenceOf[call.id];
+  const overload = reference?.kind === 'function' && reference.overloads.length === 1 ? reference.overloads[0] : undefined;
+  const literal = call.args[0];
+  if (overload === undefined || literal?.kind !== 'literal') return;
+  const args = [...(overload.member === true ? [''] : []), valueOf(literal), ...call.args.slice(1).map(() => '')];
+  try {
+    overload.call(...args);
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    issues.push({ offset: literal.offset, message: `invalid ${call.function} argument` });
+  }
+}
+
+/** The value of a literal. */
+export function valueOf(literal: Literal): Value {
+  const value: LiteralValue = literal.value;
+  switch (value.type) {
+    case 'null':
+      return null;
+    case 'int':
+      return intOf(value.value);
+    case 'uint':
+      return new Uint(value.value);
+    case 'double':
+      return new Double(value.value);
+    default:
+      return value.value;
+  }
+}
+
+function children(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'select':
+      return [expr.operand];
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+    case 'list':
+      return expr.elements;
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'object':
+      return expr.entries.map(({ value }) => value);
+    case 'comprehension':
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,54 @@
+/** Costs and their estimates, in cost units. */
+import type { EstimatedArgument, Overload, Range } from '../library.ts';
+import type { Value } from '../values.ts';
+
+/** The costs of an overload. */
+export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>;
+
+/** What a code point of a string costs when the string is read once. */
+export const stringFactor = 0.1;
+/** What a code point of a regular expression costs, for each cost unit of the string that it is matched with. */
+export const regexFactor = 0.25;
+
+/** Estimates stop here: 2^64 - 1, which as a number is 2^64. */
+const maxEstimate = 2 ** 64;
+
+/** The number of code points of a string. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 1; i < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--;
+  }
+  return count;
+}
+
+export const exactly = (cost: number): Range => ({ min: cost, max: cost });
+
+/** A range times a factor, rounded up. */
+export function scaled({ min, max }: Range, factor: number): Range {
+  return { min: Math.min(Math.ceil(min * factor), maxEstimate), max: Math.min(Math.ceil(max * factor), maxEstimate) };
+}
+
+export function plus(...ranges: readonly Range[]): Range {
+  let min = 0;
+  let max = 0;
+  for (const range of ranges) {
+    min += range.min;
+    max += range.max;
+  }
+  return { min: Math.min(min, maxEstimate), max: Math.min(max, maxEstimate) };
+}
+
+/** The size of an argument of a call, which has it. */
+export const sizeOf = (args: readonly EstimatedArgument[], index: number): Range =>
+  args[index]?.size ?? { min: 0, max: maxEstimate };
+
+/** What reading a string argument costs. */
+export const readingCost = (args: readonly Value[], index: number, times = 1): number =>
+  Math.ceil(codePoints(args[index] as string) * times * stringFactor);
+
+/** The costs of a function that reads its first argument, a string, so many times. */
+export const reading = (times = 1): Costs => ({
+  cost: (args) => readingCost(args, 0, times),
+  estimate: (args) => ({ cost: scaled(sizeOf(args, 0), times * stringFactor) }),
+});

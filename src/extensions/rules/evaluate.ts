@@ -1,0 +1,266 @@
+/** Validation of objects by the rules of their schema. */
+import { Budget, CelError, CostLimitExceeded, OptionalValue, type Program, type Value } from '../../cel/index.ts';
+import { type FieldError, fieldError, fieldErrors, getKey, isJsonObject, type Json, quote } from '../../meta/index.ts';
+import type { Rule, Structural } from '../structural.ts';
+import { Correlation, findByKeys } from './correlation.ts';
+import { type CompiledNode, type CompiledRule, type PlanNode, planOf } from './plan.ts';
+
+/** What one evaluation of an expression may cost. */
+const maxCallCost = 1_000_000;
+/** What all evaluations for an object may cost. */
+const maxObjectCost = 10_000_000;
+/** Of the result of a messageExpression, in bytes. */
+const maxMessage = 5 * 1024;
+
+export interface RuleOptions {
+  /** The path of the value; empty: the root of an object. */
+  readonly path?: string;
+  /** A rule that fails for an unchanged value is a warning: its text is passed here. Absent: it is an error. */
+  readonly warn?: (text: string) => void;
+}
+
+/** What is wrong with a value by the rules; `old` is the value before the update, undefined for a new one. */
+export type RuleValidator = (value: Json, old: Json | undefined, options?: RuleOptions) => FieldError[];
+
+/** The validator of the rules of a schema; undefined when it has none. Rules are compiled when they are first needed. */
+export function ruleValidator(structural: Structural, isResource = true): RuleValidator | undefined {
+  const plan = planOf(structural, isResource);
+  if (plan === undefined) return undefined;
+  return (value, old, { path = '', warn } = {}) => {
+    const run = new Run(warn);
+    const current = warn === undefined || old === undefined ? undefined : new Correlation(value, old, structural);
+    run.validate(plan, { path, value, old, ratchet: { current, nearest: undefined } });
+    return run.errors;
+  };
+}
+
+/** Errors after which rules are not evaluated. */
+const blocking = new Set<FieldError['reason']>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+/** The error in place of those of the rules, when other errors leave nothing for the rules to rely on. */
+export function rulesNotChecked(errors: readonly FieldError[]): FieldError[] {
+  if (!errors.some(({ reason }) => blocking.has(reason))) return [];
+  const why =
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+  return [fieldError.invalid('<nil>', null, why)];
+}
+
+/** Which values decide whether an error counts: the value itself, or the nearest around it with an old value. */
+interface Ratchet {
+  readonly current: Correlation | undefined;
+  readonly nearest: Correlation | undefined;
+}
+
+interface Place {
+  readonly path: string;
+  readonly value: Json;
+  readonly old: Json | undefined;
+  readonly ratchet: Ratchet;
+}
+
+const isUnchanged = ({ current, nearest }: Ratchet): boolean => (current ?? nearest)?.unchanged === true;
+
+function keyRatchet(ratchet: Ratchet, name: string): Ratchet {
+  const { current, nearest } = ratchet;
+  if (current === undefined) return ratchet;
+  // Both are converted to the same type before they are compared.
+  if (nearest === undefined && (name === 'apiVersion' || name === 'kind')) return { current: undefined, nearest };
+  return { current: current.key(name), nearest: current };
+}
+
+const indexRatchet = (ratchet: Ratchet, i: number): Ratchet =>
+  ratchet.current === undefined ? ratchet : { current: ratchet.current.index(i), nearest: ratchet.current };
+
+const childPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+
+/** The validation of one object: its errors, and what it may still cost. */
+class Run {
+  readonly errors: FieldError[] = [];
+  readonly #warn: ((text: string) => void) | undefined;
+  #remaining = maxObjectCost;
+
+  constructor(warn: ((text: string) => void) | undefined) {
+    this.#warn = warn;
+  }
+
+  /** Validates a value and all below; returns false when nothing more may be evaluated. */
+  validate(node: PlanNode, place: Place): boolean {
+    const { path, value, old, ratchet } = place;
+    if (value === null) return true;
+    if (node.hasRules && !this.#evaluate(node, place)) return false;
+    if (Array.isArray(value)) return this.#items(node, value, place);
+    if (!isJsonObject(value)) return true;
+    const { properties, values } = node;
+    if (properties.size === 0 && values === undefined) return true;
+    const before = isJsonObject(old) ? old : undefined;
+    for (const name in value) {
+      const inner = {
+        value: value[name] as Json,
+        old: before && getKey(before, name),
+        ratchet: keyRatchet(ratchet, name),
+      };
+      if (values !== undefined && !this.validate(values, { ...inner, path: `${path}[${name}]` })) return false;
+      const property = properties.get(name);
+      if (property === undefined) continue;
+      if (!this.validate(property, { ...inner, path: childPath(path, name) })) return false;
+    }
+    return true;
+  }
+
+  #items({ items, structural }: PlanNode, list: readonly Json[], { path, old, ratchet }: Place): boolean {
+    if (items === undefined) return true;
+    const find = findByKeys(structural, Array.isArray(old) ? old : []);
+    return list.every((value, i) =>
+      this.validate(items, { path: `${path}[${i}]`, value, old: find(value), ratchet: indexRatchet(ratchet, i) }),
+    );
+  }
+
+  #evaluate(node: PlanNode, place: Place): boolean {
+    const field = place.path === '' ? '<nil>' : place.path;
+    const { type } = node.structural;
+    const { compiled } = node;
+    if (this.#remaining <= 0) {
+      this.errors.push(fieldError.invalid(field, type, outOfBudget));
+      return false;
+    }
+    const variables = new Variables(compiled, place);
+    for (const rule of compiled.rules) {
+      if (rule.error !== undefined) {
+        this.errors.push(fieldError.invalid(field, type, `rule compile error: ${rule.error}`));
+        continue;
+      }
+      const { optionalOldSelf } = rule.rule;
+      if (rule.usesOldSelf && (place.old ?? null) === null && optionalOldSelf !== true) continue;
+      if (rule.program !== undefined && !this.#rule(rule, rule.program, node.structural, place, variables))
+        return false;
+    }
+    return true;
+  }
+
+  #rule(compiled: CompiledRule, program: Program, { type }: Structural, place: Place, variables: Variables): boolean {
+    const { rule } = compiled;
+    const field = place.path === '' ? '<nil>' : place.path;
+    const { value, failure, exceeded, cost } = call(program, () => variables.of(compiled));
+    const stop = (why: string): boolean => {
+      this.errors.push(fieldError.invalid(field, type, why));
+      return false;
+    };
+    if (cost > this.#remaining) return stop(outOfBudget);
+    this.#remaining -= cost;
+    if (exceeded !== undefined) {
+      return stop(
+        `'${exceeded}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`,
+      );
+    }
+    if (failure !== undefined) {
+      const why = failure.startsWith('no such overload')
+        ? `'${failure}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}`
+        : `${failure} evaluating rule: ${nameOf(rule)}`;
+      this.errors.push(fieldError.invalid(field, type, why));
+      return true;
+    }
+    return value === true || this.#fail(compiled, type, place, variables);
+  }
+
+  /** Adds the error of a rule that does not hold. */
+  #fail(compiled: CompiledRule, type: Structural['type'], place: Place, variables: Variables): boolean {
+    const { rule, fieldPath } = compiled;
+    const at = fieldPath === '' ? place.path : childPath(place.path, fieldPath);
+    const field = at === '' ? '<nil>' : at;
+    const add = (make: () => FieldError): void => {
+      if (this.#warn === undefined || compiled.usesOldSelf || !isUnchanged(place.ratchet)) {
+        this.errors.push(make());
+        return;
+      }
+      for (const error of fieldErrors(() => [make()])) this.#warn(`${error.field}: ${error.message}`);
+    };
+    const message = this.#message(compiled, variables);
+    if ('stop' in message) {
+      add(() => fieldError.invalid(field, type, message.stop));
+      return false;
+    }
+    const detail = message.text ?? (rule.message === '' ? `failed rule: ${nameOf(rule)}` : rule.message.trim());
+    add(() => errorFor(rule.reason, field, type === 'object' || type === 'array' ? undefined : place.value, detail));
+    return true;
+  }
+
+  /** The result of the messageExpression, undefined where it has no usable one; or why nothing more is evaluated. */
+  #message(
+    compiled: CompiledRule,
+    variables: Variables,
+  ): { readonly text: string | undefined } | { readonly stop: string } {
+    if (compiled.message === undefined) return { text: undefined };
+    const { value, exceeded, cost } = call(compiled.message, () => variables.of(compiled));
+    if (cost > this.#remaining) return { stop: `messageExpression evaluation failed due to ${runningOut}` };
+    if (exceeded !== undefined) {
+      const source = quote(compiled.rule.messageExpression);
+      return {
+        stop: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`,
+      };
+    }
+    this.#remaining -= cost;
+    const text = typeof value === 'string' ? value.trim() : '';
+    return { text: text === '' || text.includes('\n') || Buffer.byteLength(text) > maxMessage ? undefined : text };
+  }
+}
+
+const runningOut = 'running out of cost budget, no further validation rules will be run';
+const outOfBudget = `validation failed due to ${runningOut}`;
+
+/** A rule as errors name it. */
+const nameOf = ({ message, rule }: Rule): string => (message === '' ? rule : message).trim();
+
+function errorFor(reason: string | undefined, field: string, value: Json | undefined, detail: string): FieldError {
+  if (reason === 'FieldValueForbidden') return fieldError.forbidden(field, detail);
+  if (reason === 'FieldValueRequired') return fieldError.required(field, detail);
+  if (reason === 'FieldValueDuplicate') return fieldError.duplicate(field, value);
+  return fieldError.invalid(field, value, detail);
+}
+
+/** The values of `self` and `oldSelf`, read on first use. */
+class Variables {
+  readonly #compiled: CompiledNode;
+  readonly #place: Place;
+  #self: Value | undefined;
+  #old: Value | undefined;
+
+  constructor(compiled: CompiledNode, place: Place) {
+    this.#compiled = compiled;
+    this.#place = place;
+  }
+
+  /** In the order of their slots. @throws CelError for JSON of the wrong type */
+  of({ usesOldSelf, rule }: CompiledRule): Value[] {
+    this.#self ??= this.#compiled.read(this.#place.value);
+    if (!usesOldSelf) return [this.#self, null];
+    const { old = null } = this.#place;
+    if (old !== null) this.#old ??= this.#compiled.read(old);
+    return [this.#self, rule.optionalOldSelf === true ? new OptionalValue(this.#old) : (this.#old ?? null)];
+  }
+}
+
+/** The outcome of an evaluation: a value, a failure, or that it cost too much. */
+interface Outcome {
+  readonly value?: Value;
+  readonly failure?: string;
+  readonly exceeded?: string;
+  readonly cost: number;
+}
+
+function call(program: Program, values: () => readonly Value[]): Outcome {
+  const budget = new Budget(maxCallCost);
+  const costs = () => maxCallCost - budget.remaining;
+  try {
+    return { value: program.evaluate(values(), budget), cost: costs() };
+  } catch (thrown) {
+    if (thrown instanceof CelError) return { failure: thrown.message, cost: costs() };
+    if (thrown instanceof CostLimitExceeded) return { exceeded: thrown.message, cost: costs() };
+    throw thrown;
+  }
+}

@@ -1,0 +1,99 @@
+/** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
+import { compileExpression, type Program, type ReadJson } from '../../cel/index.ts';
+import type { Rule, Structural } from '../structural.ts';
+import { checkRule } from './compile.ts';
+import { minSizeOf } from './sizes.ts';
+import { bindingOf } from './types.ts';
+
+/** A rule ready for evaluation, or why it cannot be. */
+export interface CompiledRule {
+  readonly rule: Rule;
+  readonly program: Program | undefined;
+  readonly error: string | undefined;
+  readonly message: Program | undefined;
+  readonly usesOldSelf: boolean;
+  readonly fieldPath: string;
+}
+
+/** The rules of a schema node, and the read of its values. */
+export interface CompiledNode {
+  readonly read: ReadJson;
+  readonly rules: readonly CompiledRule[];
+}
+
+/** A schema node with rules at it or below. */
+export class PlanNode {
+  readonly structural: Structural;
+  readonly properties = new Map<string, PlanNode>();
+  items: PlanNode | undefined;
+  values: PlanNode | undefined;
+  readonly #isResource: boolean;
+  #compiled: CompiledNode | undefined;
+
+  constructor(structural: Structural, isResource: boolean) {
+    this.structural = structural;
+    this.#isResource = isResource;
+  }
+
+  get hasRules(): boolean {
+    return this.structural.rules.length > 0;
+  }
+
+  get compiled(): CompiledNode {
+    this.#compiled ??= compile(this.structural, this.#isResource);
+    return this.#compiled;
+  }
+}
+
+const plans = new WeakMap<Structural, { readonly plan: PlanNode | undefined }>();
+
+/** The plan of a schema; undefined when it has no rules. */
+export function planOf(structural: Structural, isResource: boolean): PlanNode | undefined {
+  let known = plans.get(structural);
+  if (known === undefined) {
+    known = { plan: makePlan(structural, isResource) };
+    plans.set(structural, known);
+  }
+  return known.plan;
+}
+
+function makePlan(structural: Structural, isResource: boolean): PlanNode | undefined {
+  const node = new PlanNode(structural, isResource);
+  const { items, additionalProperties: values } = structural;
+  const inner = (child: Structural) => makePlan(child, child.embeddedResource);
+  node.items = items && inner(items);
+  node.values = values === undefined || values === true ? undefined : inner(values);
+  for (const [name, property] of structural.properties) {
+    const plan = inner(property);
+    if (plan !== undefined && minSizeOf(property) !== undefined) node.properties.set(name, plan);
+  }
+  const isNeeded = node.hasRules || node.items !== undefined || node.values !== undefined || node.properties.size > 0;
+  return isNeeded ? node : undefined;
+}
+
+function compile(structural: Structural, isResource: boolean): CompiledNode {
+  const binding = bindingOf(structural, isResource, 'selfType');
+  if (binding === undefined) return { read: () => null, rules: structural.rules.map(unusable) };
+  const rules = structural.rules.map((rule) => {
+    const { expression, message, error, usesOldSelf, fieldPath } = checkRule(rule, structural, binding.type, undefined);
+    return {
+      rule,
+      error,
+      usesOldSelf,
+      fieldPath,
+      program: expression && compileExpression(expression),
+      message: message && compileExpression(message),
+    };
+  });
+  return { read: binding.read, rules };
+}
+
+/** A rule on values of which nothing is known. */
+const unusable = (rule: Rule): CompiledRule => ({
+  rule,
+  program: undefined,
+  error: 'failed to convert to declType for CEL validation rules',
+  message: undefined,
+  usesOldSelf: false,
+  fieldPath: '',
+});

@@ -1,0 +1,122 @@
+/** Validation of the rules of a definition: they compile, and their estimated cost is within the limits. */
+import { estimateCost } from '../../cel/index.ts';
+import { type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
+import type { Rule, Structural } from '../structural.ts';
+import { type CheckedRule, checkRule, type StoredExpressions } from './compile.ts';
+import { excessText, factorOf, maxRuleCost, TotalCost, totalOf } from './cost.ts';
+import { bindingOf } from './types.ts';
+
+export interface RuleValidation {
+  readonly names: Names;
+  /** Whether the schema at a path, or one below, has errors: its rules are not compiled then. */
+  readonly isInvalid: (path: string) => boolean;
+  /** The expressions of the definition before an update. */
+  readonly stored: StoredExpressions;
+  /** The schema is as before the update: the cost of single rules is not limited again. */
+  readonly unchanged: boolean;
+}
+
+/** The position of a schema. */
+interface Place {
+  readonly path: string;
+  readonly isResource: boolean;
+  /** How many values of the schema an object has at most; undefined: any number. */
+  readonly count: number | undefined;
+  /** The outermost list around it whose items have no identity. */
+  readonly uncorrelated: string | undefined;
+}
+
+/** What is wrong with the rules of a structural schema that is valid itself. */
+export function validateRules(structural: Structural, path: string, validation: RuleValidation): FieldError[] {
+  const total = new TotalCost();
+  const found: FieldError[] = [];
+  const property = `${validation.names.extension}validations`;
+  const visit = (node: Structural, place: Place): void => {
+    const { count, uncorrelated } = place;
+    const factor = factorOf(node);
+    const inner = {
+      count: count === undefined || factor === undefined ? undefined : count * factor,
+      uncorrelated,
+    };
+    const below = (child: Structural, at: string, more: Partial<Place> = {}) =>
+      visit(child, { ...inner, path: `${place.path}.${at}`, isResource: child.embeddedResource, ...more });
+    const { additionalProperties: values, items } = node;
+    if (values !== undefined && values !== true) below(values, 'additionalProperties');
+    for (const [name, child] of node.properties) below(child, `properties[${name}]`);
+    if (items !== undefined) {
+      below(items, 'items', node.listType === 'map' ? {} : { uncorrelated: uncorrelated ?? place.path });
+    }
+    if (node.rules.length > 0 && !validation.isInvalid(place.path)) {
+      found.push(...validateNode(node, `${place.path}.${property}`, place, validation, total));
+    }
+  };
+  visit(structural, { path, isResource: true, count: 1, uncorrelated: undefined });
+  return [...found, ...total.errors(path, property)];
+}
+
+function validateNode(
+  node: Structural,
+  path: string,
+  place: Place,
+  validation: RuleValidation,
+  total: TotalCost,
+): FieldError[] {
+  const type = bindingOf(node, place.isResource, 'selfType')?.type;
+  if (type === undefined) {
+    const why =
+      `internal error: failed to construct type information for ${validation.names.extension}validations rules: ` +
+      'unable to convert structural schema to CEL declarations';
+    return [fieldError.internal(path, why)];
+  }
+  return node.rules.flatMap((rule, i) => {
+    const checked = checkRule(rule, node, type, validation.stored);
+    const at = `${path}[${i}]`;
+    const { expression, message } = checked;
+    const cost = expression === undefined ? 0 : totalOf(estimateCost(expression).max, place.count, node);
+    const messageCost = message === undefined ? 0 : estimateCost(message).max;
+    total.add(`${at}.rule`, cost);
+    if (message !== undefined) total.add(`${at}.messageExpression`, messageCost);
+    return [
+      ...validateCost(`${at}.rule`, 'estimated rule cost', cost, validation),
+      ...validateChecked(checked, at),
+      ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost, validation),
+      ...validateOldSelf(checked, at, place),
+    ];
+  });
+}
+
+function validateCost(path: string, name: string, cost: number, { unchanged }: RuleValidation): FieldError[] {
+  return unchanged || cost <= maxRuleCost ? [] : [fieldError.forbidden(path, excessText(name, cost, maxRuleCost))];
+}
+
+function validateChecked({ rule, error, messageError }: CheckedRule, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (error !== undefined) found.push(fieldError.invalid(`${path}.rule`, shown(rule), error));
+  if (messageError !== undefined) {
+    found.push(fieldError.invalid(`${path}.messageExpression`, shown(rule), messageError));
+  }
+  return found;
+}
+
+function validateOldSelf({ rule, usesOldSelf }: CheckedRule, path: string, { uncorrelated }: Place): FieldError[] {
+  if (usesOldSelf) {
+    if (uncorrelated === undefined) return [];
+    const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
+    return [fieldError.invalid(`${path}.rule`, rule.rule, why)];
+  }
+  if (rule.optionalOldSelf === undefined) return [];
+  const why = 'may not be set if oldSelf is not used in rule';
+  return [fieldError.invalid(`${path}.optionalOldSelf`, rule.optionalOldSelf, why)];
+}
+
+/** A rule as errors print it. */
+function shown({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: Rule): Json {
+  return {
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason ?? null,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf ?? null,
+  };
+}

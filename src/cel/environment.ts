@@ -1,6 +1,7 @@
 /** The declarations that an expression is checked against. Environments are made once and shared. */
 import type { Expr, LiteralValue } from './ast.ts';
 import type { Library, Overload } from './library.ts';
+import type { ParseOptions } from './syntax/parse.ts';
 import type { CelType } from './types.ts';
 
 export interface EnvironmentOptions {
@@ -21,16 +22,9 @@ export interface Environment {
   /** All overloads by function name. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
-  readonly syntax: SyntaxOptions;
+  /** What its libraries add to the syntax. */
+  readonly syntax: ParseOptions;
   readonly container: string;
-}
-
-/** What libraries add to the syntax of expressions. */
-export interface SyntaxOptions {
-  /** `a.?b`, `a[?b]`, `[?a]`, `{?a: b}`, and the macros `optMap` and `optFlatMap`. */
-  readonly optionalSyntax?: boolean;
-  /** The macros with two variables. */
-  readonly twoVariableMacros?: boolean;
 }
 
 /** An expression with the results of type checking. */

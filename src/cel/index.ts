@@ -1,6 +1,11 @@
 /** The expression language (CEL): parse, check, estimate, evaluate, and the function libraries. */
 export type { Issue } from './ast.ts';
+export { check } from './check/check.ts';
+export { createEnvironment } from './check/environment.ts';
+export { ExpressionError } from './check/error.ts';
+export { estimateCost } from './cost/estimate.ts';
 export type { CheckedExpression, Environment, EnvironmentOptions, Variable } from './environment.ts';
+export { optionalsLibrary } from './library/optionals.ts';
 export type { CallEstimate, EstimatedArgument, Library, Overload, Range } from './library.ts';
 export * from './types.ts';
 export * from './values.ts';

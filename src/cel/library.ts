@@ -1,5 +1,5 @@
 /** Libraries as data: what functions there are, what they compute, and what that costs. */
-import type { SyntaxOptions } from './environment.ts';
+import type { ParseOptions } from './syntax/parse.ts';
 import type { CelType } from './types.ts';
 import type { Value } from './values.ts';
 
@@ -16,7 +16,7 @@ export interface EstimatedArgument {
   readonly type: CelType;
   /** The constant, where it is one. */
   readonly literal: Value | undefined;
-  /** The size of its elements, where it is a list whose elements are bounded. */
+  /** The size of its elements, where it is a list whose declared type bounds them. */
   readonly elementSize: Range | undefined;
 }
 
@@ -49,5 +49,6 @@ export interface Library {
   readonly functions: { readonly [name: string]: readonly Overload[] };
   /** Types that are named in expressions (`type(x) == url`), by name. */
   readonly types?: { readonly [name: string]: CelType };
-  readonly syntax?: SyntaxOptions;
+  /** What it adds to the syntax of expressions. */
+  readonly syntax?: ParseOptions;
 }

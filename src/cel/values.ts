@@ -15,6 +15,7 @@
  * | opaque | a subclass of `OpaqueValue` |
  */
 import { getKey, type Json, type JsonObject } from '../meta/index.ts';
+import type { LiteralValue } from './ast.ts';
 import type { ObjectType, ReadJson } from './types.ts';
 
 export type Value =
@@ -156,12 +157,19 @@ export class EntriesValue extends MapValue {
   /** @throws CelError for a key that is of another type or repeated */
   constructor(entries: Iterable<readonly [key: Value, value: Value]>) {
     super();
-    for (const [key, value] of entries) {
-      const identity = keyOf(key);
-      if (identity === undefined) throw new CelError('unsupported key type');
-      if (this.#entries.has(identity)) throw new CelError(`Failed with repeated key`);
-      this.#entries.set(identity, { key, value });
-    }
+    for (const [key, value] of entries) if (!this.add(key, value)) throw new CelError('Failed with repeated key');
+  }
+
+  /**
+   * Adds an entry to a map that is not in use yet. Returns false for a key that it has.
+   * @throws CelError for a key of another type
+   */
+  add(key: Value, value: Value): boolean {
+    const identity = keyOf(key);
+    if (identity === undefined) throw new CelError('unsupported key type');
+    if (this.#entries.has(identity)) return false;
+    this.#entries.set(identity, { key, value });
+    return true;
   }
 
   get size(): number {
@@ -198,6 +206,22 @@ export function intOf(exact: bigint): number | bigint {
 }
 const minSafe = BigInt(Number.MIN_SAFE_INTEGER);
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The value of a literal. */
+export function literalValue(literal: LiteralValue): Value {
+  switch (literal.type) {
+    case 'null':
+      return null;
+    case 'int':
+      return intOf(literal.value);
+    case 'uint':
+      return new Uint(literal.value);
+    case 'double':
+      return new Double(literal.value);
+    default:
+      return literal.value;
+  }
+}
 
 /** An object with declared fields, in place over JSON. */
 export class ObjectValue {

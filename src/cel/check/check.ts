@@ -8,9 +8,6 @@ import { ExpressionError } from './error.ts';
 import { TypeTooComplex } from './unify.ts';
 import { validateLiterals } from './validate.ts';
 
-/** How many issues an error tells. */
-const maxIssues = 100;
-
 /**
  * The expression with the type and the reference of each node.
  * @throws ExpressionError with the issues in the order of their places
@@ -37,7 +34,9 @@ export function check(
     return checked;
   } catch (error) {
     if (!(error instanceof TypeTooComplex)) throw error;
-    throw new ExpressionError(source, [{ offset: expr.offset, message: 'the types of the expression are too complex' }]);
+    throw new ExpressionError(source, [
+      { offset: expr.offset, message: 'the types of the expression are too complex' },
+    ]);
   }
 }
 
@@ -49,7 +48,5 @@ function parsed(environment: Environment, source: string): { source: string; exp
 }
 
 function throwIssues(source: string, issues: readonly Issue[]): void {
-  if (issues.length === 0) return;
-  const ordered = issues.toSorted((a, b) => a.offset - b.offset);
-  throw new ExpressionError(source, ordered.slice(0, maxIssues));
+  if (issues.length > 0) throw new ExpressionError(source, issues);
 }

@@ -1,6 +1,7 @@
 /** Environments: the merged declarations of libraries, which environments of the same libraries share, and variables. */
-import type { Environment, EnvironmentOptions, Reference, SyntaxOptions } from '../environment.ts';
+import type { Environment, EnvironmentOptions, Reference } from '../environment.ts';
 import type { Library, Overload } from '../library.ts';
+import type { ParseOptions } from '../syntax/parse.ts';
 import { type CelType, metaType } from '../types.ts';
 import { controlLibrary } from './control.ts';
 import { namedTypes } from './format.ts';
@@ -9,7 +10,7 @@ import { hasParameters, overlap } from './unify.ts';
 interface Declarations {
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   readonly types: ReadonlyMap<string, CelType>;
-  readonly syntax: SyntaxOptions;
+  readonly syntax: ParseOptions;
 }
 
 /** By the list of libraries: one environment for each of thousands of schema nodes must cost its variables alone. */
@@ -41,7 +42,7 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
 function mergeLibraries(libraries: readonly Library[]): Declarations {
   const functions = new Map<string, Overload[]>();
   const types = new Map<string, CelType>(Object.entries(namedTypes));
-  const syntax: { -readonly [name in keyof SyntaxOptions]: SyntaxOptions[name] } = {};
+  const syntax: { -readonly [name in keyof ParseOptions]: ParseOptions[name] } = {};
   for (const library of [controlLibrary, ...libraries]) {
     Object.assign(syntax, library.syntax);
     for (const [name, overloads] of Object.entries(library.functions)) {

@@ -285,4 +285,3 @@ export function overlap(first: CelType, second: CelType): boolean {
   if (a.kind !== b.kind) return false;
   return !('name' in a) || a.name === (b as typeof a).name;
 }
-

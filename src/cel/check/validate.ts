@@ -1,8 +1,8 @@
 /** Rules for literals that hold beyond their types, looked at once an expression has no other issue. */
-import type { Call, Expr, Issue, Literal, LiteralValue } from '../ast.ts';
+import type { Call, Expr, Issue } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
-import { dynType, type CelType } from '../types.ts';
-import { CelError, Double, intOf, Uint, type Value } from '../values.ts';
+import { type CelType, dynType } from '../types.ts';
+import { CelError, literalValue } from '../values.ts';
 import { formatType } from './format.ts';
 import { Unifier } from './unify.ts';
 
@@ -60,32 +60,20 @@ export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
 
 function validateCall(checked: CheckedExpression, call: Call, issues: Issue[]): void {
   const reference = checked.referenceOf[call.id];
-  const overload = reference?.kind === 'function' && reference.overloads.length === 1 ? reference.overloads[0] : undefined;
+  const overload =
+    reference?.kind === 'function' && reference.overloads.length === 1 ? reference.overloads[0] : undefined;
   const literal = call.args[0];
   if (overload === undefined || literal?.kind !== 'literal') return;
-  const args = [...(overload.member === true ? [''] : []), valueOf(literal), ...call.args.slice(1).map(() => '')];
+  const args = [
+    ...(overload.member === true ? [''] : []),
+    literalValue(literal.value),
+    ...call.args.slice(1).map(() => ''),
+  ];
   try {
     overload.call(...args);
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     issues.push({ offset: literal.offset, message: `invalid ${call.function} argument` });
-  }
-}
-
-/** The value of a literal. */
-export function valueOf(literal: Literal): Value {
-  const value: LiteralValue = literal.value;
-  switch (value.type) {
-    case 'null':
-      return null;
-    case 'int':
-      return intOf(value.value);
-    case 'uint':
-      return new Uint(value.value);
-    case 'double':
-      return new Double(value.value);
-    default:
-      return value.value;
   }
 }
 

@@ -1,9 +1,9 @@
 /** The estimated cost of an expression: from what its variables may hold at least and at most. */
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select } from '../ast.ts';
-import { literalValue } from '../ast.ts';
 import type { CheckedExpression } from '../environment.ts';
 import type { CallEstimate, EstimatedArgument, Overload, Range } from '../library.ts';
 import { type CelType, dynType } from '../types.ts';
+import { literalValue } from '../values.ts';
 import { add, fixed, multiply, unbounded, union, unknownSize } from './range.ts';
 
 /** The costs of the evaluator's own operations. Literals cost nothing, and neither does a presence test by itself. */
@@ -208,8 +208,7 @@ class Estimator {
     const { range, initial, condition, step, result } = expr;
     const around = this.#locals;
     const before = add(this.cost(range), this.cost(initial));
-    const bind =
-      range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal';
+    const bind = range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal';
     const accumulator = {
       name: expr.accumulator,
       path: this.#pathOf(initial),

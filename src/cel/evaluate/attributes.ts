@@ -52,7 +52,8 @@ export function evaluateAttribute(attribute: Attribute): Step {
   const { base, qualifiers } = attribute;
   if (base.kind === 'variable' && qualifiers.length === 1) {
     const [qualifier] = qualifiers as [Qualifier];
-    if (typeof qualifier.key === 'string' && !qualifier.optional) return fieldOfVariable(base.read, qualifier.key, resolve);
+    if (typeof qualifier.key === 'string' && !qualifier.optional)
+      return fieldOfVariable(base.read, qualifier.key, resolve);
   }
   return (frame) => {
     const result = resolve(frame);

@@ -118,7 +118,8 @@ function objectsEqual(a: ObjectValue, b: ObjectValue, depth: number): boolean {
     declared.add(a.type.field(identifier)?.property ?? identifier);
   }
   for (const [property, json] of Object.entries(a.json)) {
-    if (!declared.has(property) && !(Object.hasOwn(b.json, property) && jsonEqual(json, b.json[property]))) return false;
+    if (!declared.has(property) && !(Object.hasOwn(b.json, property) && jsonEqual(json, b.json[property])))
+      return false;
   }
   return true;
 }

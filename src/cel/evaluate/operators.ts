@@ -3,18 +3,13 @@
  * strings. It gives what the library gives, at the same cost; everything else is a call of the library.
  */
 import type { Overload } from '../library.ts';
-import { CelError, type Value } from '../values.ts';
+import { CelError, Double, type ListValue, Uint, type Value } from '../values.ts';
 import { charge, type Frame, failureOf, type Outcome, type Step } from './budget.ts';
 import { apply2 } from './calls.ts';
 import { valuesEqual } from './equality.ts';
 
 /** The step of a binary operator with a short path; undefined for other functions. */
-export function operatorStep(
-  name: string,
-  overloads: readonly Overload[],
-  left: Step,
-  right: Step,
-): Step | undefined {
+export function operatorStep(name: string, overloads: readonly Overload[], left: Step, right: Step): Step | undefined {
   if (name === '_==_') return equality(overloads[0], left, right);
   if (name === '_!=_') return not(equality(overloads[0], left, right));
   return shortPaths[name]?.(left, right, apply2(name, overloads));
@@ -119,6 +114,15 @@ export function inConstantList(elements: readonly Value[], operand: Step): Step 
     return elements.some((element) => valuesEqual(element, value));
   };
 }
+
+/** The elements of a list when all are primitive, else undefined. */
+export function primitivesOf(list: ListValue): readonly Value[] | undefined {
+  const elements = Array.from({ length: list.size }, (_, i) => list.get(i));
+  return elements.every(isPrimitive) ? elements : undefined;
+}
+
+const isPrimitive = (value: Value): boolean =>
+  isSimple(value) || typeof value === 'bigint' || value instanceof Uint || value instanceof Double;
 
 /** Whether equal values of these types are identical. */
 const isSimple = (value: Value): boolean =>

@@ -55,12 +55,14 @@ export const optionalsLibrary: Library = {
   functions: {
     'optional.of': [global('optional_of', [value], optional, of)],
     'optional.ofNonZeroValue': [
-      global('optional_ofNonZeroValue', [value], optional, (subject) => (isZero(subject as Value) ? none : of(subject))),
+      global('optional_ofNonZeroValue', [value], optional, (subject) =>
+        isZero(subject as Value) ? none : of(subject),
+      ),
     ],
     'optional.none': [global('optional_none', [], optional, () => none)],
     'optional.unwrap': [global('optional_unwrap', [listType(optional)], list, unwrap)],
     unwrapOpt: [member('optional_unwrapOpt', [listType(optional)], list, unwrap)],
-    value: [member('optional_value', [optional], value, (receiver) => valueOf(receiver as OptionalValue))],
+    value: [member('optional_value', [optional], value, (receiver) => dereference(receiver as OptionalValue))],
     hasValue: [member('optional_hasValue', [optional], boolType, (receiver) => hasValue(receiver as OptionalValue))],
     or: [
       member('optional_or_optional', [optional, optional], optional, (receiver, other) =>
@@ -69,11 +71,15 @@ export const optionalsLibrary: Library = {
     ],
     orValue: [
       member('optional_orValue_value', [optional, value], value, (receiver, other) =>
-        hasValue(receiver as OptionalValue) ? valueOf(receiver as OptionalValue) : (other as Value),
+        hasValue(receiver as OptionalValue) ? dereference(receiver as OptionalValue) : (other as Value),
       ),
     ],
     first: [member('list_first', [list], optional, (subject) => elementOf(subject as ListValue, 0))],
-    last: [member('list_last', [list], optional, (subject) => elementOf(subject as ListValue, (subject as ListValue).size - 1))],
+    last: [
+      member('list_last', [list], optional, (subject) =>
+        elementOf(subject as ListValue, (subject as ListValue).size - 1),
+      ),
+    ],
     '_?._': [global('select_optional_field', [dynType, stringType], optional, select)],
     '_[?_]': [
       global('list_optindex_optional_int', [list, intType], optional, index),
@@ -92,7 +98,7 @@ function hasValue(receiver: OptionalValue): boolean {
   return receiver.value !== undefined;
 }
 
-function valueOf(receiver: OptionalValue): Value {
+function dereference(receiver: OptionalValue): Value {
   if (receiver.value === undefined) throw new CelError('optional.none() dereference');
   return receiver.value;
 }

@@ -1,16 +1,30 @@
-/** Rules of a schema node, type-checked. */
-import { type CelType, type CheckedExpression, check, ExpressionError, type Library } from '../../cel/index.ts';
+/** Rules of a schema node, compiled. */
+import {
+  CelError,
+  type CelType,
+  type CheckedExpression,
+  check,
+  compileExpression,
+  ExpressionError,
+  type Library,
+  type Program,
+} from '../../cel/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { environmentOf, newLibraries, storedLibraries } from './environments.ts';
 import { fieldPathOf } from './field-path.ts';
 
+export interface CompiledExpression {
+  readonly checked: CheckedExpression;
+  readonly program: Program;
+}
+
 /** A rule, or why it cannot be evaluated. */
-export interface CheckedRule {
+export interface CompiledRule {
   readonly rule: Rule;
   /** Undefined: there is an error, or the rule is empty. */
-  readonly expression: CheckedExpression | undefined;
+  readonly expression: CompiledExpression | undefined;
   readonly error: string | undefined;
-  readonly message: CheckedExpression | undefined;
+  readonly message: CompiledExpression | undefined;
   readonly messageError: string | undefined;
   readonly usesOldSelf: boolean;
   /** The path below the value that errors name; empty: the value itself. */
@@ -23,18 +37,18 @@ export interface StoredExpressions {
   readonly messages: ReadonlySet<string>;
 }
 
-/** Type-checks a rule on values of the type. Without `stored`, all expressions count as stored. */
-export function checkRule(
+/** Compiles a rule on values of the type. Without `stored`, all expressions count as stored. */
+export function compileRule(
   rule: Rule,
   structural: Structural,
   type: CelType,
   stored: StoredExpressions | undefined,
-): CheckedRule {
+): CompiledRule {
   const nothing = { rule, error: undefined, message: undefined, messageError: undefined, usesOldSelf: false };
   const unchecked = { ...nothing, expression: undefined, fieldPath: '' };
   if (rule.rule.trim() === '') return unchecked;
   const of = (source: string, known: ReadonlySet<string> | undefined, to: Expected) =>
-    checkAs(source, rule, type, known === undefined || known.has(source) ? storedLibraries : newLibraries, to);
+    compileAs(source, rule, type, known === undefined || known.has(source) ? storedLibraries : newLibraries, to);
   const expression = of(rule.rule, stored?.rules, expectedOfRule);
   if (typeof expression === 'string') return { ...unchecked, error: expression };
   const message =
@@ -43,40 +57,43 @@ export function checkRule(
     ...nothing,
     expression,
     ...(typeof message === 'string' ? { messageError: message } : { message }),
-    usesOldSelf: expression.variables.has('oldSelf'),
+    usesOldSelf: expression.checked.variables.has('oldSelf'),
     fieldPath: rule.fieldPath === '' ? '' : (fieldPathOf(rule.fieldPath, structural) ?? ''),
   };
 }
 
 interface Expected {
   readonly kind: CelType['kind'];
-  readonly failed: string;
+  /** Begins the text of errors. */
+  readonly prefix: string;
   readonly mismatch: string;
 }
 const expectedOfRule: Expected = {
   kind: 'bool',
-  failed: 'compilation failed',
+  prefix: '',
   mismatch: 'cel expression must evaluate to a bool',
 };
 const expectedOfMessage: Expected = {
   kind: 'string',
-  failed: 'messageExpression compilation failed',
+  prefix: 'messageExpression ',
   mismatch: 'messageExpression must evaluate to a string',
 };
 
-/** The checked expression, or why it is not valid. */
-function checkAs(
+/** The compiled expression, or why it is not valid. */
+function compileAs(
   source: string,
   rule: Rule,
   type: CelType,
   libraries: readonly Library[],
-  { kind, failed, mismatch }: Expected,
-): CheckedExpression | string {
+  { kind, prefix, mismatch }: Expected,
+): CompiledExpression | string {
   try {
     const checked = check(environmentOf(type, rule, libraries), source);
-    return checked.type.kind === kind ? checked : mismatch;
+    return checked.type.kind === kind ? { checked, program: compileExpression(checked) } : mismatch;
   } catch (thrown) {
-    if (thrown instanceof ExpressionError) return `${failed}: ${thrown.message}`;
+    if (thrown instanceof ExpressionError) return `${prefix}compilation failed: ${thrown.message}`;
+    // A constant cannot be converted.
+    if (thrown instanceof CelError) return `${prefix || 'program '}instantiation failed: ${thrown.message}`;
     throw thrown;
   }
 }

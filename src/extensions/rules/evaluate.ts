@@ -1,9 +1,18 @@
 /** Validation of objects by the rules of their schema. */
 import { Budget, CelError, CostLimitExceeded, OptionalValue, type Program, type Value } from '../../cel/index.ts';
-import { type FieldError, fieldError, fieldErrors, getKey, isJsonObject, type Json, quote } from '../../meta/index.ts';
+import {
+  type FieldError,
+  fieldError,
+  fieldErrors,
+  getKey,
+  isJsonObject,
+  type Json,
+  omitted,
+  quote,
+} from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';
 import { Correlation, findByKeys } from './correlation.ts';
-import { type CompiledNode, type CompiledRule, type PlanNode, planOf } from './plan.ts';
+import { type PlanNode, type PlannedNode, type PlannedRule, planOf } from './plan.ts';
 
 /** What one evaluation of an expression may cost. */
 const maxCallCost = 1_000_000;
@@ -143,7 +152,7 @@ class Run {
     return true;
   }
 
-  #rule(compiled: CompiledRule, program: Program, { type }: Structural, place: Place, variables: Variables): boolean {
+  #rule(compiled: PlannedRule, program: Program, { type }: Structural, place: Place, variables: Variables): boolean {
     const { rule } = compiled;
     const field = place.path === '' ? '<nil>' : place.path;
     const { value, failure, exceeded, cost } = call(program, () => variables.of(compiled));
@@ -169,7 +178,7 @@ class Run {
   }
 
   /** Adds the error of a rule that does not hold. */
-  #fail(compiled: CompiledRule, type: Structural['type'], place: Place, variables: Variables): boolean {
+  #fail(compiled: PlannedRule, type: Structural['type'], place: Place, variables: Variables): boolean {
     const { rule, fieldPath } = compiled;
     const at = fieldPath === '' ? place.path : childPath(place.path, fieldPath);
     const field = at === '' ? '<nil>' : at;
@@ -186,13 +195,13 @@ class Run {
       return false;
     }
     const detail = message.text ?? (rule.message === '' ? `failed rule: ${nameOf(rule)}` : rule.message.trim());
-    add(() => errorFor(rule.reason, field, type === 'object' || type === 'array' ? undefined : place.value, detail));
+    add(() => errorFor(rule.reason, field, type === 'object' || type === 'array' ? omitted : place.value, detail));
     return true;
   }
 
   /** The result of the messageExpression, undefined where it has no usable one; or why nothing more is evaluated. */
   #message(
-    compiled: CompiledRule,
+    compiled: PlannedRule,
     variables: Variables,
   ): { readonly text: string | undefined } | { readonly stop: string } {
     if (compiled.message === undefined) return { text: undefined };
@@ -216,7 +225,7 @@ const outOfBudget = `validation failed due to ${runningOut}`;
 /** A rule as errors name it. */
 const nameOf = ({ message, rule }: Rule): string => (message === '' ? rule : message).trim();
 
-function errorFor(reason: string | undefined, field: string, value: Json | undefined, detail: string): FieldError {
+function errorFor(reason: string | undefined, field: string, value: Json | typeof omitted, detail: string): FieldError {
   if (reason === 'FieldValueForbidden') return fieldError.forbidden(field, detail);
   if (reason === 'FieldValueRequired') return fieldError.required(field, detail);
   if (reason === 'FieldValueDuplicate') return fieldError.duplicate(field, value);
@@ -225,18 +234,18 @@ function errorFor(reason: string | undefined, field: string, value: Json | undef
 
 /** The values of `self` and `oldSelf`, read on first use. */
 class Variables {
-  readonly #compiled: CompiledNode;
+  readonly #compiled: PlannedNode;
   readonly #place: Place;
   #self: Value | undefined;
   #old: Value | undefined;
 
-  constructor(compiled: CompiledNode, place: Place) {
+  constructor(compiled: PlannedNode, place: Place) {
     this.#compiled = compiled;
     this.#place = place;
   }
 
   /** In the order of their slots. @throws CelError for JSON of the wrong type */
-  of({ usesOldSelf, rule }: CompiledRule): Value[] {
+  of({ usesOldSelf, rule }: PlannedRule): Value[] {
     this.#self ??= this.#compiled.read(this.#place.value);
     if (!usesOldSelf) return [this.#self, null];
     const { old = null } = this.#place;

@@ -28,7 +28,7 @@ export function fieldPathOf(path: string, schema: Structural): string | undefine
 
 /** Delimiters, quoted texts and names. */
 function tokensOf(path: string): string[] {
-  return path.match(/'(?:[^'\\]|\\[^])*'|[.[\]]|[^.[\]]+/g) ?? [];
+  return path.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/gs) ?? [];
 }
 
 const escapes: ReadonlyMap<string, string> = new Map([
@@ -48,8 +48,8 @@ function unquote(token: string | undefined): string | undefined {
   const inner = token === undefined ? undefined : /^'(.*)'$/s.exec(token)?.[1];
   if (inner === undefined) return undefined;
   let valid = true;
-  const text = inner.replace(/\\(.)/gs, (_, escape: string) => {
-    const meant = escapes.get(escape);
+  const text = inner.replace(/\\(.)/gs, (_, letter: string) => {
+    const meant = escapes.get(letter);
     if (meant === undefined) valid = false;
     return meant ?? '';
   });

@@ -1,12 +1,12 @@
 /** What the rules of a schema need for evaluation. The rules of a node are compiled when the first value comes. */
-import { compileExpression, type Program, type ReadJson } from '../../cel/index.ts';
+import type { Program, ReadJson } from '../../cel/index.ts';
 import type { Rule, Structural } from '../structural.ts';
-import { checkRule } from './compile.ts';
+import { compileRule } from './compile.ts';
 import { minSizeOf } from './sizes.ts';
 import { bindingOf } from './types.ts';
 
 /** A rule ready for evaluation, or why it cannot be. */
-export interface CompiledRule {
+export interface PlannedRule {
   readonly rule: Rule;
   readonly program: Program | undefined;
   readonly error: string | undefined;
@@ -16,9 +16,9 @@ export interface CompiledRule {
 }
 
 /** The rules of a schema node, and the read of its values. */
-export interface CompiledNode {
+export interface PlannedNode {
   readonly read: ReadJson;
-  readonly rules: readonly CompiledRule[];
+  readonly rules: readonly PlannedRule[];
 }
 
 /** A schema node with rules at it or below. */
@@ -28,7 +28,7 @@ export class PlanNode {
   items: PlanNode | undefined;
   values: PlanNode | undefined;
   readonly #isResource: boolean;
-  #compiled: CompiledNode | undefined;
+  #compiled: PlannedNode | undefined;
 
   constructor(structural: Structural, isResource: boolean) {
     this.structural = structural;
@@ -39,7 +39,7 @@ export class PlanNode {
     return this.structural.rules.length > 0;
   }
 
-  get compiled(): CompiledNode {
+  get compiled(): PlannedNode {
     this.#compiled ??= compile(this.structural, this.#isResource);
     return this.#compiled;
   }
@@ -71,25 +71,30 @@ function makePlan(structural: Structural, isResource: boolean): PlanNode | undef
   return isNeeded ? node : undefined;
 }
 
-function compile(structural: Structural, isResource: boolean): CompiledNode {
+function compile(structural: Structural, isResource: boolean): PlannedNode {
   const binding = bindingOf(structural, isResource, 'selfType');
   if (binding === undefined) return { read: () => null, rules: structural.rules.map(unusable) };
   const rules = structural.rules.map((rule) => {
-    const { expression, message, error, usesOldSelf, fieldPath } = checkRule(rule, structural, binding.type, undefined);
+    const { expression, message, error, usesOldSelf, fieldPath } = compileRule(
+      rule,
+      structural,
+      binding.type,
+      undefined,
+    );
     return {
       rule,
       error,
       usesOldSelf,
       fieldPath,
-      program: expression && compileExpression(expression),
-      message: message && compileExpression(message),
+      program: expression?.program,
+      message: message?.program,
     };
   });
   return { read: binding.read, rules };
 }
 
 /** A rule on values of which nothing is known. */
-const unusable = (rule: Rule): CompiledRule => ({
+const unusable = (rule: Rule): PlannedRule => ({
   rule,
   program: undefined,
   error: 'failed to convert to declType for CEL validation rules',

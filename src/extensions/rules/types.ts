@@ -20,8 +20,10 @@ import {
   ObjectValue,
   type ReadJson,
   SetListValue,
+  type SimpleType,
   stringType,
   timestampType,
+  type Value,
 } from '../../cel/index.ts';
 import { isJsonObject, type Json } from '../../meta/index.ts';
 import type { Structural } from '../structural.ts';
@@ -137,8 +139,10 @@ class StructuralType implements ObjectType {
   }
 }
 
+const plainText = [stringType, (text: string): Value => text] as const;
+
 function bindText(structural: Structural): Binding {
-  const [type, read] = texts.get(formatOf(structural)) ?? [stringType, (text: string) => text];
+  const [type, read] = texts.get(formatOf(structural)) ?? plainText;
   return {
     type: { ...type, maxSize: maxTextOf(structural) },
     read: (json) => {
@@ -148,10 +152,7 @@ function bindText(structural: Structural): Binding {
   };
 }
 
-const texts: ReadonlyMap<
-  string,
-  readonly [CelType & { kind: 'bytes' | 'timestamp' | 'duration' }, (text: string) => ReturnType<ReadJson>]
-> = new Map([
+const texts: ReadonlyMap<string, readonly [type: SimpleType, read: (text: string) => Value]> = new Map([
   ['byte', [bytesType, readBytes]],
   ['date', [timestampType, readDate]],
   ['date-time', [timestampType, readDateTime]],

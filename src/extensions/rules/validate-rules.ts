@@ -2,7 +2,7 @@
 import { estimateCost } from '../../cel/index.ts';
 import { type FieldError, fieldError, type Json, type Names } from '../../meta/index.ts';
 import type { Rule, Structural } from '../structural.ts';
-import { type CheckedRule, checkRule, type StoredExpressions } from './compile.ts';
+import { type CompiledRule, compileRule, type StoredExpressions } from './compile.ts';
 import { excessText, factorOf, maxRuleCost, TotalCost, totalOf } from './cost.ts';
 import { bindingOf } from './types.ts';
 
@@ -69,18 +69,18 @@ function validateNode(
     return [fieldError.internal(path, why)];
   }
   return node.rules.flatMap((rule, i) => {
-    const checked = checkRule(rule, node, type, validation.stored);
+    const compiled = compileRule(rule, node, type, validation.stored);
     const at = `${path}[${i}]`;
-    const { expression, message } = checked;
-    const cost = expression === undefined ? 0 : totalOf(estimateCost(expression).max, place.count, node);
-    const messageCost = message === undefined ? 0 : estimateCost(message).max;
+    const { expression, message } = compiled;
+    const cost = expression === undefined ? 0 : totalOf(estimateCost(expression.checked).max, place.count, node);
+    const messageCost = message === undefined ? 0 : estimateCost(message.checked).max;
     total.add(`${at}.rule`, cost);
     if (message !== undefined) total.add(`${at}.messageExpression`, messageCost);
     return [
       ...validateCost(`${at}.rule`, 'estimated rule cost', cost, validation),
-      ...validateChecked(checked, at),
+      ...validateCompiled(compiled, at),
       ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost, validation),
-      ...validateOldSelf(checked, at, place),
+      ...validateOldSelf(compiled, at, place),
     ];
   });
 }
@@ -89,7 +89,7 @@ function validateCost(path: string, name: string, cost: number, { unchanged }: R
   return unchanged || cost <= maxRuleCost ? [] : [fieldError.forbidden(path, excessText(name, cost, maxRuleCost))];
 }
 
-function validateChecked({ rule, error, messageError }: CheckedRule, path: string): FieldError[] {
+function validateCompiled({ rule, error, messageError }: CompiledRule, path: string): FieldError[] {
   const found: FieldError[] = [];
   if (error !== undefined) found.push(fieldError.invalid(`${path}.rule`, shown(rule), error));
   if (messageError !== undefined) {
@@ -98,7 +98,7 @@ function validateChecked({ rule, error, messageError }: CheckedRule, path: strin
   return found;
 }
 
-function validateOldSelf({ rule, usesOldSelf }: CheckedRule, path: string, { uncorrelated }: Place): FieldError[] {
+function validateOldSelf({ rule, usesOldSelf }: CompiledRule, path: string, { uncorrelated }: Place): FieldError[] {
   if (usesOldSelf) {
     if (uncorrelated === undefined) return [];
     const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;

@@ -313,7 +313,7 @@ function literalSize(expr: Expr): Range | undefined {
   if (expr.kind === 'list') return fixed(expr.elements.length);
   if (expr.kind === 'map') return fixed(expr.entries.length);
   if (expr.kind !== 'literal') return undefined;
-  if (expr.value.type === 'string') return fixed([...expr.value.value].length);
+  if (expr.value.type === 'string') return fixed(Array.from(expr.value.value).length);
   return fixed(expr.value.type === 'bytes' ? expr.value.value.length : 1);
 }
 

@@ -7,23 +7,11 @@ export const unbounded = 2 ** 64;
 /** What is known of a size of which nothing is known. */
 export const unknownSize: Range = { min: 0, max: unbounded };
 
-/** What traversing a string costs for each of its characters. */
-export const stringTraversalFactor = 0.1;
-
-/** What a regular expression costs for each character of its pattern, for each unit of the string's traversal. */
-export const regexLengthFactor = 0.25;
-
 export const fixed = (count: number): Range => ({ min: count, max: count });
 
 export const add = (a: Range, b: Range): Range => ({ min: limit(a.min + b.min), max: limit(a.max + b.max) });
 
 export const multiply = (a: Range, b: Range): Range => ({ min: limit(a.min * b.min), max: limit(a.max * b.max) });
-
-/** Each end multiplied by the factor and rounded up. */
-export const scale = (range: Range, factor: number): Range => ({
-  min: limit(Math.ceil(range.min * factor)),
-  max: limit(Math.ceil(range.max * factor)),
-});
 
 /** The range that holds both. */
 export const union = (a: Range, b: Range): Range => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });

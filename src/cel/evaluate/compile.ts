@@ -200,7 +200,10 @@ class Compiler {
         ? operatorStep(expr.function, overloads, left, right)
         : undefined;
     const step = short ?? callStep(expr.function, overloads, steps);
-    return first?.kind === 'constant' && compiled.length === 1 && conversions.has(expr.function)
+    return first?.kind === 'constant' &&
+      compiled.length === 1 &&
+      expr.target === undefined &&
+      conversions.has(expr.function)
       ? constant(evaluateConstant(step))
       : computed(step);
   }

@@ -73,9 +73,12 @@ export class Double {
 export class Timestamp {
   readonly seconds: number;
   readonly nanos: number;
-  constructor(seconds: number, nanos: number) {
+  /** The offset that it is written with, in seconds east of UTC; it is no part of its value. */
+  readonly offset: number;
+  constructor(seconds: number, nanos: number, offset = 0) {
     this.seconds = seconds;
     this.nanos = nanos;
+    this.offset = offset;
   }
 }
 

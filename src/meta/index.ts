@@ -103,7 +103,9 @@ export {
   formatMicroTime,
   formatSpan,
   formatTime,
+  type Instant,
   parseDuration,
+  parseInstant,
   parseTime,
 } from './time.ts';
 export {

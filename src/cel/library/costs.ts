@@ -29,6 +29,10 @@ export function scaled({ min, max }: Range, factor: number): Range {
   return { min: Math.min(Math.ceil(min * factor), maxEstimate), max: Math.min(Math.ceil(max * factor), maxEstimate) };
 }
 
+export function times(a: Range, b: Range): Range {
+  return { min: Math.min(a.min * b.min, maxEstimate), max: Math.min(a.max * b.max, maxEstimate) };
+}
+
 export function plus(...ranges: readonly Range[]): Range {
   let min = 0;
   let max = 0;

@@ -5,12 +5,16 @@ import {
   type CheckedExpression,
   check,
   compileExpression,
+  createEnvironment,
+  type Environment,
   ExpressionError,
   type Library,
+  newExpressionLibraries,
+  optionalType,
   type Program,
+  storedExpressionLibraries,
 } from '../../cel/index.ts';
 import type { Rule, Structural } from '../structural.ts';
-import { environmentOf, newLibraries, storedLibraries } from './environments.ts';
 import { fieldPathOf } from './field-path.ts';
 
 export interface CompiledExpression {
@@ -48,7 +52,13 @@ export function compileRule(
   const unchecked = { ...nothing, expression: undefined, fieldPath: '' };
   if (rule.rule.trim() === '') return unchecked;
   const of = (source: string, known: ReadonlySet<string> | undefined, to: Expected) =>
-    compileAs(source, rule, type, known === undefined || known.has(source) ? storedLibraries : newLibraries, to);
+    compileAs(
+      source,
+      rule,
+      type,
+      known === undefined || known.has(source) ? storedExpressionLibraries : newExpressionLibraries,
+      to,
+    );
   const expression = of(rule.rule, stored?.rules, expectedOfRule);
   if (typeof expression === 'string') return { ...unchecked, error: expression };
   const message =
@@ -96,4 +106,15 @@ function compileAs(
     if (thrown instanceof CelError) return `${prefix || 'program '}instantiation failed: ${thrown.message}`;
     throw thrown;
   }
+}
+
+/** The environment of a rule on values of the type: the slots of `self` and `oldSelf`, in this order. */
+function environmentOf(type: CelType, { optionalOldSelf }: Rule, libraries: readonly Library[]): Environment {
+  return createEnvironment({
+    variables: [
+      { name: 'self', type },
+      { name: 'oldSelf', type: optionalOldSelf === true ? optionalType(type) : type },
+    ],
+    libraries,
+  });
 }

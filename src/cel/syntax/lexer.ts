@@ -1,4 +1,3 @@
-import type { Issue } from '../ast.ts';
 import { Token } from './tokens.ts';
 
 /** The tokens of a source, in parallel arrays; the last one is `Token.end`. */
@@ -9,8 +8,14 @@ export interface Tokens {
   readonly ends: readonly number[];
   /** Where they start, in code points. */
   readonly offsets: readonly number[];
-  /** What is no token is left out. */
-  readonly issues: readonly Issue[];
+  /** What is in no token. */
+  readonly unrecognized: readonly Unrecognized[];
+}
+
+export interface Unrecognized {
+  readonly start: number;
+  readonly end: number;
+  readonly offset: number;
 }
 
 /** Reads the tokens in one pass. Never throws; takes time in proportion to the length. */
@@ -18,7 +23,7 @@ export function tokenize(source: string): Tokens {
   const kinds: number[] = [];
   const starts: number[] = [];
   const ends: number[] = [];
-  const issues: Issue[] = [];
+  const unrecognized: Unrecognized[] = [];
   const { length } = source;
   const reader = new Reader(source);
   let position = 0;
@@ -37,10 +42,7 @@ export function tokenize(source: string): Tokens {
     const kind = reader.read(start, code);
     position = reader.end;
     if (kind === 0) {
-      issues.push({
-        offset: start,
-        message: `Syntax error: token recognition error at: '${source.slice(start, position)}'`,
-      });
+      unrecognized.push({ start, end: position, offset: start });
     } else {
       kinds.push(kind);
       starts.push(start);
@@ -50,12 +52,14 @@ export function tokenize(source: string): Tokens {
   kinds.push(Token.end);
   starts.push(length);
   ends.push(length);
-  if (!hasSurrogate(source)) return { kinds, starts, ends, offsets: starts, issues };
-  const positions = issues.map(({ offset }) => offset);
-  const offsets = codePointOffsets(source, positions);
+  if (!hasSurrogate(source)) return { kinds, starts, ends, offsets: starts, unrecognized };
+  const offsets = codePointOffsets(
+    source,
+    unrecognized.map(({ start }) => start),
+  );
   return {
     ...{ kinds, starts, ends, offsets: codePointOffsets(source, starts) },
-    issues: issues.map((issue, index) => ({ ...issue, offset: offsets[index]! })),
+    unrecognized: unrecognized.map((text, index) => ({ ...text, offset: offsets[index]! })),
   };
 }
 

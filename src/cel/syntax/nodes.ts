@@ -12,6 +12,8 @@ import type {
   Select,
 } from '../ast.ts';
 
+/** How deep expressions nest; operators, selections, member calls and indexes count along each path of the tree. */
+export const maxDepth = 250;
 /** The number of nodes of a tree. Macros copy their operands, so that a short source could make a huge tree. */
 const maxNodes = 250_000;
 

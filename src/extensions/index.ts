@@ -1,2 +1,3 @@
 /** Custom resource definitions: their validation and status, and the resources that they define. */
+export { expressionsOf, fieldPathOf, validateRules } from './rules/index.ts';
 export { type Rule, type Structural, structuralOf } from './structural.ts';

@@ -41,6 +41,24 @@ export interface StoredExpressions {
   readonly messages: ReadonlySet<string>;
 }
 
+/** The expressions of all rules of a schema. */
+export function expressionsOf(structural: Structural): StoredExpressions {
+  const rules = new Set<string>();
+  const messages = new Set<string>();
+  const visit = (node: Structural): void => {
+    for (const { rule, messageExpression } of node.rules) {
+      rules.add(rule);
+      messages.add(messageExpression);
+    }
+    const { items, additionalProperties: values } = node;
+    if (items !== undefined) visit(items);
+    if (values !== undefined && values !== true) visit(values);
+    for (const property of node.properties.values()) visit(property);
+  };
+  visit(structural);
+  return { rules, messages };
+}
+
 /** Compiles a rule on values of the type. Without `stored`, all expressions count as stored. */
 export function compileRule(
   rule: Rule,

@@ -1,3 +1,5 @@
 /** Validation rules of custom types: compiled for definitions, evaluated for objects. */
+export { expressionsOf } from './compile.ts';
 export { type RuleOptions, type RuleValidator, rulesNotChecked, ruleValidator } from './evaluate.ts';
-export { type RuleValidation, validateRules } from './validate-rules.ts';
+export { fieldPathOf } from './field-path.ts';
+export { validateRules } from './validate-rules.ts';

@@ -17,7 +17,6 @@ function errors(spec: JsonObject, validation: Partial<RuleValidation> = {}): str
     names,
     isInvalid: () => false,
     stored: { rules: new Set(), messages: new Set() },
-    unchanged: false,
     ...validation,
   });
   return found.map(({ field, message }) => `${field}: ${message}`);
@@ -143,7 +142,6 @@ describe('the estimated cost of rules', () => {
       `${rule}: ${contributed}`,
       total,
     ]);
-    expect(errors(schema, { unchanged: true })).toEqual([`${rule}: ${contributed}`, total]);
   });
 
   /** A rule that costs 2, and 4 for each item. */
@@ -174,7 +172,7 @@ describe('the estimated cost of rules', () => {
 
   it('names the four most expensive rules of a total above the limit', () => {
     const properties = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`p${n}`, cost(n * 2_000_000)]));
-    const found = errors(object(properties), { unchanged: true });
+    const found = errors(object(properties)).filter((error) => !error.includes('estimated rule cost exceeds'));
     expect(found.slice(0, -1).map((error) => /\[(p\d)\]/.exec(error)?.[1])).toEqual(['p6', 'p5', 'p4', 'p3']);
     expect(found.at(-1)).toContain(
       'estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of 1.7x',

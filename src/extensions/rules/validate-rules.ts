@@ -12,8 +12,6 @@ export interface RuleValidation {
   readonly isInvalid: (path: string) => boolean;
   /** The expressions of the definition before an update. */
   readonly stored: StoredExpressions;
-  /** The schema is as before the update: the cost of single rules is not limited again. */
-  readonly unchanged: boolean;
 }
 
 /** The position of a schema. */
@@ -77,16 +75,16 @@ function validateNode(
     total.add(`${at}.rule`, cost);
     if (message !== undefined) total.add(`${at}.messageExpression`, messageCost);
     return [
-      ...validateCost(`${at}.rule`, 'estimated rule cost', cost, validation),
+      ...validateCost(`${at}.rule`, 'estimated rule cost', cost),
       ...validateCompiled(compiled, at),
-      ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost, validation),
+      ...validateCost(`${at}.messageExpression`, 'estimated messageExpression cost', messageCost),
       ...validateOldSelf(compiled, at, place),
     ];
   });
 }
 
-function validateCost(path: string, name: string, cost: number, { unchanged }: RuleValidation): FieldError[] {
-  return unchanged || cost <= maxRuleCost ? [] : [fieldError.forbidden(path, excessText(name, cost, maxRuleCost))];
+function validateCost(path: string, name: string, cost: number): FieldError[] {
+  return cost <= maxRuleCost ? [] : [fieldError.forbidden(path, excessText(name, cost, maxRuleCost))];
 }
 
 function validateCompiled({ rule, error, messageError }: CompiledRule, path: string): FieldError[] {

@@ -3,6 +3,7 @@ import { resource } from '../shared/define.ts';
 import { isNew } from '../shared/field-rules.ts';
 import { defaultDefinition, recordStoredVersion } from './custom-resource-definitions.defaults.ts';
 import { validateChange, validateDefinition, validateNew } from './custom-resource-definitions.validation.ts';
+import { validateSchemaRules } from './schema-rules.validation.ts';
 
 export const customResourceDefinitions = resource({
   group: 'apiextensions.{domain}',
@@ -24,8 +25,13 @@ export const customResourceDefinitions = resource({
     prepareUpdate: recordStoredVersion,
     validate: (definition, { names }) => [
       ...validateDefinition(definition, names),
-      ...(isNew(definition) ? validateNew(definition, names) : []),
+      ...(isNew(definition)
+        ? [...validateNew(definition, names), ...validateSchemaRules(definition, undefined, names)]
+        : []),
     ],
-    validateUpdate: (definition, old, { names }) => validateChange(definition, old, names),
+    validateUpdate: (definition, old, { names }) => [
+      ...validateChange(definition, old, names),
+      ...validateSchemaRules(definition, old, names),
+    ],
   },
 });

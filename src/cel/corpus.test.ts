@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { check } from './check/check.ts';
+import { checkTypes } from './check/check.ts';
 import { createEnvironment } from './check/environment.ts';
 import { ExpressionError } from './check/error.ts';
 import { formatType } from './check/format.ts';
@@ -8,19 +8,21 @@ import type { CheckedExpression, Environment } from './environment.ts';
 import { Budget } from './evaluate/budget.ts';
 import { compileExpression } from './evaluate/compile.ts';
 import { optionalsLibrary } from './library/optionals.ts';
+import { standardLibrary } from './library/standard.ts';
+import { twoVariablesLibrary } from './library/two-variables.ts';
 import type { Library } from './library.ts';
 import { parse } from './syntax/parse.ts';
 import { type CorpusCase, type Declaration, readCorpus } from './testing/corpus.ts';
-import { textOf, typeOf, valueOf } from './testing/corpus-values.ts';
+import { fromWire, textOf, typeOf } from './testing/corpus-values.ts';
 import { unchecked } from './testing/unchecked.ts';
 import { CelError, type Value } from './values.ts';
 
 const syntax: Library = {
   name: 'corpus',
-  syntax: { twoVariableMacros: true, bindings: true, mathMacros: true, escapedIdentifiers: true },
+  syntax: { bindings: true, mathMacros: true, escapedIdentifiers: true },
   functions: {},
 };
-const libraries: readonly Library[] = [syntax, optionalsLibrary];
+const libraries: readonly Library[] = [syntax, standardLibrary, optionalsLibrary, twoVariablesLibrary];
 
 describe('the conformance cases of the language', () => {
   const { cases, skipped } = readCorpus();
@@ -51,7 +53,7 @@ function differenceOf(one: CorpusCase): string {
     if (one.checkOnly) return '';
     const actual = textOf(compileExpression(checked).evaluate(valuesOf(one), new Budget(1_000_000)));
     if (one.value === undefined) return `gives ${actual}, and no error`;
-    const expected = textOf(valueOf(one.value));
+    const expected = textOf(fromWire(one.value));
     return actual === expected ? '' : `gives ${actual}, not ${expected}`;
   } catch (error) {
     const expected = error instanceof CelError || error instanceof ExpressionError;
@@ -61,7 +63,7 @@ function differenceOf(one: CorpusCase): string {
 
 function checkedOf(one: CorpusCase): CheckedExpression {
   const environment = environmentOf(one);
-  if (!one.unchecked) return check(environment, one.expr);
+  if (!one.unchecked) return checkTypes(environment, one.expr);
   const { expr, issues } = parse(one.expr, environment.syntax);
   if (expr === undefined) throw new ExpressionError(one.expr, issues);
   return unchecked(environment, one.expr, expr);
@@ -94,5 +96,5 @@ function declaredFunctions(declarations: readonly Declaration[]): Library {
 }
 
 function valuesOf({ declarations, bindings }: CorpusCase): Value[] {
-  return variablesOf(declarations).map(({ name }) => valueOf(bindings[name] ?? {}));
+  return variablesOf(declarations).map(({ name }) => fromWire(bindings[name] ?? {}));
 }

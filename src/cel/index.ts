@@ -4,12 +4,14 @@ export { newExpressionLibraries, storedExpressionLibraries } from './base-librar
 export { check } from './check/check.ts';
 export { createEnvironment } from './check/environment.ts';
 export { ExpressionError } from './check/error.ts';
+export { librariesOfNew, librariesOfStored, type Release, type VersionedLibrary } from './check/versions.ts';
 export { estimateCost } from './cost/estimate.ts';
 export type { CheckedExpression, Environment, EnvironmentOptions, Variable } from './environment.ts';
 export { MapListValue, SetListValue } from './evaluate/associative-lists.ts';
 export { Budget } from './evaluate/budget.ts';
 export { compileExpression, type Program } from './evaluate/compile.ts';
 export { optionalsLibrary } from './library/optionals.ts';
+export { twoVariablesLibrary } from './library/two-variables.ts';
 export type { CallEstimate, EstimatedArgument, Library, Overload, Range } from './library.ts';
 export * from './types.ts';
 export * from './values.ts';

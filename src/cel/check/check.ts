@@ -8,20 +8,26 @@ import { ExpressionError } from './error.ts';
 import { TypeTooComplex } from './unify.ts';
 import { validateLiterals } from './validate.ts';
 
+type Parsed = { readonly source: string; readonly expr: Expr };
+
 /**
  * The expression with the type and the reference of each node.
  * @throws ExpressionError with the issues in the order of their places
  */
-export function check(
-  environment: Environment,
-  expression: string | { readonly source: string; readonly expr: Expr },
-): CheckedExpression {
+export function check(environment: Environment, expression: string | Parsed): CheckedExpression {
+  const checked = checkTypes(environment, expression);
+  throwIssues(checked.source, validateLiterals(checked));
+  return checked;
+}
+
+/** The same with literals as the language allows them: also lists and maps of several types. */
+export function checkTypes(environment: Environment, expression: string | Parsed): CheckedExpression {
   const { source, expr } = typeof expression === 'string' ? parsed(environment, expression) : expression;
   const checker = new Checker(environment);
   try {
     checker.visit(expr);
     throwIssues(source, checker.issues);
-    const checked = {
+    return {
       source,
       environment,
       expr,
@@ -30,8 +36,6 @@ export function check(
       referenceOf: checker.referenceOf,
       variables: checker.variables,
     };
-    throwIssues(source, validateLiterals(checked));
-    return checked;
   } catch (error) {
     if (!(error instanceof TypeTooComplex)) throw error;
     throw new ExpressionError(source, [
@@ -40,7 +44,7 @@ export function check(
   }
 }
 
-function parsed(environment: Environment, source: string): { source: string; expr: Expr } {
+function parsed(environment: Environment, source: string): Parsed {
   const { expr, issues } = parse(source, environment.syntax);
   throwIssues(source, issues);
   if (expr === undefined) throw new ExpressionError(source, [{ offset: 0, message: 'no expression' }]);

@@ -68,7 +68,8 @@ function fieldOfVariable(read: Step, key: string, resolve: Step): Step {
     const operand = read(frame);
     if (operand instanceof ObjectValue || operand instanceof MapValue) {
       charge(frame, 2);
-      return qualify(operand, key) ?? missing(operand, key);
+      const value = qualify(operand, key);
+      return value === undefined ? missing(operand, key) : value;
     }
     const result = resolve(frame);
     charge(frame, 1);
@@ -98,7 +99,7 @@ export function resolveAttribute({ base, qualifiers, test }: Attribute): Step {
       const result: Outcome | undefined = key instanceof CelError ? key : qualify(value, key);
       if (result === undefined && optional) return tested === undefined ? none : false;
       charge(frame, 1);
-      value = result ?? missing(value, key as Value);
+      value = result === undefined ? missing(value, key as Value) : result;
     }
     if (value instanceof CelError) return value;
     if (tested === undefined) return optional ? new OptionalValue(value) : value;

@@ -25,12 +25,12 @@
 import type { Call, Comprehension, Expr, Identifier, ListLiteral, MapLiteral, Select } from '../ast.ts';
 import type { CheckedExpression, Reference } from '../environment.ts';
 import type { Overload } from '../library.ts';
-import { CelError, type ListValue, TypeValue, type Value } from '../values.ts';
+import { CelError, type ListValue, literalValue, TypeValue, type Value } from '../values.ts';
 import { type Attribute, type Base, evaluateAttribute, type Qualifier, resolveAttribute } from './attributes.ts';
 import type { Budget, Frame, Outcome, Step } from './budget.ts';
 import { callStep } from './calls.ts';
 import { comprehensionStep, type Part } from './comprehensions.ts';
-import { listStep, mapStep, valueOfLiteral } from './literals.ts';
+import { listStep, mapStep } from './literals.ts';
 import { conditional, logical, notStrictlyFalse, optionalOr } from './logic.ts';
 import { inConstantList, operatorStep, primitivesOf } from './operators.ts';
 import { runtimeTypeName } from './type-values.ts';
@@ -107,7 +107,7 @@ class Compiler {
   compile(expr: Expr, scope: Scope | undefined): Compiled {
     switch (expr.kind) {
       case 'literal':
-        return constant(valueOfLiteral(expr.value));
+        return constant(literalValue(expr.value));
       case 'identifier':
         return this.#identifier(expr, scope);
       case 'select':
@@ -157,7 +157,7 @@ class Compiler {
       case 'type':
         return constant(new TypeValue(runtimeTypeName(reference.type)));
       case 'constant':
-        return constant(valueOfLiteral(reference.value));
+        return constant(literalValue(reference.value));
       default:
         return undefined;
     }

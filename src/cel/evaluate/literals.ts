@@ -1,24 +1,8 @@
 /** Lists and maps that an expression writes out. */
-import type { LiteralValue } from '../ast.ts';
-import { CelError, Double, EntriesValue, intOf, ListValue, OptionalValue, Uint, type Value } from '../values.ts';
+import { CelError, EntriesValue, ListValue, OptionalValue, type Value } from '../values.ts';
 import { textOf } from './attributes.ts';
 import { charge, type Frame, failureOf, LIST_COST, MAP_COST, type Outcome, type Step } from './budget.ts';
 import { typeNameOf } from './type-values.ts';
-
-export function valueOfLiteral(literal: LiteralValue): Value {
-  switch (literal.type) {
-    case 'null':
-      return null;
-    case 'int':
-      return intOf(literal.value);
-    case 'uint':
-      return new Uint(literal.value);
-    case 'double':
-      return new Double(literal.value);
-    default:
-      return literal.value;
-  }
-}
 
 /** The step of a list; an optional element is left out when it has no value. */
 export function listStep(elements: readonly Step[], optional: ReadonlySet<number>): Step {

@@ -1,16 +1,6 @@
 /** Optional values: `a.?b`, `a[?b]` and the functions over `optional_type(V)`. */
-import type { Library, Overload } from '../library.ts';
-import {
-  boolType,
-  type CelType,
-  dynType,
-  intType,
-  listType,
-  mapType,
-  optionalType,
-  parameterType,
-  stringType,
-} from '../types.ts';
+import type { Library } from '../library.ts';
+import { boolType, dynType, intType, listType, mapType, optionalType, parameterType, stringType } from '../types.ts';
 import {
   CelError,
   Double,
@@ -23,6 +13,7 @@ import {
   Uint,
   type Value,
 } from '../values.ts';
+import { functionOf, methodOf } from './overloads.ts';
 
 const key = parameterType('K');
 const value = parameterType('V');
@@ -33,63 +24,48 @@ const none = new OptionalValue(undefined);
 
 const of = (present: Value | undefined): OptionalValue => (present === undefined ? none : new OptionalValue(present));
 
-const global = (id: string, args: readonly CelType[], result: CelType, call: Overload['call']): Overload => ({
-  id,
-  args,
-  result,
-  call,
-});
-
-const member = (id: string, args: readonly CelType[], result: CelType, call: Overload['call']): Overload => ({
-  id,
-  args,
-  result,
-  member: true,
-  call,
-});
-
 /** `or` and `orValue` are evaluated without their argument when the receiver has a value. */
 export const optionalsLibrary: Library = {
   name: 'optional',
   syntax: { optionalSyntax: true },
   functions: {
-    'optional.of': [global('optional_of', [value], optional, of)],
+    'optional.of': [functionOf('optional_of', [value], optional, of)],
     'optional.ofNonZeroValue': [
-      global('optional_ofNonZeroValue', [value], optional, (subject) =>
+      functionOf('optional_ofNonZeroValue', [value], optional, (subject) =>
         isZero(subject as Value) ? none : of(subject),
       ),
     ],
-    'optional.none': [global('optional_none', [], optional, () => none)],
-    'optional.unwrap': [global('optional_unwrap', [listType(optional)], list, unwrap)],
-    unwrapOpt: [member('optional_unwrapOpt', [listType(optional)], list, unwrap)],
-    value: [member('optional_value', [optional], value, (receiver) => dereference(receiver as OptionalValue))],
-    hasValue: [member('optional_hasValue', [optional], boolType, (receiver) => hasValue(receiver as OptionalValue))],
+    'optional.none': [functionOf('optional_none', [], optional, () => none)],
+    'optional.unwrap': [functionOf('optional_unwrap', [listType(optional)], list, unwrap)],
+    unwrapOpt: [methodOf('optional_unwrapOpt', [listType(optional)], list, unwrap)],
+    value: [methodOf('optional_value', [optional], value, (receiver) => dereference(receiver as OptionalValue))],
+    hasValue: [methodOf('optional_hasValue', [optional], boolType, (receiver) => hasValue(receiver as OptionalValue))],
     or: [
-      member('optional_or_optional', [optional, optional], optional, (receiver, other) =>
+      methodOf('optional_or_optional', [optional, optional], optional, (receiver, other) =>
         hasValue(receiver as OptionalValue) ? (receiver as Value) : (other as Value),
       ),
     ],
     orValue: [
-      member('optional_orValue_value', [optional, value], value, (receiver, other) =>
+      methodOf('optional_orValue_value', [optional, value], value, (receiver, other) =>
         hasValue(receiver as OptionalValue) ? dereference(receiver as OptionalValue) : (other as Value),
       ),
     ],
-    first: [member('list_first', [list], optional, (subject) => elementOf(subject as ListValue, 0))],
+    first: [methodOf('list_first', [list], optional, (subject) => elementOf(subject as ListValue, 0))],
     last: [
-      member('list_last', [list], optional, (subject) =>
+      methodOf('list_last', [list], optional, (subject) =>
         elementOf(subject as ListValue, (subject as ListValue).size - 1),
       ),
     ],
-    '_?._': [global('select_optional_field', [dynType, stringType], optional, select)],
+    '_?._': [functionOf('select_optional_field', [dynType, stringType], optional, select)],
     '_[?_]': [
-      global('list_optindex_optional_int', [list, intType], optional, index),
-      global('optional_list_optindex_optional_int', [optionalType(list), intType], optional, index),
-      global('map_optindex_optional_value', [map, key], optional, index),
-      global('optional_map_optindex_optional_value', [optionalType(map), key], optional, index),
+      functionOf('list_optindex_optional_int', [list, intType], optional, index),
+      functionOf('optional_list_optindex_optional_int', [optionalType(list), intType], optional, index),
+      functionOf('map_optindex_optional_value', [map, key], optional, index),
+      functionOf('optional_map_optindex_optional_value', [optionalType(map), key], optional, index),
     ],
     '_[_]': [
-      global('optional_list_index_int', [optionalType(list), intType], optional, index),
-      global('optional_map_index_value', [optionalType(map), key], optional, index),
+      functionOf('optional_list_index_int', [optionalType(list), intType], optional, index),
+      functionOf('optional_map_index_value', [optionalType(map), key], optional, index),
     ],
   },
 };
@@ -131,8 +107,14 @@ function index(operand: Value | undefined, at: Value | undefined): OptionalValue
   const container = operand instanceof OptionalValue ? operand.value : operand;
   if (container instanceof MapValue) return of(container.get(at as Value));
   if (!(container instanceof ListValue)) return none;
-  const position = at instanceof Double ? at.value : Number(at instanceof Uint ? at.value : at);
-  return Number.isInteger(position) ? elementOf(container, position) : none;
+  return elementOf(container, positionOf(at));
+}
+
+/** An integer of any numeric type. */
+function positionOf(at: Value | undefined): number {
+  const number = at instanceof Double || at instanceof Uint ? Number(at.value) : at;
+  if (typeof number === 'bigint' || Number.isInteger(number)) return Number(number);
+  throw new CelError('unsupported index of a list');
 }
 
 /** The seconds of the first instant, 0001-01-01T00:00:00Z. */

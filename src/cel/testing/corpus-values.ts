@@ -34,7 +34,7 @@ import {
 } from '../values.ts';
 import type { WireType, WireValue } from './corpus.ts';
 
-export function valueOf(wire: WireValue): Value {
+export function fromWire(wire: WireValue): Value {
   if (wire.boolValue !== undefined) return wire.boolValue;
   if (wire.int64Value !== undefined) return intOf(BigInt(wire.int64Value));
   if (wire.uint64Value !== undefined) return new Uint(BigInt(wire.uint64Value));
@@ -42,10 +42,10 @@ export function valueOf(wire: WireValue): Value {
   if (wire.stringValue !== undefined) return wire.stringValue;
   if (wire.bytesValue !== undefined) return Buffer.from(wire.bytesValue, 'base64');
   if (wire.typeValue !== undefined) return new TypeValue(wire.typeValue);
-  if (wire.listValue !== undefined) return new ListValue((wire.listValue.values ?? []).map(valueOf));
+  if (wire.listValue !== undefined) return new ListValue((wire.listValue.values ?? []).map(fromWire));
   if (wire.mapValue !== undefined) {
     const { entries = [] } = wire.mapValue;
-    return new EntriesValue(entries.map(({ key, value }) => [valueOf(key), valueOf(value)]));
+    return new EntriesValue(entries.map(({ key, value }) => [fromWire(key), fromWire(value)]));
   }
   if (wire.objectValue !== undefined) return timeOf(wire.objectValue['@type'], wire.objectValue.value ?? '');
   return null;
